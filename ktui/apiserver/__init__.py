@@ -1,0 +1,1 @@
+"""HTTP as kube-apiserver speaks it, over the cachers."""

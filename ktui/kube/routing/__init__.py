@@ -1,0 +1,1 @@
+"""Where a GET, LIST or WATCH is answered from, and why: pure functions over data."""

@@ -1,0 +1,1 @@
+"""The etcd3 store: Kubernetes objects as keys, pages, transactions and leases."""

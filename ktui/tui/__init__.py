@@ -1,0 +1,1 @@
+"""The Textual dashboard: a client of the server's telemetry and HTTP."""

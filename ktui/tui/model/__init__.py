@@ -1,0 +1,1 @@
+"""Telemetry folded into what screens show: pure, no Textual."""

@@ -1,0 +1,1 @@
+"""What stored bytes mean: the envelope, protobuf and JSON, splicing resourceVersion."""

@@ -1,0 +1,1 @@
+"""Client behaviours as programs that speak HTTP only."""
