@@ -1,0 +1,45 @@
+"""Where a running server is, and how to be let in."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+
+class ClientError(Exception):
+    """The server cannot be talked to; the message is one clear sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A server's address with its bearer token and the file of its CA certificate."""
+
+    url: str
+    token: str = ""
+    ca_file: Path | None = None
+
+    def ssl_context(self) -> ssl.SSLContext | bool:
+        """Trust exactly the server's own CA; the system's for a URL given by hand without one."""
+        if not self.url.startswith("https://"):
+            return False
+        if self.ca_file is None:
+            return ssl.create_default_context()
+        try:
+            return ssl.create_default_context(cafile=str(self.ca_file))
+        except OSError as error:
+            raise ClientError(f"cannot read the CA certificate {self.ca_file}: {error.strerror}") from error
+
+
+def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) -> Connection:
+    """A connection from what a user typed; raises ClientError naming what is wrong with it."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ClientError(f"{url!r} is no server address: write it like https://127.0.0.1:6443")
+    return Connection(
+        url=f"{parts.scheme}://{parts.netloc}",
+        token=token or os.environ.get("KTUI_TOKEN", ""),
+        ca_file=ca_file,
+    )

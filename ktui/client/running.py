@@ -1,0 +1,117 @@
+"""State files of running servers: how `ktui kubeconfig`, `ktui list` and the dashboard find them.
+
+One directory a server under the state directory, named by its process id, mode
+0700: `server.json` (how to be let in), `kubeconfig`, the certificates. A file
+whose process is gone is stale and removed by whoever finds it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ktui.client.connection import Connection
+
+
+class _StateFile(msgspec.Struct):
+    url: str
+    token: str
+    ca_file: str
+    pid: int
+    started: float
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that runs on this machine as this user."""
+
+    pid: int
+    name: str
+    started: float
+    connection: Connection
+    directory: Path
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.directory / "kubeconfig"
+
+
+def state_home() -> Path:
+    """`$XDG_STATE_HOME/ktui` (default `~/.local/state/ktui`)."""
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "ktui"
+
+
+def server_directory(pid: int) -> Path:
+    """The private directory of server `pid`, made when missing (mode 0700)."""
+    directory = state_home() / "servers" / str(pid)
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return directory
+
+
+def announce(connection: Connection, *, pid: int, name: str, started: float) -> RunningServer:
+    """Write the state file of a server that is ready."""
+    directory = server_directory(pid)
+    state = _StateFile(
+        url=connection.url,
+        token=connection.token,
+        ca_file=str(connection.ca_file or ""),
+        pid=pid,
+        started=started,
+        name=name,
+    )
+    write_private(directory / "server.json", msgspec.json.encode(state))
+    return RunningServer(pid, name, started, connection, directory)
+
+
+def withdraw(pid: int) -> None:
+    """Remove what `announce` wrote."""
+    shutil.rmtree(state_home() / "servers" / str(pid), ignore_errors=True)
+
+
+def find_running() -> list[RunningServer]:
+    """Servers alive now, the newest first; stale state files are removed."""
+    found = []
+    for path in (state_home() / "servers").glob("*/server.json"):
+        server = _read(path)
+        if server is None or not _alive(server.pid):
+            shutil.rmtree(path.parent, ignore_errors=True)
+        else:
+            found.append(server)
+    return sorted(found, key=lambda server: server.started, reverse=True)
+
+
+def find_by_url(url: str) -> RunningServer | None:
+    """The running server at `url`, if it is one of this user's."""
+    return next((server for server in find_running() if server.connection.url == url.rstrip("/")), None)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, from its first byte on."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _read(path: Path) -> RunningServer | None:
+    try:
+        state = msgspec.json.decode(path.read_bytes(), type=_StateFile)
+    except (OSError, msgspec.DecodeError):
+        return None
+    connection = Connection(state.url, state.token, Path(state.ca_file) if state.ca_file else None)
+    return RunningServer(state.pid, state.name, state.started, connection, path.parent)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
