@@ -1,0 +1,114 @@
+"""The listening socket: granian embedded in our own event loop.
+
+It stays behind ASGI: any other ASGI server could take its place. Signals and
+shutdown belong to the composer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from granian.constants import Interfaces
+from granian.server.embed import Server
+
+from ktui.apiserver.http.asgi import ASGIApp
+from ktui.apiserver.http.lifespan import Lifespan
+
+
+class PortInUse(Exception):
+    """Somebody else listens there."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """A certificate chain and its key, PEM."""
+
+    cert: Path
+    key: Path
+
+
+class HttpServer:
+    """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS when files are given."""
+
+    def __init__(self, app: ASGIApp, listen: str, tls: TlsFiles | None = None) -> None:
+        self._app = app
+        self.host, self.port = split_listen(listen)
+        self._tls = tls
+        self._lifespan = Lifespan(app)
+        self._server: Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self._tls else 'http'}://{host}:{self.port}"
+
+    async def start(self) -> None:
+        """Start the application, then listen; raises PortInUse, or what the application raised."""
+        self.port = claim_port(self.host, self.port)
+        await self._lifespan.startup()
+        self._server = Server(
+            self._app,
+            address=self.host,
+            port=self.port,
+            interface=Interfaces.ASGINL,
+            websockets=False,
+            log_enabled=False,
+            backlog=1024,
+            ssl_cert=self._tls.cert if self._tls else None,
+            ssl_key=self._tls.key if self._tls else None,
+        )
+        self._serving = asyncio.create_task(self._server.serve(), name="http server")
+        await self._until_listening()
+
+    async def stop(self) -> None:
+        """Stop listening, cut what is still open, stop the application."""
+        if self._server is not None and self._serving is not None:
+            self._server.stop()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._serving
+            self._server = self._serving = None
+        await self._lifespan.shutdown()
+
+    async def _until_listening(self) -> None:
+        assert self._serving is not None
+        while True:
+            if self._serving.done():
+                self._serving.result()
+                raise PortInUse(f"the HTTP server on {self.host}:{self.port} ended at once")
+            try:
+                _, writer = await asyncio.open_connection(self.host, self.port)
+            except OSError:
+                await asyncio.sleep(0.005)
+                continue
+            writer.close()
+            return
+
+
+def split_listen(listen: str) -> tuple[str, int]:
+    """`127.0.0.1:8443`, `[::1]:0` -> host and port. ValueError says what is wrong."""
+    host, colon, port = listen.rpartition(":")
+    if not colon or not host or not port.isdigit() or int(port) > 65535:
+        raise ValueError(f"{listen!r} is not HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def claim_port(host: str, port: int) -> int:
+    """A port that nobody listens on: the asked one, or any free one for 0.
+
+    granian binds with SO_REUSEPORT and would share a taken port without a word,
+    so this binds without it first.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise PortInUse(f"cannot listen on {host}:{port}: {error.strerror}") from error
+        chosen: int = probe.getsockname()[1]
+        return chosen

@@ -1,0 +1,115 @@
+"""What the API server needs of rooms below the cacher: injected by whoever composes the program.
+
+Result types are read-only protocols, so that the dataclasses of the room that
+answers fit as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ktui.telemetry.events import ServerInfo
+
+
+class ServerFacts(Protocol):
+    """Who serves, over which etcd."""
+
+    def info(self) -> ServerInfo:
+        """The present facts, also the first event of every telemetry stream."""
+        ...
+
+
+class PrefixChild(Protocol):
+    """Keys under one child prefix. `bytes` is keys plus values; `exact` False: extrapolated."""
+
+    @property
+    def prefix(self) -> str: ...
+    @property
+    def resource(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def leaf(self) -> bool: ...
+
+
+class PrefixListing(Protocol):
+    @property
+    def revision(self) -> int: ...
+    @property
+    def children(self) -> Sequence[PrefixChild]: ...
+
+
+class KeyRow(Protocol):
+    """One key's metadata; `bytes` is the size of its value."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def mod_revision(self) -> int: ...
+    @property
+    def create_revision(self) -> int: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def lease(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
+
+class KeyListing(Protocol):
+    """A page of keys; `next` is the key to go on after, "" at the end."""
+
+    @property
+    def revision(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def keys(self) -> Sequence[KeyRow]: ...
+    @property
+    def next(self) -> str: ...
+
+
+class KeyValue(Protocol):
+    """One key as stored at a revision. `ttl` in seconds, -1 without a lease; `json` None when undecodable."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def mod_revision(self) -> int: ...
+    @property
+    def create_revision(self) -> int: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def lease(self) -> int: ...
+    @property
+    def ttl(self) -> int: ...
+    @property
+    def encoding(self) -> str: ...
+    @property
+    def api_version(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def json(self) -> dict[str, Any] | None: ...
+    @property
+    def raw(self) -> bytes: ...
+    @property
+    def error(self) -> str: ...
+
+
+class EtcdBrowser(Protocol):
+    """Raw etcd, for the etcd screen."""
+
+    async def prefixes(self, prefix: str) -> PrefixListing: ...
+
+    async def keys(self, prefix: str, limit: int, after: str) -> KeyListing: ...
+
+    async def key(self, key: str, revision: int) -> KeyValue | None:
+        """`revision` 0 is the present one; None when there is no such key then."""
+        ...

@@ -1,0 +1,25 @@
+"""Everything the server is composed of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ktui.apiserver.ports import EtcdBrowser, ServerFacts
+from ktui.telemetry.bus import Bus
+
+if TYPE_CHECKING:
+    from ktui.cacher.registry import Registry
+    from ktui.cacher.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """`token` None lets everybody in (`--insecure-http`)."""
+
+    registry: Registry
+    settings: Settings
+    bus: Bus
+    facts: ServerFacts
+    etcd: EtcdBrowser
+    token: str | None
