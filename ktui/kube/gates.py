@@ -1,0 +1,88 @@
+"""Feature gates of kube-apiserver that touch reads: stage and default by minor, as data.
+
+Each gate is a history of `Phase`s; a phase holds from its minor until the next
+one. Before the first phase the gate does not exist and the behaviour is off;
+after GONE the flag is refused and the last default is the behaviour for good.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+OLDEST_MINOR = 19
+NEWEST_MINOR = 37
+
+
+class Stage(StrEnum):
+    """How far a gate has grown; a locked one can only be set to its default."""
+
+    ALPHA = "alpha"
+    BETA = "beta"
+    DEPRECATED = "deprecated"
+    LOCKED = "locked"
+    GONE = "gone"
+
+
+class Phase(NamedTuple):
+    """From this minor on: the stage and the default."""
+
+    minor: int
+    stage: Stage
+    default: bool
+
+
+def _gate(*phases: tuple[int, Stage, bool]) -> tuple[Phase, ...]:
+    return tuple(Phase(*phase) for phase in phases)
+
+
+_A, _B, _D, _L, _X = Stage.ALPHA, Stage.BETA, Stage.DEPRECATED, Stage.LOCKED, Stage.GONE
+
+GATES: dict[str, tuple[Phase, ...]] = {
+    "APIListChunking": _gate((19, _B, True), (29, _L, True), (33, _X, True)),
+    "APIPriorityAndFairness": _gate((19, _A, False), (20, _B, True), (29, _L, True), (31, _X, True)),
+    "APIResponseCompression": _gate((19, _B, True)),
+    "APIServerIdentity": _gate((20, _A, False), (26, _B, True)),
+    "APIServerTracing": _gate((22, _A, False), (27, _B, True), (34, _L, True), (37, _X, True)),
+    "BtreeWatchCache": _gate((32, _B, True), (33, _L, True), (37, _X, True)),
+    "CBORServingAndStorage": _gate((32, _A, False)),
+    "ConcurrentWatchObjectDecode": _gate((31, _B, False), (37, _B, True)),
+    "ConsistentListFromCache": _gate((28, _A, False), (31, _B, True), (34, _L, True), (37, _X, True)),
+    "ConsistentListFromCacheSkipTimeoutFallback": _gate((37, _A, False)),
+    "DetectCacheInconsistency": _gate((34, _B, True)),
+    "EfficientWatchResumption": _gate((20, _A, False), (21, _B, True), (24, _L, True), (33, _X, True)),
+    "EtcdRangeStream": _gate((37, _B, True)),
+    "ListFromCacheSnapshot": _gate((33, _A, False), (34, _B, True)),
+    "RemainingItemCount": _gate((19, _B, True), (29, _L, True), (33, _X, True)),
+    "RemoveSelfLink": _gate((19, _A, False), (20, _B, True), (24, _L, True), (30, _X, True)),
+    "ResilientWatchCacheInitialization": _gate((31, _B, True), (34, _L, True), (37, _X, True)),
+    "SelectorIndex": _gate((19, _B, True), (20, _L, True), (25, _X, True)),
+    "SeparateCacheWatchRPC": _gate((28, _B, True), (33, _D, False), (36, _L, False)),
+    "ShardedListAndWatch": _gate((36, _A, False)),
+    "SizeBasedListCostEstimate": _gate((34, _B, True)),
+    "StorageNamespaceIndex": _gate((30, _B, True), (33, _D, True)),
+    "StreamingCollectionEncodingToJSON": _gate((33, _B, True), (34, _L, True), (37, _X, True)),
+    "StreamingCollectionEncodingToProtobuf": _gate((33, _B, True), (34, _L, True), (37, _X, True)),
+    "WatchBookmark": _gate((19, _L, True), (33, _X, True)),
+    "WatchCacheInitializationPostStartHook": _gate((31, _B, False), (36, _B, True), (37, _L, True)),
+    "WatchFromStorageWithoutResourceVersion": _gate((27, _B, False), (33, _L, False), (36, _X, False)),
+    "WatchList": _gate((27, _A, False), (32, _B, True), (33, _B, False), (34, _B, True)),
+    "WatchListCompression": _gate((37, _B, True)),
+    "ZeroLimitedNominalConcurrencyShares": _gate((29, _B, False), (30, _L, True), (32, _X, True)),
+}
+
+
+def phase_of(gate: str, minor: int) -> Phase | None:
+    """The gate's phase in `minor`, None before the gate existed. KeyError for a name nobody knows."""
+    current = None
+    for phase in GATES[gate]:
+        if phase.minor > minor:
+            break
+        current = phase
+    return current
+
+
+def default_of(gate: str, minor: int) -> bool:
+    """What the server does in `minor` when nobody sets the gate."""
+    phase = phase_of(gate, minor)
+    return phase is not None and phase.default

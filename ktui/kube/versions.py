@@ -1,0 +1,155 @@
+"""Which Kubernetes version's rules apply: a minor, and the feature gates as somebody set them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+
+from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, Stage, default_of, phase_of
+
+KNOWN_VERSIONS: tuple[str, ...] = tuple(f"1.{minor}" for minor in range(OLDEST_MINOR, NEWEST_MINOR + 1))
+DEFAULT_VERSION = "1.36"
+
+_VERSION = re.compile(r"v?1\.(\d+)(?:\.(\d+))?(?:[-+].*)?")
+_NO_GATES: Mapping[str, bool] = MappingProxyType({})
+
+
+class BehaviourError(ValueError):
+    """A version or gate that ktui cannot follow; the text is one sentence for the user."""
+
+
+class UnknownVersionError(BehaviourError):
+    """Not a Kubernetes version between the oldest and the newest minor known."""
+
+
+class UnknownGateError(BehaviourError):
+    """No such feature gate in that minor (never was, not yet, or removed)."""
+
+
+class LockedGateError(BehaviourError):
+    """The gate graduated and cannot be changed any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """A minor and the gates that steer reads, each named as its gate in snake_case.
+
+    `gates` holds every gate that the minor knows or knew, with its effective value;
+    `patch` is None for the newest patch release of the minor.
+    """
+
+    minor: int
+    patch: int | None = None
+    gates: Mapping[str, bool] = field(default=_NO_GATES, hash=False)
+    api_priority_and_fairness: bool = False
+    btree_watch_cache: bool = False
+    consistent_list_from_cache: bool = False
+    consistent_list_from_cache_skip_timeout_fallback: bool = False
+    detect_cache_inconsistency: bool = False
+    efficient_watch_resumption: bool = False
+    etcd_range_stream: bool = False
+    list_from_cache_snapshot: bool = False
+    remove_self_link: bool = False
+    resilient_watch_cache_initialization: bool = False
+    size_based_list_cost_estimate: bool = False
+    storage_namespace_index: bool = False
+    watch_from_storage_without_resource_version: bool = False
+    watch_list: bool = False
+
+    @property
+    def version(self) -> str:
+        """`1.36`, or `1.33.1` where a patch release was named."""
+        return f"1.{self.minor}" if self.patch is None else f"1.{self.minor}.{self.patch}"
+
+    def enabled(self, gate: str) -> bool:
+        """Effective value of a gate by its own name; False for one that the minor never had."""
+        return self.gates.get(gate, False)
+
+    @property
+    def changed_gates(self) -> dict[str, bool]:
+        """The gates that differ from the minor's defaults, sorted by name."""
+        changed = {g: on for g, on in self.gates.items() if on != default_of(g, self.minor)}
+        return dict(sorted(changed.items()))
+
+
+def _snake(gate: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", gate).lower()
+
+
+_FIELDS = {gate: _snake(gate) for gate in GATES if _snake(gate) in Behaviour.__slots__}
+
+
+def parse_version(text: str) -> tuple[int, int | None]:
+    """Minor and patch of `1.36`, `v1.33.2` or `1.31.0-rc.1`; UnknownVersionError otherwise."""
+    match = _VERSION.fullmatch(text.strip())
+    if match and OLDEST_MINOR <= int(match[1]) <= NEWEST_MINOR:
+        return int(match[1]), int(match[2]) if match[2] else None
+    raise UnknownVersionError(
+        f"unknown Kubernetes version {text!r}: choose one of {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
+    )
+
+
+def parse_gates(text: str) -> dict[str, bool]:
+    """`A=true,B=false` as kube-apiserver's --feature-gates takes it; BehaviourError for anything else."""
+    gates: dict[str, bool] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = pair.partition("=")
+        if value.strip().lower() not in ("true", "false"):
+            raise BehaviourError(f"feature gate {pair!r} is not of the form Name=true or Name=false")
+        gates[name.strip()] = value.strip().lower() == "true"
+    return gates
+
+
+def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO_GATES) -> Behaviour:
+    """The behaviour of a kube-apiserver of `version` started with these --feature-gates.
+
+    Raises UnknownVersionError, UnknownGateError or LockedGateError (all ValueError).
+    """
+    minor, patch = parse_version(version)
+    return _behaviour(minor, patch, frozenset(gates.items()))
+
+
+@lru_cache(maxsize=256)
+def _behaviour(minor: int, patch: int | None, overrides: frozenset[tuple[str, bool]]) -> Behaviour:
+    effective = {g: default_of(g, minor) for g in GATES if phase_of(g, minor) is not None}
+    for gate, wanted in sorted(overrides):
+        _check_settable(gate, wanted, minor)
+        effective[gate] = wanted
+    fields = {name: effective.get(gate, False) for gate, name in _FIELDS.items()}
+    return Behaviour(minor, patch, MappingProxyType(effective), **fields)
+
+
+def _check_settable(gate: str, wanted: bool, minor: int) -> None:
+    if gate not in GATES:
+        raise UnknownGateError(f"unknown feature gate {gate!r}: {_known_gates(gate, minor)}")
+    phase = phase_of(gate, minor)
+    if phase is None:
+        first = GATES[gate][0].minor
+        raise UnknownGateError(
+            f"feature gate {gate} does not exist in Kubernetes 1.{minor}: it came with 1.{first}"
+        )
+    if phase.stage is Stage.GONE:
+        raise UnknownGateError(
+            f"feature gate {gate} does not exist in Kubernetes 1.{minor}: "
+            f"it was removed in 1.{phase.minor} and is {_word(phase.default)} for good"
+        )
+    if phase.stage is Stage.LOCKED and wanted != phase.default:
+        raise LockedGateError(
+            f"feature gate {gate} is locked to {_word(phase.default)} since Kubernetes 1.{phase.minor} "
+            f"and cannot be set to {_word(wanted)} in 1.{minor}"
+        )
+
+
+def _known_gates(gate: str, minor: int) -> str:
+    settable = [g for g in GATES if (phase := phase_of(g, minor)) and phase.stage is not Stage.GONE]
+    near = difflib.get_close_matches(gate, settable, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"{hint}Kubernetes 1.{minor} knows {', '.join(settable)}"
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"
