@@ -44,7 +44,7 @@ class Behaviour:
 
     minor: int
     patch: int | None = None
-    gates: Mapping[str, bool] = field(default=_NO_GATES, hash=False)
+    gates: Mapping[str, bool] = field(default_factory=dict, hash=False)
     api_priority_and_fairness: bool = False
     btree_watch_cache: bool = False
     consistent_list_from_cache: bool = False
