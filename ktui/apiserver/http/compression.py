@@ -1,0 +1,69 @@
+"""gzip for big answers, as kube-apiserver's APIResponseCompression does it."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+
+from ktui.apiserver.http.response import Response
+
+# kube-apiserver: defaultGzipThresholdBytes and defaultGzipContentEncodingLevel.
+THRESHOLD_BYTES = 128 * 1024
+LEVEL = 1
+GZIP_WINDOW = 31
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether the header names gzip (its quality is not looked at, as upstream)."""
+    return any(part.split(";")[0].strip() == "gzip" for part in accept_encoding.split(","))
+
+
+class Body:
+    """Writes a 200 answer in pieces; compresses once more than THRESHOLD_BYTES have come.
+
+    Until then nothing is sent, if the client accepts gzip: small answers go out
+    plain. A client that does not accept it gets each piece at once.
+    """
+
+    def __init__(self, response: Response, content_type: str, gzip: bool) -> None:
+        self._response = response
+        self._content_type = content_type
+        self._gzip = gzip
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+        self._deflater: zlib._Compress | None = None
+
+    async def write(self, piece: bytes) -> None:
+        if self._deflater is not None:
+            await self._deflate(piece)
+        elif not self._gzip:
+            if not self._response.started:
+                await self._response.start(200, self._content_type)
+            await self._response.write(piece)
+        else:
+            self._held.append(piece)
+            self._held_bytes += len(piece)
+            if self._held_bytes > THRESHOLD_BYTES:
+                await self._begin_deflating()
+
+    async def end(self) -> None:
+        if self._deflater is not None:
+            await self._response.end(self._deflater.flush())
+        elif self._response.started:
+            await self._response.end()
+        else:
+            await self._response.whole(200, self._content_type, b"".join(self._held))
+
+    async def _begin_deflating(self) -> None:
+        self._deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP_WINDOW)
+        headers = [("content-encoding", "gzip"), ("vary", "Accept-Encoding")]
+        await self._response.start(200, self._content_type, headers)
+        held, self._held = b"".join(self._held), []
+        await self._deflate(held)
+
+    async def _deflate(self, piece: bytes) -> None:
+        # zlib lets go of the GIL: other requests go on meanwhile.
+        assert self._deflater is not None
+        packed = await asyncio.to_thread(self._deflater.compress, piece)
+        if packed:
+            await self._response.write(packed)

@@ -1,0 +1,77 @@
+"""One HTTP request as handlers see it."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import parse_qs
+
+from ktui.apiserver.http.asgi import Receive, Scope
+
+# kube-apiserver: MaxRequestBodyBytes.
+MAX_BODY_BYTES = 3 * 1024 * 1024
+
+
+class BodyTooLarge(Exception):
+    """The body exceeds MAX_BODY_BYTES."""
+
+
+class ClientGone(Exception):
+    """The client went away before its body was complete."""
+
+
+class Request:
+    """Method, decoded path, raw query, lower-case header names, and the body on demand."""
+
+    __slots__ = ("_receive", "headers", "method", "path", "query")
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query: str = scope.get("query_string", b"").decode("latin-1")
+        self.headers: dict[str, str] = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        self._receive = receive
+
+    @property
+    def user_agent(self) -> str:
+        return self.headers.get("user-agent", "")
+
+    @property
+    def client(self) -> str:
+        """The first word of the user agent, without its version: `kubectl`, `cilium-agent`."""
+        words = self.user_agent.split()
+        return words[0].split("/")[0] if words else "unknown"
+
+    def parameter(self, name: str, default: str = "") -> str:
+        """The first value of a query parameter."""
+        return self.parameters().get(name, [default])[0]
+
+    def parameters(self) -> dict[str, list[str]]:
+        return parse_qs(self.query, keep_blank_values=True)
+
+    def flag(self, name: str) -> bool:
+        """A boolean query parameter; present without a value counts as true, as in apimachinery."""
+        return self.parameter(name, "false").lower() not in ("false", "0")
+
+    async def body(self, limit: int = MAX_BODY_BYTES) -> bytes:
+        """The whole body; BodyTooLarge as soon as it is known to exceed `limit` bytes."""
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone
+            piece: bytes = message.get("body", b"")
+            size += len(piece)
+            if size > limit:
+                raise BodyTooLarge
+            pieces.append(piece)
+            if not message.get("more_body", False):
+                return b"".join(pieces)
+
+    def disconnection(self) -> asyncio.Task[None]:
+        """A task that ends when the client has gone (or when it is cancelled)."""
+        return asyncio.ensure_future(self._until_disconnected())
+
+    async def _until_disconnected(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass

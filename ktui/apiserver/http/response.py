@@ -1,0 +1,61 @@
+"""One HTTP response, sent in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ktui.apiserver.http.asgi import Send
+
+Headers = list[tuple[str, str]]
+
+
+class Response:
+    """Head, then body pieces, then the end. Knows what has gone out."""
+
+    __slots__ = ("_headers", "_send", "ended", "sent_bytes", "status")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._headers: Headers = []
+        self.status = 0
+        self.sent_bytes = 0
+        self.ended = False
+
+    @property
+    def started(self) -> bool:
+        return self.status != 0
+
+    def add_headers(self, headers: Iterable[tuple[str, str]]) -> None:
+        """Headers that go out with the head, whoever starts it."""
+        self._headers.extend(headers)
+
+    async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:
+        self.status = status
+        every = [("content-type", content_type), *self._headers, *headers]
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in every],
+            }
+        )
+
+    async def write(self, piece: bytes) -> None:
+        """Returns when the transport has taken the piece (back-pressure)."""
+        self.sent_bytes += len(piece)
+        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+
+    async def end(self, piece: bytes = b"") -> None:
+        self.ended = True
+        self.sent_bytes += len(piece)
+        await self._send({"type": "http.response.body", "body": piece, "more_body": False})
+
+    async def whole(self, status: int, content_type: str, body: bytes) -> None:
+        """A body that is at hand in one piece."""
+        await self.start(status, content_type, [("content-length", str(len(body)))])
+        await self.end(body)
+
+    async def text(self, status: int, text: str) -> None:
+        """Plain text, as Go's http.Error sends it."""
+        self.add_headers([("x-content-type-options", "nosniff")])
+        await self.whole(status, "text/plain; charset=utf-8", text.encode())

@@ -1,0 +1,105 @@
+"""The certificate that the server makes for itself and keeps while it is good."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from ktui.apiserver.http.server import TlsFiles
+
+LIFETIME = datetime.timedelta(days=365)
+# A certificate about to end is replaced, so that a session never outlives it.
+RENEW_BEFORE = datetime.timedelta(days=7)
+ALWAYS = ("localhost", "127.0.0.1", "::1")
+
+
+def ensure_certificate(directory: Path, host: str) -> TlsFiles:
+    """Certificate and key for `host` and the loopback names, in a directory of mode 0700.
+
+    The files (mode 0600) are reused while they are valid and cover the host.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory.chmod(0o700)
+    files = TlsFiles(directory / "tls.crt", directory / "tls.key")
+    names = list(dict.fromkeys([host, *ALWAYS]))
+    if not _usable(files, names, _now()):
+        _write(files, *_make(names, _now()))
+    return files
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def _usable(files: TlsFiles, names: Sequence[str], now: datetime.datetime) -> bool:
+    try:
+        certificate = x509.load_pem_x509_certificate(files.cert.read_bytes())
+        key = serialization.load_pem_private_key(files.key.read_bytes(), password=None)
+        san = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm, x509.ExtensionNotFound):
+        return False
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
+        return False
+    covers = all(_general_name(name) in san for name in names)
+    return covers and certificate.not_valid_before_utc <= now < certificate.not_valid_after_utc - RENEW_BEFORE
+
+
+def _make(names: Sequence[str], now: datetime.datetime) -> tuple[bytes, bytes]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "ktui")])
+    usage = x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(minutes=5))
+        .not_valid_after(now + LIFETIME)
+        .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
+        # Its own authority: clients are handed this very certificate as their CA.
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(usage, critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM), private
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _write(files: TlsFiles, certificate: bytes, key: bytes) -> None:
+    for path, content in ((files.key, key), (files.cert, certificate)):
+        fresh = path.with_suffix(f"{path.suffix}.{os.getpid()}")
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+        fresh.replace(path)

@@ -1,0 +1,146 @@
+"""Keeping metadata.managedFields as kube-apiserver does on create, update and patch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.managed.compare import compare
+from ktui.apiserver.managed.fieldset import difference, ordered, union
+
+# Members that Go's zero value of a type already writes: they are not "added" by a create.
+EMPTY_OBJECTS: dict[str, dict[str, Any]] = {
+    "ConfigMap": {},
+    "DaemonSet": {
+        "spec": {
+            "selector": None,
+            "template": {"metadata": {}, "spec": {"containers": None}},
+            "updateStrategy": {},
+        },
+        "status": {},
+    },
+    "Deployment": {
+        "spec": {
+            "selector": None,
+            "template": {"metadata": {}, "spec": {"containers": None}},
+            "strategy": {},
+        },
+        "status": {},
+    },
+    "Namespace": {"spec": {}, "status": {}},
+    "Node": {"spec": {}, "status": {}},
+    "PersistentVolumeClaim": {"spec": {"resources": {}}, "status": {}},
+    "Pod": {"spec": {"containers": None}, "status": {}},
+    "ReplicaSet": {"spec": {"selector": None}, "status": {}},
+    "Service": {"spec": {}, "status": {"loadBalancer": {}}},
+    "StatefulSet": {
+        "spec": {
+            "selector": None,
+            "serviceName": "",
+            "template": {"metadata": {}, "spec": {"containers": None}},
+            "updateStrategy": {},
+        },
+        "status": {},
+    },
+    "Job": {"spec": {"template": {"metadata": {}, "spec": {"containers": None}}}, "status": {}},
+    "CronJob": {
+        "spec": {
+            "schedule": "",
+            "jobTemplate": {
+                "metadata": {},
+                "spec": {"template": {"metadata": {}, "spec": {"containers": None}}},
+            },
+        },
+        "status": {},
+    },
+    "Lease": {"spec": {}},
+}
+
+
+def track_update(
+    old: dict[str, Any] | None,
+    new: dict[str, Any],
+    *,
+    manager: str,
+    time: str,
+    api_version: str,
+    subresource: str = "",
+    custom: bool = False,
+) -> None:
+    """Set `new`'s managedFields to what they are after `manager` turned `old` (None: created) into it.
+
+    What the client sent as managedFields counts only as "forget them" when it is an empty list.
+    """
+    entries = _starting_entries(old, new)
+    base = old if old is not None else ({} if custom else EMPTY_OBJECTS.get(str(new.get("kind")), {}))
+    changes = compare(base, new, keyed_lists=not custom)
+    own = _own_entry(entries, manager, api_version, subresource)
+    for entry in entries:
+        taken = changes.removed if entry is own else union(changes.set, changes.removed)
+        entry["fieldsV1"] = difference(entry.get("fieldsV1") or {}, taken)
+    if changes.set:
+        if own is None:
+            own = _new_entry(manager, api_version, subresource)
+            entries.append(own)
+        own["fieldsV1"] = union(own["fieldsV1"], changes.set)
+    if own is not None and (changes.set or changes.removed):
+        own["time"] = time
+    kept = [entry for entry in entries if entry["fieldsV1"]]
+    for entry in kept:
+        entry["fieldsV1"] = ordered(entry["fieldsV1"])
+    _store(new, sorted(kept, key=_order))
+
+
+def _starting_entries(old: dict[str, Any] | None, new: dict[str, Any]) -> list[dict[str, Any]]:
+    sent = (new.get("metadata") or {}).get("managedFields")
+    if isinstance(sent, list) and not sent:
+        return []
+    source = (old or {}).get("metadata") or {}
+    return [dict(entry) for entry in source.get("managedFields") or []]
+
+
+def _own_entry(
+    entries: list[dict[str, Any]], manager: str, api_version: str, subresource: str
+) -> dict[str, Any] | None:
+    wanted = ("Update", manager, api_version, subresource)
+    return next((entry for entry in entries if _identity(entry) == wanted), None)
+
+
+def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        entry.get("operation"),
+        entry.get("manager"),
+        entry.get("apiVersion"),
+        entry.get("subresource", ""),
+    )
+
+
+def _new_entry(manager: str, api_version: str, subresource: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "manager": manager,
+        "operation": "Update",
+        "apiVersion": api_version,
+        "time": "",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {},
+    }
+    if subresource:
+        entry["subresource"] = subresource
+    return entry
+
+
+def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        entry.get("operation", ""),
+        entry.get("time", ""),
+        entry.get("manager", ""),
+        entry.get("apiVersion", ""),
+        entry.get("subresource", ""),
+    )
+
+
+def _store(obj: dict[str, Any], entries: list[dict[str, Any]]) -> None:
+    metadata = obj.setdefault("metadata", {})
+    if entries:
+        metadata["managedFields"] = entries
+    else:
+        metadata.pop("managedFields", None)

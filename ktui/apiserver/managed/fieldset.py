@@ -1,0 +1,60 @@
+"""Sets of field paths in the form that managedFields stores them (FieldsV1).
+
+A set is a tree of dicts. `{}` is a path that is in the set and has none below;
+`{".": {}, …}` is in the set and has more below; a dict without "." only leads
+to paths below. Keys: `f:name` for a field, `k:{…}` for an item of a keyed list,
+`v:…` for an item of a set.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+FieldSet = dict[str, Any]
+
+MEMBER = "."
+
+
+def union(one: FieldSet, other: FieldSet) -> FieldSet:
+    """Paths of either."""
+    return _build(one, other, lambda a, b: a or b)
+
+
+def difference(one: FieldSet, other: FieldSet) -> FieldSet:
+    """Paths of `one` that are not in `other`."""
+    return _build(one, other, lambda a, b: a and not b)
+
+
+def intersects(one: FieldSet, other: FieldSet) -> bool:
+    """Whether any path is in both."""
+    return bool(_build(one, other, lambda a, b: a and b))
+
+
+def _build(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet:
+    built = _node(one, other, keep)
+    return built or {}
+
+
+def _node(one: FieldSet | None, other: FieldSet | None, keep: Any) -> FieldSet | None:
+    """The combined children of a node, None when nothing is left. The root itself is never a member."""
+    children: FieldSet = {}
+    for key in {**(one or {}), **(other or {})}:
+        if key == MEMBER:
+            continue
+        a, b = (one or {}).get(key), (other or {}).get(key)
+        below = _node(a, b, keep)
+        member = keep(_is_member(a), _is_member(b))
+        if below:
+            children[key] = {MEMBER: {}, **below} if member else below
+        elif member:
+            children[key] = {}
+    return children or None
+
+
+def _is_member(node: FieldSet | None) -> bool:
+    return node is not None and (not node or MEMBER in node)
+
+
+def ordered(fields: FieldSet) -> FieldSet:
+    """The same set with keys in the order in which kube-apiserver writes them."""
+    return {key: ordered(fields[key]) for key in sorted(fields)}

@@ -1,0 +1,87 @@
+"""Which form of an object a client wants, and whether it may have it.
+
+kube-apiserver asks twice: its HTTP router compares bare media types first (not
+for custom resources), then the API machinery looks at parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ktui.apiserver.http.accept import Clause, mime_types, parse_accept
+from ktui.apiserver.statuses import not_acceptable
+
+JSON = "application/json"
+YAML = "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+ACCEPTED = (JSON, YAML, PROTOBUF)
+# Protobuf answers are not made here: a client that also takes JSON gets JSON.
+PRODUCED = (JSON, YAML)
+STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+
+Target = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
+TARGETS: tuple[Target, ...] = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+META_VERSIONS = ("v1", "v1beta1")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the answer is to look. `target` "" is the object itself."""
+
+    media_type: str = JSON
+    target: Target = ""
+    meta_version: str = "v1"
+    pretty: bool = False
+
+    @property
+    def as_is(self) -> bool:
+        """Stored pieces can be sent as they are."""
+        return self.media_type == JSON and not self.target and not self.pretty
+
+    @property
+    def meta_api_version(self) -> str:
+        return f"meta.k8s.io/{self.meta_version}"
+
+
+def negotiate(accept: str, *, custom: bool, stream: bool = False, pretty: bool = False) -> Form:
+    """The best form that the Accept header allows; StatusError 406 when none is."""
+    if not accept.strip():
+        return Form(pretty=pretty)
+    if not custom:
+        _route_by_mime_type(accept, stream)
+    for clause in parse_accept(accept):
+        form = _form_of(clause, stream)
+        if form is not None:
+            return Form(form.media_type, form.target, form.meta_version, form.pretty or pretty)
+    raise not_acceptable(f"only the following media types are accepted: {', '.join(ACCEPTED)}")
+
+
+def _route_by_mime_type(accept: str, stream: bool) -> None:
+    wanted = mime_types(accept)
+    if "*/*" in wanted or any(mime in ACCEPTED for mime in wanted):
+        return
+    available = ", ".join(ACCEPTED + (STREAMS if stream else ()))
+    raise not_acceptable(
+        f"406: Not Acceptable\n\nAvailable representations: {available}", details={}
+    )
+
+
+def _form_of(clause: Clause, stream: bool) -> Form | None:
+    media_type = next((m for m in PRODUCED if _matches(clause, m)), None)
+    if media_type is None or (stream and media_type != JSON):
+        return None
+    pretty = clause.parameters.get("pretty") == "1"
+    wanted = clause.parameters.get("as", "")
+    if not wanted:
+        return Form(media_type, pretty=pretty)
+    version = clause.parameters.get("v", "")
+    if clause.parameters.get("g") != "meta.k8s.io" or version not in META_VERSIONS:
+        return None
+    target = next((t for t in TARGETS if t == wanted), None)
+    return None if target is None else Form(media_type, target, version, pretty)
+
+
+def _matches(clause: Clause, media_type: str) -> bool:
+    type_, _, subtype = media_type.partition("/")
+    return clause.type in ("*", type_) and clause.subtype in ("*", subtype)

@@ -1,0 +1,1 @@
+"""The patch languages that clients speak, as pure functions over JSON trees."""

@@ -1,0 +1,112 @@
+"""Strategic merge patch: a merge patch that knows which lists are keyed.
+
+The full language needs each type's struct tags. Here the keys go by the field's
+name, which is unambiguous for the lists that the built-in types key; lists not
+named here are replaced, as upstream does with lists that have no merge key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# patchMergeKey of the built-in API types, by field name. `ports` is told apart by what its items hold.
+MERGE_KEYS = {
+    "addresses": "type",
+    "conditions": "type",
+    "containers": "name",
+    "env": "name",
+    "ephemeralContainers": "name",
+    "hostAliases": "ip",
+    "imagePullSecrets": "name",
+    "initContainers": "name",
+    "ownerReferences": "uid",
+    "podIPs": "ip",
+    "resourceClaims": "name",
+    "schedulingGates": "name",
+    "secrets": "name",
+    "taints": "key",
+    "topologySpreadConstraints": "topologyKey",
+    "volumeDevices": "devicePath",
+    "volumeMounts": "mountPath",
+    "volumes": "name",
+}
+# Lists of plain values that merge as sets.
+MERGED_SETS = frozenset({"finalizers", "podCIDRs"})
+DELETE_PRIMITIVES = "$deleteFromPrimitiveList/"
+ORDER = "$setElementOrder/"
+
+
+class BadDirective(Exception):
+    """A `$patch` value that does not exist."""
+
+
+def strategic_merge(target: Any, patch: Any) -> Any:
+    """A new tree. Directives: `$patch: replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/…`."""
+    if not isinstance(patch, dict):
+        return patch
+    directive = patch.get("$patch")
+    if directive not in (None, "replace", "delete", "merge"):
+        raise BadDirective(f"unknown patch type: {directive}")
+    if directive == "delete":
+        return {}
+    body = {name: value for name, value in patch.items() if name != "$patch"}
+    if directive == "replace":
+        return body
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in body.items():
+        _merge_member(merged, name, value)
+    if isinstance(retained := merged.pop("$retainKeys", None), list):
+        merged = {name: value for name, value in merged.items() if name in retained}
+    return merged
+
+
+def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
+    if name.startswith(ORDER):
+        return  # the merge keeps the present order and appends; upstream sorts by this hint
+    if name.startswith(DELETE_PRIMITIVES):
+        field = name.removeprefix(DELETE_PRIMITIVES)
+        merged[field] = [item for item in merged.get(field) or [] if item not in value]
+    elif value is None:
+        merged.pop(name, None)
+    elif isinstance(value, list):
+        merged[name] = _merge_list(name, merged.get(name) or [], value)
+    elif isinstance(value, dict):
+        merged[name] = strategic_merge(merged.get(name), value)
+    else:
+        merged[name] = value
+
+
+def _merge_list(name: str, present: list[Any], patch: list[Any]) -> list[Any]:
+    if name in MERGED_SETS:
+        return present + [item for item in patch if item not in present]
+    key = merge_key(name, present + patch)
+    if key is None:
+        return patch
+    return _merge_keyed(key, present, patch)
+
+
+def merge_key(name: str, items: list[Any]) -> str | None:
+    """The key of a list field, None where the whole list is one value."""
+    if name == "ports":
+        return "containerPort" if any("containerPort" in item for item in items if isinstance(item, dict)) else "port"
+    return MERGE_KEYS.get(name)
+
+
+def _merge_keyed(key: str, present: list[Any], patch: list[Any]) -> list[Any]:
+    if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
+        return [item for item in patch if not (isinstance(item, dict) and item.get("$patch") == "replace")]
+    merged = list(present)
+    for item in patch:
+        at = next((i for i, other in enumerate(merged) if _same(key, other, item)), None)
+        if isinstance(item, dict) and item.get("$patch") == "delete":
+            if at is not None:
+                del merged[at]
+        elif at is None:
+            merged.append(strategic_merge({}, item))
+        else:
+            merged[at] = strategic_merge(merged[at], item)
+    return merged
+
+
+def _same(key: str, one: Any, other: Any) -> bool:
+    return isinstance(one, dict) and isinstance(other, dict) and key in other and one.get(key) == other[key]
