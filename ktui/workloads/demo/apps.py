@@ -1,0 +1,186 @@
+"""Deployments and what hangs on them: ReplicaSet, Service, EndpointSlice, ConfigMap, Secret, pods."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+from ktui.workloads.demo.objects import Create, Json, core, demo_uid, group, owner
+from ktui.workloads.demo.plan import App, Plan
+from ktui.workloads.demo.pods import PodFacts, pod
+
+# Every so many pods one is not Running: a cluster where all is well teaches little.
+PENDING_EVERY, FAILED_EVERY = 97, 211
+
+
+def configs(plan: Plan) -> Iterator[Create]:
+    for namespace in plan.namespaces:
+        data = {"ca.crt": "-----BEGIN CERTIFICATE-----\n(demo)\n-----END CERTIFICATE-----\n"}
+        yield Create(core(namespace, "configmaps"), _config(namespace, "kube-root-ca.crt", {}, data))
+        metadata = {"name": "default", "namespace": namespace}
+        body: Json = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+        yield Create(core(namespace, "serviceaccounts"), body)
+    for app in plan.apps:
+        data = {"app.toml": f'name = "{app.name}"\n[log]\nlevel = "info"\n' + "# tuned by hand\n" * 12}
+        yield Create(
+            core(app.namespace, "configmaps"), _config(app.namespace, f"{app.name}-config", app.labels, data)
+        )
+        yield Create(core(app.namespace, "secrets"), _release_secret(app))
+
+
+def services(plan: Plan) -> Iterator[Create]:
+    for index, app in enumerate(plan.apps):
+        spec: Json = {
+            "type": "ClusterIP",
+            "clusterIP": f"10.32.{index // 250}.{index % 250 + 1}",
+            "clusterIPs": [f"10.32.{index // 250}.{index % 250 + 1}"],
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "selector": {"app": app.name},
+            "sessionAffinity": "None",
+            "internalTrafficPolicy": "Cluster",
+            "ports": [{"name": "http", "port": 80, "targetPort": "http", "protocol": "TCP"}],
+        }
+        headless = {"service.kubernetes.io/headless": ""} if index % 9 == 0 else {}
+        metadata = {"name": app.name, "namespace": app.namespace, "labels": {**app.labels, **headless}}
+        body: Json = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+        yield Create(core(app.namespace, "services"), body, {"loadBalancer": {}})
+
+
+def endpoint_slices(plan: Plan) -> Iterator[Create]:
+    index = 0
+    for app in plan.apps:
+        endpoints = []
+        for ordinal in range(app.replicas):
+            target = {"kind": "Pod", "namespace": app.namespace, "name": app.pod_name(ordinal)}
+            endpoints.append(
+                {
+                    "addresses": [pod_ip(index)],
+                    "conditions": {"ready": True, "serving": True, "terminating": False},
+                    "nodeName": plan.node_of(index),
+                    "targetRef": target,
+                }
+            )
+            index += 1
+        metadata = {
+            "name": f"{app.name}-x7k2p",
+            "namespace": app.namespace,
+            "labels": {"kubernetes.io/service-name": app.name},
+        }
+        body: Json = {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": metadata,
+            "addressType": "IPv4",
+            "endpoints": endpoints[:100],
+            "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
+        }
+        yield Create(group("discovery.k8s.io/v1", app.namespace, "endpointslices"), body)
+
+
+def deployments(plan: Plan) -> Iterator[Create]:
+    for app in plan.apps:
+        metadata = {"name": app.name, "namespace": app.namespace, "labels": app.labels}
+        spec = {
+            "replicas": app.replicas,
+            "selector": {"matchLabels": {"app": app.name}},
+            "strategy": {
+                "type": "RollingUpdate",
+                "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
+            },
+            "template": _template(app, app.labels),
+            "revisionHistoryLimit": 10,
+            "progressDeadlineSeconds": 600,
+        }
+        body: Json = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+        yield Create(group("apps/v1", app.namespace, "deployments"), body, _replica_counts(app))
+        yield _replica_set(app)
+
+
+def pods(plan: Plan, now: float) -> Iterator[Create]:
+    for index, (app, ordinal, node) in enumerate(plan.app_pods()):
+        yield pod(pod_facts(app, ordinal, index, node), now)
+
+
+def pod_facts(app: App, ordinal: int, index: int, node: str) -> PodFacts:
+    """The facts of one Deployment pod; `index` counts all of them and fixes IP and phase."""
+    phase = "Running"
+    if index % PENDING_EVERY == PENDING_EVERY - 1:
+        phase = "Pending"
+    elif index % FAILED_EVERY == FAILED_EVERY - 1:
+        phase = "Failed"
+    return PodFacts(
+        namespace=app.namespace,
+        name=app.pod_name(ordinal),
+        labels=app.pod_labels,
+        node=node,
+        ip=pod_ip(index),
+        image=app.image,
+        owner=("apps/v1", "ReplicaSet", app.replica_set),
+        config=f"{app.name}-config",
+        phase=phase,
+    )
+
+
+def pod_ip(index: int) -> str:
+    return f"10.{64 + index // 64_000}.{index // 250 % 256}.{index % 250 + 2}"
+
+
+def _replica_set(app: App) -> Create:
+    metadata = {
+        "name": app.replica_set,
+        "namespace": app.namespace,
+        "labels": app.pod_labels,
+        "annotations": {"deployment.kubernetes.io/revision": "1"},
+        "ownerReferences": owner(
+            "apps/v1", "Deployment", app.name, demo_uid(app.namespace, "Deployment", app.name)
+        ),
+    }
+    spec = {
+        "replicas": app.replicas,
+        "selector": {"matchLabels": app.pod_labels},
+        "template": _template(app, app.pod_labels),
+    }
+    body: Json = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec}
+    counts = {"replicas": app.replicas, "readyReplicas": app.replicas, "availableReplicas": app.replicas}
+    return Create(group("apps/v1", app.namespace, "replicasets"), body, {**counts, "observedGeneration": 1})
+
+
+def _replica_counts(app: App) -> Json:
+    return {
+        "observedGeneration": 1,
+        "replicas": app.replicas,
+        "updatedReplicas": app.replicas,
+        "readyReplicas": app.replicas,
+        "availableReplicas": app.replicas,
+    }
+
+
+def _template(app: App, labels: dict[str, str]) -> Json:
+    container = {
+        "name": "main",
+        "image": app.image,
+        "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
+    }
+    return {"metadata": {"labels": labels}, "spec": {"containers": [container], "restartPolicy": "Always"}}
+
+
+def _config(namespace: str, name: str, labels: dict[str, str], data: dict[str, str]) -> Json:
+    metadata: Json = {"name": name, "namespace": namespace} | ({"labels": labels} if labels else {})
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def _release_secret(app: App) -> Json:
+    """As helm keeps a release: what `helm list` LISTs by label, values and all."""
+    payload = base64.b64encode(f"release of {app.name} ".encode() * 60).decode()
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "helm.sh/release.v1",
+        "metadata": {
+            "name": f"sh.helm.release.v1.{app.name}.v1",
+            "namespace": app.namespace,
+            "labels": {"owner": "helm", "name": app.name, "status": "deployed", "version": "1"},
+        },
+        "data": {"release": payload},
+    }

@@ -1,0 +1,116 @@
+"""Namespaces, nodes, their leases, and the node agents that run on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ktui.workloads.demo.objects import Create, Json, core, group, timestamp
+from ktui.workloads.demo.plan import DAEMONS, ZONES, Plan
+from ktui.workloads.demo.pods import PodFacts, pod
+
+
+def namespaces(plan: Plan) -> Iterator[Create]:
+    for name in plan.namespaces:
+        labels = {"kubernetes.io/metadata.name": name}
+        body: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+        yield Create("/api/v1/namespaces", body)
+
+
+def nodes(plan: Plan, now: float) -> Iterator[Create]:
+    for index, name in enumerate(plan.nodes):
+        metadata = {
+            "name": name,
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+                "node.kubernetes.io/instance-type": ("m6.large", "m6.xlarge", "r6.xlarge")[index % 3],
+                "topology.kubernetes.io/zone": ZONES[index % len(ZONES)],
+                **({"node-role.kubernetes.io/control-plane": ""} if index < 3 else {}),
+            },
+        }
+        spec: Json = {"podCIDR": _cidr(index), "podCIDRs": [_cidr(index)], "providerID": f"demo:///{name}"}
+        body = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec}
+        yield Create("/api/v1/nodes", body, _node_status(index, name, now))
+
+
+def leases(plan: Plan, now: float) -> Iterator[Create]:
+    for name in plan.nodes:
+        spec = {
+            "holderIdentity": name,
+            "leaseDurationSeconds": 40,
+            "renewTime": timestamp(now)[:-1] + ".000000Z",
+        }
+        metadata = {"name": name, "namespace": "kube-node-lease"}
+        body: Json = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": metadata,
+            "spec": spec,
+        }
+        yield Create(group("coordination.k8s.io/v1", "kube-node-lease", "leases"), body)
+
+
+def daemon_pods(plan: Plan, now: float) -> Iterator[Create]:
+    for daemon in DAEMONS:
+        for index, node in enumerate(plan.nodes):
+            facts = PodFacts(
+                namespace="kube-system",
+                name=f"{daemon}-{node.removeprefix('node-')}",
+                labels={"k8s-app": daemon},
+                node=node,
+                ip=_node_ip(index),
+                image=f"registry.example/kube-system/{daemon}:v1.18.2",
+                owner=("apps/v1", "DaemonSet", daemon),
+                config=f"{daemon}-config",
+            )
+            yield pod(facts, now)
+
+
+def daemon_configs() -> Iterator[Create]:
+    for daemon in DAEMONS:
+        metadata = {"name": f"{daemon}-config", "namespace": "kube-system", "labels": {"k8s-app": daemon}}
+        data = {"mode": "default", "cluster-name": "demo", "log-level": "info"}
+        body: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+        yield Create(core("kube-system", "configmaps"), body)
+
+
+def _cidr(index: int) -> str:
+    return f"10.{64 + index // 256}.{index % 256}.0/24"
+
+
+def _node_ip(index: int) -> str:
+    return f"192.168.{index // 250}.{index % 250 + 1}"
+
+
+def _node_status(index: int, name: str, now: float) -> Json:
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "KubeletReady",
+        "message": "kubelet is posting ready status",
+        "lastHeartbeatTime": timestamp(now),
+        "lastTransitionTime": timestamp(now - 86_400 * 12),
+    }
+    resources = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
+    return {
+        "capacity": resources,
+        "allocatable": resources,
+        "conditions": [ready],
+        "addresses": [
+            {"type": "InternalIP", "address": _node_ip(index)},
+            {"type": "Hostname", "address": name},
+        ],
+        "nodeInfo": {
+            "architecture": "amd64",
+            "bootID": "",
+            "containerRuntimeVersion": "containerd://2.1.4",
+            "kernelVersion": "6.12.9",
+            "kubeProxyVersion": "",
+            "kubeletVersion": "v1.36.2",
+            "machineID": "",
+            "operatingSystem": "linux",
+            "osImage": "Debian GNU/Linux 13 (trixie)",
+            "systemUUID": "",
+        },
+    }

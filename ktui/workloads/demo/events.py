@@ -1,0 +1,45 @@
+"""Events as kubelets and schedulers record them: the one resource with a lease and without a watch cache."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from ktui.workloads.demo.objects import Create, Json, core, timestamp
+from ktui.workloads.demo.plan import Plan
+
+_REASONS = (
+    ("Normal", "Scheduled", "Successfully assigned {namespace}/{name} to {node}", "default-scheduler"),
+    ("Normal", "Pulled", "Container image already present on machine", "kubelet"),
+    ("Normal", "Started", "Container started", "kubelet"),
+    ("Warning", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503", "kubelet"),
+    ("Warning", "BackOff", "Back-off restarting failed container main in pod {name}", "kubelet"),
+)
+
+
+def event(namespace: str, name: str, node: str, number: int, now: float) -> Create:
+    """One event about a pod; `number` makes its name unique and picks its reason."""
+    severity, reason, message, component = _REASONS[number % len(_REASONS)]
+    body: Json = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{name}.{number:016x}", "namespace": namespace},
+        "involvedObject": {"apiVersion": "v1", "kind": "Pod", "namespace": namespace, "name": name},
+        "reason": reason,
+        "message": message.format(namespace=namespace, name=name, node=node),
+        "type": severity,
+        "source": {"component": component, "host": node},
+        "firstTimestamp": timestamp(now),
+        "lastTimestamp": timestamp(now),
+        "count": 1,
+    }
+    return Create(core(namespace, "events"), body)
+
+
+def events(plan: Plan, now: float) -> Iterator[Create]:
+    """One event for every fourth pod."""
+    rng = random.Random(plan.size.seed)
+    for index, (app, ordinal, node) in enumerate(plan.app_pods()):
+        if index % 4 == 0:
+            number = rng.randrange(2**40) * len(_REASONS) + index // 4 % len(_REASONS)
+            yield event(app.namespace, app.pod_name(ordinal), node, number, now)

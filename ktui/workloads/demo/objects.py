@@ -1,0 +1,57 @@
+"""What every builder shares: an object to create, and where to POST it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """One object to POST to `path`, and the status to PATCH afterwards (kube-apiserver
+    drops `status` from a create)."""
+
+    path: str
+    body: Json
+    status: Json | None = field(default=None)
+
+    @property
+    def object_path(self) -> str:
+        return f"{self.path}/{self.body['metadata']['name']}"
+
+
+def core(namespace: str, resource: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/{resource}"
+
+
+def group(api_version: str, namespace: str, resource: str) -> str:
+    return f"/apis/{api_version}/namespaces/{namespace}/{resource}"
+
+
+def owner(api_version: str, kind: str, name: str, uid: str) -> list[Json]:
+    """An ownerReference of a controller."""
+    return [
+        {
+            "apiVersion": api_version,
+            "kind": kind,
+            "name": name,
+            "uid": uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+
+
+def demo_uid(*parts: str) -> str:
+    """A stable uid for ownerReferences: objects are posted before their owner's real uid is known."""
+    import uuid
+
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, "ktui-demo/" + "/".join(parts)))
+
+
+def timestamp(seconds: float) -> str:
+    import time
+
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,142 @@
+"""A pod as a kubelet would have it: spec, then the status that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ktui.workloads.demo.objects import Create, Json, core, demo_uid, owner, timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class PodFacts:
+    """What one pod differs in from the next. `owner`: (apiVersion, kind, name)."""
+
+    namespace: str
+    name: str
+    labels: dict[str, str]
+    node: str
+    ip: str
+    image: str
+    owner: tuple[str, str, str]
+    config: str
+    phase: str = "Running"
+
+
+def pod(facts: PodFacts, now: float) -> Create:
+    api_version, kind, owner_name = facts.owner
+    metadata: Json = {
+        "name": facts.name,
+        "namespace": facts.namespace,
+        "labels": facts.labels,
+        "annotations": {"kubectl.kubernetes.io/default-container": "main"},
+        "ownerReferences": owner(api_version, kind, owner_name, demo_uid(facts.namespace, kind, owner_name)),
+    }
+    body: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _spec(facts)}
+    return Create(core(facts.namespace, "pods"), body, pod_status(facts, now))
+
+
+def pod_status(facts: PodFacts, now: float, restarts: int = 0) -> Json:
+    """The status that a kubelet reports for `facts.phase`."""
+    if facts.phase == "Pending":
+        condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp(now)}
+        return {"phase": "Pending", "conditions": [condition], "qosClass": "Burstable"}
+    running = facts.phase == "Running"
+    conditions = [
+        {"type": kind, "status": "True" if running or kind in ("Initialized", "PodScheduled") else "False",
+         "lastTransitionTime": timestamp(now)}
+        for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+    ]  # fmt: skip
+    return {
+        "phase": facts.phase,
+        "conditions": conditions,
+        "hostIP": "192.168.0.1",
+        "podIP": facts.ip,
+        "podIPs": [{"ip": facts.ip}],
+        "startTime": timestamp(now),
+        "qosClass": "Burstable",
+        "containerStatuses": [_container_status(facts, now, running, restarts)],
+    }
+
+
+def _container_status(facts: PodFacts, now: float, running: bool, restarts: int) -> Json:
+    finished = {
+        "exitCode": 0,
+        "reason": "Completed",
+        "startedAt": timestamp(now),
+        "finishedAt": timestamp(now),
+    }
+    return {
+        "name": "main",
+        "state": {"running": {"startedAt": timestamp(now)}} if running else {"terminated": finished},
+        "lastState": {},
+        "ready": running,
+        "started": running,
+        "restartCount": restarts,
+        "image": facts.image,
+        "imageID": f"{facts.image}@sha256:{demo_uid(facts.image).replace('-', '') * 2}",
+        "containerID": f"containerd://{demo_uid(facts.namespace, facts.name).replace('-', '') * 2}",
+    }
+
+
+def _spec(facts: PodFacts) -> Json:
+    token = {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}
+    return {
+        "nodeName": facts.node,
+        "serviceAccountName": "default",
+        "serviceAccount": "default",
+        "restartPolicy": "Always",
+        "dnsPolicy": "ClusterFirst",
+        "schedulerName": "default-scheduler",
+        "terminationGracePeriodSeconds": 30,
+        "enableServiceLinks": True,
+        "priority": 0,
+        "preemptionPolicy": "PreemptLowerPriority",
+        "securityContext": {},
+        "containers": [_container(facts)],
+        "volumes": [
+            {"name": "config", "configMap": {"name": facts.config, "defaultMode": 420}},
+            {"name": "kube-api-access", "projected": {"sources": [token], "defaultMode": 420}},
+        ],
+        "tolerations": [
+            {
+                "key": f"node.kubernetes.io/{taint}",
+                "operator": "Exists",
+                "effect": "NoExecute",
+                "tolerationSeconds": 300,
+            }
+            for taint in ("not-ready", "unreachable")
+        ],
+    }
+
+
+def _container(facts: PodFacts) -> Json:
+    probe = {"httpGet": {"path": "/healthz", "port": "http", "scheme": "HTTP"}, "timeoutSeconds": 1,
+             "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}  # fmt: skip
+    return {
+        "name": "main",
+        "image": facts.image,
+        "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
+        "env": [
+            {
+                "name": "POD_NAME",
+                "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}},
+            },
+            {"name": "LOG_LEVEL", "value": "info"},
+            {"name": "OTEL_RESOURCE_ATTRIBUTES", "value": f"service.namespace={facts.namespace}"},
+        ],
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+        "volumeMounts": [
+            {"name": "config", "mountPath": "/etc/app", "readOnly": True},
+            {
+                "name": "kube-api-access",
+                "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+                "readOnly": True,
+            },
+        ],
+        "livenessProbe": probe,
+        "readinessProbe": probe,
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "imagePullPolicy": "IfNotPresent",
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
