@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli.attach import add_attach_arguments
@@ -46,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         return fail(f"{args.path!r} is no API path: write it like '/api/v1/pods?limit=500'", USAGE)
     try:
         measured = asyncio.run(_fire(args))
+        if args.save_body:
+            Path(args.save_body).write_bytes(measured.body)
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)
     except OSError as error:
@@ -75,20 +78,15 @@ async def _fire(args: argparse.Namespace) -> Measured:
 
 
 async def _fire_at(connection: Connection, args: argparse.Namespace) -> Measured:
-    from pathlib import Path
-
     from ktui import __version__
     from ktui.client.api import ApiClient
     from ktui.client.measure import fire_measured
 
     client = ApiClient(connection, args.as_client or f"ktui/{__version__}")
     try:
-        measured = await fire_measured(client, args.path, all_pages=args.all_pages)
+        return await fire_measured(client, args.path, all_pages=args.all_pages)
     finally:
         await client.close()
-    if args.save_body:
-        Path(args.save_body).write_bytes(measured.body)
-    return measured
 
 
 def _print_json(measured: Measured) -> None:

@@ -36,33 +36,27 @@ def _verdict(measured: Measured) -> Text:
 
 
 def _costs(measured: Measured) -> Table:
-    counters = measured.counters
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column()
-    rows = [
-        (
-            "objects",
-            f"{counters['fetched']:,} fetched, {counters['evaluated']:,} evaluated, {measured.items:,} returned",
-        ),
-        (
-            "etcd",
-            f"{counters['etcd_rpcs']:,} RPC, {counters['etcd_keys']:,} keys, {_bytes(counters['etcd_bytes'])}",
-        ),
-        (
-            "sent",
-            f"{_bytes(measured.body_bytes)} in {measured.pages} page{'s' if measured.pages != 1 else ''}",
-        ),
+    for label, value in _rows(measured):
+        if value:
+            table.add_row(f"  {label}", Text(value))
+    return table
+
+
+def _rows(measured: Measured) -> list[tuple[str, str]]:
+    n = measured.counters
+    return [
+        ("objects", f"{n['fetched']:,} fetched, {n['evaluated']:,} evaluated, {measured.items:,} returned"),
+        ("etcd", f"{n['etcd_rpcs']:,} RPC, {n['etcd_keys']:,} keys, {_bytes(n['etcd_bytes'])}"),
+        ("sent", f"{_bytes(measured.body_bytes)} in {measured.pages} page{'s' if measured.pages != 1 else ''}"),
         ("time", f"{measured.total_ms:.1f} ms, first byte after {measured.first_byte_ms:.1f} ms"),
         ("phases", ", ".join(f"{name} {ms:.1f} ms" for name, ms in measured.phases.items())),
         ("seats", str(measured.seats) if measured.seats else ""),
         ("amplification", f"{measured.amplification:g} bytes processed for each byte returned"),
         ("resourceVersion", measured.rv),
     ]
-    for label, value in rows:
-        if value:
-            table.add_row(f"  {label}", Text(value))
-    return table
 
 
 def _bytes(size: float) -> str:
