@@ -1,0 +1,152 @@
+"""One reducer for live telemetry, replays and tests: no clock, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from ktui.telemetry.events import (
+    AnyEvent,
+    CacheState,
+    Dropped,
+    EtcdCall,
+    EtcdHealth,
+    Prefix,
+    Progress,
+    ProgressTick,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    ServerInfo,
+    Toll,
+    WatcherClosed,
+    WatcherOpened,
+)
+from ktui.tui.model.rates import Rate
+from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, CacheRow, Head, RequestRow, State
+
+
+def apply(state: State, events: Iterable[AnyEvent]) -> None:
+    """Fold `events` into `state`, in order."""
+    for event in events:
+        if event.at > state.now:
+            state.now = event.at
+        _HANDLERS[type(event)](state, event)
+
+
+def _server(state: State, event: ServerInfo) -> None:
+    state.server = event
+    state.touched.server += 1
+
+
+def _health(state: State, event: EtcdHealth) -> None:
+    state.health = event
+    state.touched.server += 1
+
+
+def _toll(state: State, event: Toll) -> None:
+    state.toll = event
+    state.touched.server += 1
+
+
+def _dropped(state: State, event: Dropped) -> None:
+    state.dropped += event.count
+    state.touched.server += 1
+
+
+def _request_started(state: State, event: RequestStarted) -> None:
+    state.requests[event.id] = RequestRow(event)
+    state.seen += 1
+    if len(state.requests) > REQUEST_LOG:
+        del state.requests[next(iter(state.requests))]
+        state.forgotten += 1
+    state.touched.requests += 1
+
+
+def _request_routed(state: State, event: RequestRouted) -> None:
+    if row := state.requests.get(event.id):
+        state.requests[event.id] = replace(row, routed=event)
+        state.touched.requests += 1
+
+
+def _request_finished(state: State, event: RequestFinished) -> None:
+    if row := state.requests.get(event.id):
+        state.requests[event.id] = replace(row, finished=event)
+        state.touched.requests += 1
+
+
+def _etcd_call(state: State, event: EtcdCall) -> None:
+    state.calls.append(event)
+    state.touched.calls += 1
+    row = state.requests.get(event.request_id) if event.request_id else None
+    if row is not None and len(row.calls) < CALLS_A_REQUEST:
+        state.requests[row.id] = replace(row, calls=(*row.calls, event))
+        state.touched.requests += 1
+
+
+def _progress(state: State, event: Progress) -> None:
+    # Heads may overtake one another on their way here; the revision itself never goes back.
+    revision = max(event.head, state.head.revision)
+    state.head_rate.add(event.at, revision)
+    state.head = Head(
+        revision=revision,
+        per_second=state.head_rate.per_second(event.at),
+        compact=event.compact or state.head.compact,
+        db_bytes=event.db_bytes or state.head.db_bytes,
+    )
+    state.touched.head += 1
+
+
+def _cache(state: State, event: CacheState) -> None:
+    rate = state.event_rates.setdefault(event.resource, Rate())
+    rate.add(event.at, event.events)
+    before = state.caches.get(event.resource)
+    ticked = before.ticked if before is not None else 0
+    state.caches[event.resource] = CacheRow(
+        cache=event,
+        rv=max(event.rv, ticked) if event.state == "ready" else event.rv,
+        ticked=ticked,
+        events_per_second=rate.per_second(event.at),
+    )
+    state.touched.caches += 1
+
+
+def _progress_tick(state: State, event: ProgressTick) -> None:
+    if row := state.caches.get(event.resource):
+        state.caches[event.resource] = replace(row, rv=max(row.rv, event.rv), ticked=event.rv)
+        state.touched.caches += 1
+
+
+def _prefix(state: State, event: Prefix) -> None:
+    state.prefixes[event.prefix] = event
+    state.touched.prefixes += 1
+
+
+def _watcher_opened(state: State, event: WatcherOpened) -> None:
+    state.watchers[event.id] = event
+    state.touched.watchers += 1
+
+
+def _watcher_closed(state: State, event: WatcherClosed) -> None:
+    state.watchers.pop(event.id, None)
+    state.closed_watchers.append(event)
+    state.touched.watchers += 1
+
+
+_HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
+    ServerInfo: _server,
+    EtcdHealth: _health,
+    Toll: _toll,
+    Dropped: _dropped,
+    RequestStarted: _request_started,
+    RequestRouted: _request_routed,
+    RequestFinished: _request_finished,
+    EtcdCall: _etcd_call,
+    Progress: _progress,
+    CacheState: _cache,
+    ProgressTick: _progress_tick,
+    Prefix: _prefix,
+    WatcherOpened: _watcher_opened,
+    WatcherClosed: _watcher_closed,
+}

@@ -1,0 +1,80 @@
+"""The columns of a table and how they share its width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+Row = TypeVar("Row")
+
+Run: TypeAlias = tuple[str, str]  # text, style such as "bold $route-cache"
+Cell: TypeAlias = str | Run | Sequence[Run]
+
+GAP = 1  # cells between two columns
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """One column: what a row shows in it, and what it is sorted and filtered by.
+
+    `width` is in cells and the least that the column gets; `flex` is its share of
+    what is left over. When not all fit, the greatest `priority` goes first.
+    `value` defaults to the shown text. `descending` is the first direction of a sort.
+    """
+
+    id: str
+    title: str
+    cell: Callable[[Row], Cell]
+    value: Callable[[Row], Any] | None = None
+    width: int = 8
+    flex: int = 0
+    align: Literal["left", "right"] = "left"
+    priority: int = 1
+    descending: bool = False
+
+    def value_of(self, row: Row) -> Any:
+        if self.value is not None:
+            return self.value(row)
+        return plain(self.cell(row))
+
+
+def plain(cell: Cell) -> str:
+    """A cell's text without its styles."""
+    return "".join(text for text, _ in runs(cell))
+
+
+def runs(cell: Cell) -> Sequence[Run]:
+    """A cell as styled runs."""
+    if isinstance(cell, str):
+        return ((cell, ""),)
+    if isinstance(cell, tuple) and len(cell) == 2 and isinstance(cell[0], str):
+        return ((cell[0], str(cell[1])),)
+    return cell
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted(Generic[Row]):
+    """A column with the width that it was given."""
+
+    column: Column[Row]
+    width: int
+
+
+def fit(columns: Sequence[Column[Row]], width: int) -> tuple[Fitted[Row], ...]:
+    """The columns that fit into `width` cells, in their order, with their widths."""
+    kept = list(columns)
+    while len(kept) > 1 and _needed(kept) > width:
+        kept.remove(max(reversed(kept), key=lambda column: column.priority))
+    spare = max(0, width - _needed(kept))
+    shares = sum(column.flex for column in kept)
+    fitted = []
+    for column in kept:
+        extra = spare * column.flex // shares if column.flex else 0
+        spare, shares = spare - extra, shares - column.flex
+        fitted.append(Fitted(column, min(column.width + extra, width)))
+    return tuple(fitted)
+
+
+def _needed(columns: Sequence[Column[Row]]) -> int:
+    return sum(column.width for column in columns) + GAP * (len(columns) - 1)

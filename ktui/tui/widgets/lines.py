@@ -1,0 +1,54 @@
+"""Small helpers for content made of styled runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from ktui.tui.model.format import safe
+
+Runs = Sequence[tuple[str, str]]  # text, style
+
+
+def line(*parts: str | tuple[str, str]) -> Content:
+    """One line from texts and (text, style) pairs; untrusted text is made safe."""
+    return Content.assemble(
+        *((safe(part), "") if isinstance(part, str) else (safe(part[0]), part[1]) for part in parts)
+    )
+
+
+def lines(parts: Iterable[Content]) -> Content:
+    """Contents below one another."""
+    return Content("\n").join(parts)
+
+
+def between(left: Content, right: Content, width: int) -> Content:
+    """`left` and `right` at the two ends of a line; `right` goes when they do not both fit."""
+    gap = width - left.cell_length - right.cell_length
+    if gap < 1:
+        return left.truncate(width, ellipsis=True)
+    return Content.assemble(left, " " * gap, right)
+
+
+def longest_that_fits(forms: Iterable[Content], width: int) -> Content:
+    """The first form that fits, the last one (cut) when none does."""
+    form = Content("")
+    for form in forms:
+        if form.cell_length <= width:
+            return form
+    return form.truncate(width, ellipsis=True)
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """`text` filled up or cut (with an ellipsis) to exactly `width` cells."""
+    text = safe(text)
+    length = cell_len(text)
+    if length > width:
+        while text and cell_len(text) > width - 1:
+            text = text[:-1]
+        text += "…"
+        length = cell_len(text)
+    fill = " " * max(0, width - length)
+    return fill + text if right else text + fill
