@@ -1,0 +1,50 @@
+"""The command line: fast answers, clear refusals, and no heavy import where none is due."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ktui import __version__
+from ktui.cli.main import COMMANDS, main
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"ktui {__version__}\n"
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert all(f"\n  {name} " in said for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"ktui {command}" in capsys.readouterr().out.split("example", 1)[1]
+
+
+def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explian", "/api/v1/pods"]) == 2
+    assert "did you mean `ktui explain`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--version"], ["--help"], ["explain", "/api/v1/pods"], ["decode", "--help"], ["list", "--help"]],
+)
+def test_light_commands_import_no_textual_and_no_grpc(words: list[str]) -> None:
+    program = (
+        "import sys\nfrom ktui.cli.main import main\n"
+        f"try: main({words!r})\nexcept SystemExit: pass\n"
+        "heavy = {'textual', 'grpc', 'httpx', 'granian'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
