@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
 from urllib.parse import quote
+
+from ktui.kube.resources import Resource
 
 # Legal unescaped in a query value (RFC 3986) and easier to read so: app=web,tier!=db
 _READABLE = "=,!():/@.-_~"
@@ -18,30 +18,6 @@ ACCEPTS = {
     "protobuf": "application/vnd.kubernetes.protobuf",
 }
 MATCHES = ("", "NotOlderThan", "Exact")
-
-
-class Target(Protocol):
-    """What the path of a LIST needs of a resource: `ktui.kube.resources.Resource` has it."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def group(self) -> str: ...
-    @property
-    def version(self) -> str: ...
-    @property
-    def resource(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def singular(self) -> str: ...
-    @property
-    def namespaced(self) -> bool: ...
-    @property
-    def short_names(self) -> tuple[str, ...]: ...
-
-
-T = TypeVar("T", bound=Target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +58,13 @@ class ListForm:
         return self.limit.isdigit() and int(self.limit) > 0
 
 
-def path_of(form: ListForm, target: Target) -> str:
-    """`/api/v1/namespaces/team-00/pods?limit=500`."""
-    root = f"/apis/{target.group}/{target.version}" if target.group else f"/api/{target.version}"
-    scope = f"/namespaces/{quote(form.namespace, safe='')}" if form.namespace and target.namespaced else ""
-    query = f"?{form.query}" if form.query else ""
-    return f"{root}{scope}/{target.resource}{query}"
-
-
-def find_target(name: str, targets: Iterable[T]) -> T | None:
-    """The resource that `name` means, as kubectl would take it: id, plural, singular, kind, short name."""
-    wanted = name.strip().lower()
-    every = list(targets)
-    for names_of in (_exact_names, _loose_names):
-        for target in every:
-            if wanted in names_of(target):
-                return target
-    return None
-
-
-def _exact_names(target: Target) -> tuple[str, ...]:
-    return (target.id, target.resource)
-
-
-def _loose_names(target: Target) -> tuple[str, ...]:
-    return (target.singular, target.kind.lower(), *target.short_names)
+def path_of(form: ListForm, resource: Resource) -> str:
+    """`/api/v1/namespaces/team-00/pods?limit=500`; a cluster-scoped resource has no namespace."""
+    path = resource.path
+    if form.namespace and resource.namespaced:
+        root = path.removesuffix(resource.resource)
+        path = f"{root}namespaces/{quote(form.namespace, safe='')}/{resource.resource}"
+    return f"{path}?{form.query}" if form.query else path
 
 
 @dataclass(frozen=True, slots=True)

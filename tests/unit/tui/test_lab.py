@@ -1,41 +1,24 @@
 """The composed LIST: paths, targets, race forms, command lines."""
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.tui.model.lab import ListForm, as_curl, as_kubectl, find_target, path_of, race_forms
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.tui.model.lab import ListForm, as_curl, as_kubectl, path_of, race_forms
 
 
-@dataclass(frozen=True)
-class Kind:
-    """The part of a Resource that a path needs."""
-
-    resource: str
-    kind: str
-    group: str = ""
-    version: str = "v1"
-    namespaced: bool = True
-    short_names: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        return f"{self.resource}.{self.group}" if self.group else self.resource
-
-    @property
-    def singular(self) -> str:
-        return self.kind.lower()
+def resource(name: str) -> Resource:
+    found = BUILTIN.by_name(name)
+    assert found is not None
+    return found
 
 
-PODS = Kind("pods", "Pod", short_names=("po",))
-NODES = Kind("nodes", "Node", namespaced=False)
-LEASES = Kind("leases", "Lease", "coordination.k8s.io")
-METRICS = Kind("pods", "PodMetrics", "metrics.k8s.io", "v1beta1")
-EVERY = [METRICS, PODS, NODES, LEASES]
+PODS, NODES, LEASES = resource("pods"), resource("nodes"), resource("leases")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +36,7 @@ EVERY = [METRICS, PODS, NODES, LEASES]
         (PODS, ListForm(namespace="../x"), "/api/v1/namespaces/..%2Fx/pods"),
     ],
 )
-def test_the_path_of_a_form(target: Kind, form: ListForm, path: str) -> None:
+def test_the_path_of_a_form(target: Resource, form: ListForm, path: str) -> None:
     assert path_of(form, target) == path
 
 
@@ -69,24 +52,6 @@ def test_whatever_is_typed_arrives_as_typed(labels: str, fields: str) -> None:
         ("fieldSelector", fields),
         ("limit", "1"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "target"),
-    [
-        ("po", PODS),
-        ("Pod", PODS),
-        ("pods.metrics.k8s.io", METRICS),
-        (" leases ", LEASES),
-        ("lease", LEASES),
-        ("leases.coordination.k8s.io", LEASES),
-        ("pod", PODS),
-        ("nothing", None),
-        ("", None),
-    ],
-)
-def test_resources_are_found_by_any_name_that_kubectl_takes(name: str, target: Kind | None) -> None:
-    assert find_target(name, EVERY[1:] + EVERY[:1]) is target
 
 
 def test_a_race_asks_one_question_in_six_ways() -> None:

@@ -1,0 +1,60 @@
+"""A table over more rows than have been read: it says which ones it is about to show."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from textual.geometry import Size
+from textual.message import Message
+
+from ktui.tui.model.filter import Filter
+from ktui.tui.widgets.vtable import HEADER, VTable
+
+Row = TypeVar("Row")
+
+
+class PagedTable(VTable[Row]):
+    """Rows come from elsewhere page by page: sorting and filtering are not this side's business."""
+
+    class Wanted(Message):
+        """Rows `first` … `last` (inclusive) are in view or about to be."""
+
+        def __init__(self, table: PagedTable[Any], first: int, last: int) -> None:
+            super().__init__()
+            self.table = table
+            self.first = first
+            self.last = last
+
+    class Filtered(Message):
+        """Another filter text was set: whoever has the rows applies it."""
+
+        def __init__(self, table: PagedTable[Any], text: str) -> None:
+            super().__init__()
+            self.table = table
+            self.text = text
+
+    def set_filter(self, text: str) -> None:
+        if text.strip() != self.filter.text:
+            self.filter = Filter(text.strip())
+            self.post_message(self.Filtered(self, text.strip()))
+
+    def sort(self, column_id: str, descending: bool | None = None) -> None:
+        """Rows stay in the order in which they are paged."""
+        self.app.notify("paged rows keep the order in which they are read", timeout=3)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.want()
+
+    def watch_virtual_size(self, _old: Size, _new: Size) -> None:
+        self.want()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.want()
+
+    def want(self) -> None:
+        """Say which rows are in view, a page ahead of them too."""
+        page = max(1, self.scrollable_content_region.height - HEADER)
+        top = self.scroll_offset.y
+        self.post_message(self.Wanted(self, top, top + 2 * page))
