@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Route(StrEnum):
@@ -43,7 +44,9 @@ class ListQuestion:
 
     `resource_version` is the raw text ("" when unset, possibly garbage).
     `selectors` excludes metadata.name / metadata.namespace narrowing;
-    `recursive` is False when a metadata.name selector was turned into one key.
+    `recursive` is False when a metadata.name selector was turned into one key;
+    `narrowed` says that a metadata.namespace selector shrank the prefix: it stays
+    in the predicate, so that the request does not count as unfiltered.
     """
 
     resource_version: str = ""
@@ -54,6 +57,7 @@ class ListQuestion:
     selectors: bool = False
     recursive: bool = True
     send_initial_events: bool = False
+    narrowed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class WatchQuestion:
     match: str = ""
     bookmarks: bool = False
     send_initial_events: bool | None = None
+    has_token: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class CacheState:
     server does not before it decides); then nothing is predicted from them.
     `oldest_snapshot_rv` is None when no snapshot is retained.
     `oldest_watch_rv` is the smallest resourceVersion a WATCH may start from.
+    `downtime_seconds` is for how long the cache has not been ready.
     """
 
     readiness: Readiness = Readiness.READY
@@ -83,26 +89,34 @@ class CacheState:
     oldest_watch_rv: int = 0
     etcd_rv: int | None = None
     compact_rv: int | None = None
+    downtime_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One predicate of the walk: what it asked, the value it saw, whether it decided."""
+class Step(NamedTuple):
+    """One predicate of the walk: what it asked, the value it saw, whether it held.
+
+    `phase` is the function of kube-apiserver that asks, e.g. `shouldDelegateList`.
+    """
 
     rule: str
     saw: str
     taken: bool
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RouteError:
-    """An error that the rules foresee (the Status that the client gets)."""
+    """An error that the rules foresee (the Status that the client gets).
+
+    `retry_after` is in seconds, 0 for no hint; `in_stream` means an ERROR event
+    inside a 200 answer (WATCH).
+    """
 
     code: int
     reason: str
     message: str
     retry_after: int = 0
-    in_stream: bool = False  # WATCH: an ERROR event inside a 200 answer
+    in_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +125,9 @@ class Decision:
 
     `reasons` are ids of `routing.reasons.REASONS`, most telling first. Values of
     `consistency`, `wait`, `list_rv`, `etcd_ops`, `fallback` are those of the
-    outcomes in the routing facts (e.g. `linearizable`, `up_to_3s`).
+    outcomes in docs/routing.md (e.g. `linearizable`, `up_to_3s`).
+    `object_rv` is for a GET: which RV the object bears. `initial_events_defaulted`
+    is for a WATCH: the server itself asked for sendInitialEvents (WatchList).
     """
 
     route: Route
@@ -124,6 +140,8 @@ class Decision:
     etcd_ops: tuple[str, ...] = ()
     error: RouteError | None = None
     fallback: str | None = None
+    object_rv: str | None = None
+    initial_events_defaulted: bool = False
 
     @property
     def reason_id(self) -> str:
