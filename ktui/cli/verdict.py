@@ -50,7 +50,10 @@ def _rows(measured: Measured) -> list[tuple[str, str]]:
     return [
         ("objects", f"{n['fetched']:,} fetched, {n['evaluated']:,} evaluated, {measured.items:,} returned"),
         ("etcd", f"{n['etcd_rpcs']:,} RPC, {n['etcd_keys']:,} keys, {_bytes(n['etcd_bytes'])}"),
-        ("sent", f"{_bytes(measured.body_bytes)} in {measured.pages} page{'s' if measured.pages != 1 else ''}"),
+        (
+            "sent",
+            f"{_bytes(measured.body_bytes)} in {measured.pages} page{'s' if measured.pages != 1 else ''}",
+        ),
         ("time", f"{measured.total_ms:.1f} ms, first byte after {measured.first_byte_ms:.1f} ms"),
         ("phases", ", ".join(f"{name} {ms:.1f} ms" for name, ms in measured.phases.items())),
         ("seats", str(measured.seats) if measured.seats else ""),
