@@ -1,0 +1,73 @@
+"""Periodic BOOKMARKs, so that a quiet watcher can resume from a recent resourceVersion.
+
+kube-apiserver: to each watcher that allows them about once a minute, and two
+seconds before its deadline; looked after every 1 to 1.25 seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ktui.cacher.events import OutEvent
+from ktui.cacher.watchers import Watcher
+
+FREQUENCY = 60.0
+BEFORE_DEADLINE = 2.0
+TICK = 1.0
+JITTER = 0.25
+
+
+@dataclass(slots=True)
+class _Due:
+    at: float
+    deadline: float | None
+    make: Callable[[int], OutEvent]
+
+
+def next_time(now: float, deadline: float | None) -> float:
+    """When a watcher with this deadline (both on one clock, seconds) gets its next bookmark."""
+    heartbeat = now + FREQUENCY
+    if deadline is None:
+        return heartbeat
+    before = deadline - BEFORE_DEADLINE
+    return before if now < before < heartbeat else heartbeat
+
+
+class BookmarkClock:
+    """Sends due bookmarks at the resourceVersion that has been dispatched to everybody."""
+
+    def __init__(self, dispatched_rv: Callable[[], int]) -> None:
+        self._dispatched_rv = dispatched_rv
+        self._due: dict[Watcher, _Due] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, watcher: Watcher, deadline: float | None, make: Callable[[int], OutEvent]) -> None:
+        """Serve `watcher`, whose stream ends at `deadline` of the loop's clock."""
+        now = asyncio.get_running_loop().time()
+        self._due[watcher] = _Due(next_time(now, deadline), deadline, make)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name="bookmarks")
+
+    def remove(self, watcher: Watcher) -> None:
+        self._due.pop(watcher, None)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def send_due(self, now: float) -> None:
+        """Bookmark everybody whose time has come."""
+        rv = self._dispatched_rv()
+        for watcher, due in self._due.items():
+            if due.at <= now:
+                watcher.offer_bookmark(due.make(rv))
+                due.at = next_time(now, due.deadline)
+
+    async def _run(self) -> None:
+        while self._due:
+            await asyncio.sleep(TICK * random.uniform(1.0, 1.0 + JITTER))
+            self.send_due(asyncio.get_running_loop().time())

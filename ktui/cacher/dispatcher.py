@@ -1,0 +1,148 @@
+"""Every event of one resource to the watchers whom it concerns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ktui.cacher.budget import TimeBudget
+from ktui.cacher.events import CacheEvent
+from ktui.cacher.watchers import Watcher
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.selection import Selection
+
+# kube-apiserver's incoming channel.
+INCOMING = 100
+# Turns that clients get before their slowness is charged: they share this loop with the dispatcher.
+FREE_TURNS = 10
+
+Scope = tuple[str, str]  # namespace and name, "" for any
+Group = dict[Watcher, None]  # ordered, as watchers came
+
+
+class Watchers:
+    """All watchers of a resource, found by what they can be concerned with.
+
+    A watcher of one namespace, one name or one value of the trigger field
+    (pods: spec.nodeName) is not even considered for other objects' events.
+    """
+
+    def __init__(self, trigger: str = "") -> None:
+        self.trigger = trigger
+        self._groups: dict[Scope | str, Group] = {}  # by scope, or by value of the trigger field
+        self._places: dict[Watcher, Scope | str] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Watcher]:
+        return iter(list(self._places))
+
+    def add(self, watcher: Watcher) -> None:
+        place = self._place(watcher.selection)
+        self._groups.setdefault(place, {})[watcher] = None
+        self._places[watcher] = place
+
+    def remove(self, watcher: Watcher) -> None:
+        place = self._places.pop(watcher, None)
+        if place is None:
+            return
+        del self._groups[place][watcher]
+        if not self._groups[place]:
+            del self._groups[place]
+
+    def concerned(self, event: CacheEvent) -> Iterator[Watcher]:
+        """Watchers to put `event` to. Nothing may be awaited while this is iterated."""
+        obj = event.object
+        places: dict[Scope | str, None] = dict.fromkeys(
+            ((obj.namespace, obj.name), (obj.namespace, ""), ("", obj.name), ("", ""))
+        )
+        if self.trigger:
+            places |= dict.fromkeys(self._values(obj, event.previous))
+        return chain.from_iterable(self._groups.get(place, ()) for place in places)
+
+    def _place(self, selection: Selection) -> Scope | str:
+        value = selection.fields.requires(self.trigger) if self.trigger else None
+        return (selection.namespace or "", selection.name or "") if value is None else value
+
+    def _values(self, *objects: StoredObject | None) -> set[str]:
+        return {obj.fields.get(self.trigger, "") for obj in objects if obj is not None}
+
+
+class Dispatcher:
+    """Takes events from the reflector and offers each to its watchers, in order.
+
+    A watcher without room holds up the others for as long as the time budget
+    lasts; then its stream is ended, and `terminated` counts it.
+    """
+
+    def __init__(self, trigger: str = "", budget: TimeBudget | None = None) -> None:
+        self.watchers = Watchers(trigger)
+        self.terminated = 0
+        self.rv = 0  # newest resourceVersion that all watchers have been offered
+        self._budget = budget or TimeBudget()
+        self._incoming: deque[CacheEvent | int] = deque()
+        self._wake = asyncio.Event()
+        self._drained = asyncio.Event()
+
+    def submit(self, event: CacheEvent | int) -> None:
+        """Queue an event, or the bare resourceVersion of a progress notification."""
+        self._incoming.append(event)
+        self._wake.set()
+
+    async def room(self) -> None:
+        """Wait while the incoming queue is full, as the reflector does."""
+        while len(self._incoming) >= INCOMING:
+            self._drained.clear()
+            await self._drained.wait()
+
+    def reset(self, rv: int, cause: str) -> None:
+        """End all streams and forget what is queued: the cache is filled anew."""
+        self._incoming.clear()
+        self._drained.set()
+        for watcher in self.watchers:
+            self.close(watcher, cause)
+        self.rv = rv
+
+    def close(self, watcher: Watcher, cause: str) -> None:
+        watcher.close(cause)
+        self.watchers.remove(watcher)
+
+    async def run(self) -> None:
+        """Dispatch until cancelled."""
+        while True:
+            while self._incoming:
+                event = self._incoming.popleft()
+                await self._dispatch(event)
+            self._drained.set()
+            self._wake.clear()
+            await self._wake.wait()
+
+    async def _dispatch(self, event: CacheEvent | int) -> None:
+        if isinstance(event, int):
+            self.rv = max(self.rv, event)
+            return
+        blocked = [watcher for watcher in self.watchers.concerned(event) if not watcher.offer(event)]
+        if blocked:
+            await self._wait_for(blocked, event)
+        self.rv = event.rv
+
+    async def _wait_for(self, blocked: list[Watcher], event: CacheEvent) -> None:
+        for _ in range(FREE_TURNS):
+            await asyncio.sleep(0)
+            blocked = [watcher for watcher in blocked if not watcher.offer(event)]
+            if not blocked:
+                return
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._budget.take()
+        for watcher in blocked:
+            if await watcher.room(max(0.0, deadline - loop.time())) and watcher.offer(event):
+                continue
+            self.close(watcher, "too slow")
+            self.terminated += 1
+        self._budget.give_back(deadline - loop.time())

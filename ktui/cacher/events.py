@@ -1,0 +1,114 @@
+"""Events: as the cache keeps them, and as watchers get them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
+
+import msgspec.json
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
+
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+class OutEvent:
+    """One watch event, encoded at most once for each way in which watchers want it.
+
+    `object` is None for BOOKMARK and ERROR, whose `document` is the JSON of
+    `object` in the event as it is sent.
+    """
+
+    __slots__ = ("_encodings", "_line", "document", "object", "rv", "type")
+
+    def __init__(
+        self, event_type: str, rv: int, obj: StoredObject | None = None, document: bytes = b""
+    ) -> None:
+        self.type = event_type
+        self.rv = rv
+        self.object = obj
+        self.document = document
+        self._line: bytes | None = None
+        self._encodings: dict[Hashable, bytes] | None = None
+
+    def line(self) -> bytes:
+        """`{"type":…,"object":…}` and a newline, as JSON."""
+        if self._line is None:
+            body = self.document if self.object is None else self.object.full_json()
+            self._line = b'{"type":"%b","object":%b}\n' % (self.type.encode(), body)
+        return self._line
+
+    def encoding(self, target: Hashable, encode: Callable[[OutEvent], bytes]) -> bytes:
+        """The event in another form (a Table, PartialObjectMetadata …), shared by all who name `target`."""
+        if self._encodings is None:
+            self._encodings = {}
+        found = self._encodings.get(target)
+        if found is None:
+            found = self._encodings[target] = encode(self)
+        return found
+
+
+class CacheEvent:
+    """One change of a resource as the ring keeps it.
+
+    For DELETED `object` is the last state at the resourceVersion of the
+    deletion, and `previous` that state as it was stored. `at` is the time of
+    receipt on the ring's monotonic clock.
+    """
+
+    __slots__ = ("_added", "_deleted", "_modified", "at", "object", "previous", "rv", "type")
+
+    def __init__(
+        self, event_type: str, obj: StoredObject, previous: StoredObject | None, rv: int, at: float
+    ) -> None:
+        self.type = event_type
+        self.object = obj
+        self.previous = previous
+        self.rv = rv
+        self.at = at
+        self._added: OutEvent | None = None
+        self._modified: OutEvent | None = None
+        self._deleted: OutEvent | None = None
+
+    def out(self, current: bool, old: bool) -> OutEvent | None:
+        """What a watcher gets to whose filter the object now belongs (`current`) and belonged (`old`).
+
+        An object that leaves the filter is DELETED at the resourceVersion of
+        the update, with its previous content. All watchers share the answer.
+        """
+        if current:
+            return self._as_modified() if old else self._as_added()
+        return self._as_deleted() if old else None
+
+    def _as_added(self) -> OutEvent:
+        if self._added is None:
+            self._added = OutEvent(ADDED, self.rv, self.object)
+        return self._added
+
+    def _as_modified(self) -> OutEvent:
+        if self._modified is None:
+            self._modified = OutEvent(MODIFIED, self.rv, self.object)
+        return self._modified
+
+    def _as_deleted(self) -> OutEvent:
+        if self._deleted is None:
+            gone = self.object if self.type == DELETED or self.previous is None else self.previous
+            self._deleted = OutEvent(DELETED, self.rv, gone.with_rv(self.rv))
+        return self._deleted
+
+
+def bookmark(rv: int, api_version: str, kind: str, *, initial_events_end: bool = False) -> OutEvent:
+    """A BOOKMARK: an object of the watched kind that has only a resourceVersion."""
+    metadata: dict[str, object] = {"resourceVersion": str(rv)}
+    if initial_events_end:
+        metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
+    document = msgspec.json.encode({"kind": kind, "apiVersion": api_version, "metadata": metadata})
+    return OutEvent(BOOKMARK, rv, document=document)
+
+
+def error(status: object) -> OutEvent:
+    """The ERROR that ends a stream; `status` is the body of a Status."""
+    return OutEvent(ERROR, 0, document=msgspec.json.encode(status))

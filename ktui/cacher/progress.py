@@ -1,0 +1,53 @@
+"""Asking etcd for progress while readers wait until a cache is fresh.
+
+kube-apiserver's conditional progress requester: one request every 100 ms while
+there is at least one waiter; the first at once, unless the last is younger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+PERIOD = 0.1
+
+# Must not raise: a broken stream is its reflector's business.
+Ask = Callable[[], Awaitable[None]]
+
+
+class ProgressRequester:
+    """One for all caches: asks the watch streams of those whose readers wait."""
+
+    def __init__(self, period: float = PERIOD) -> None:
+        self._period = period
+        self._waiting: Counter[Ask] = Counter()
+        self._task: asyncio.Task[None] | None = None
+        self._last = -period
+
+    @contextmanager
+    def asking(self, ask: Ask) -> Iterator[None]:
+        """Call `ask` every period for as long as the block lasts."""
+        self._waiting[ask] += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name="progress requests")
+        try:
+            yield
+        finally:
+            self._waiting[ask] -= 1
+            if not self._waiting[ask]:
+                del self._waiting[ask]
+
+    async def close(self) -> None:
+        """Ask no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(max(0.0, self._last + self._period - time.monotonic()))
+            self._last = time.monotonic()
+            await asyncio.gather(*(ask() for ask in self._waiting))

@@ -1,0 +1,105 @@
+"""The cyclic buffer of a watch cache's latest events.
+
+kube-apiserver: capacity starts at 100 and follows the load, so that the buffer
+holds some 75 seconds of events (`eventFreshDuration`), never above 102,400.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from operator import attrgetter
+
+from ktui.cacher.events import CacheEvent
+
+LOWER_CAPACITY = 100
+UPPER_CAPACITY = 102_400
+FRESH_SECONDS = 75.0
+
+_rv_of = attrgetter("rv")
+
+
+class Ring:
+    """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock."""
+
+    def __init__(
+        self,
+        lower: int = LOWER_CAPACITY,
+        upper: int = UPPER_CAPACITY,
+        fresh_seconds: float = FRESH_SECONDS,
+    ) -> None:
+        self.capacity = lower
+        self._lower = lower
+        self._upper = upper
+        self._fresh_seconds = fresh_seconds
+        self._events: list[CacheEvent] = []
+        self._start = 0  # events before it are evicted, and cut off now and then
+        self._list_rv = 0
+        self._evicted = False
+
+    def __len__(self) -> int:
+        return len(self._events) - self._start
+
+    @property
+    def full(self) -> bool:
+        return len(self) >= self.capacity
+
+    @property
+    def oldest_event_rv(self) -> int | None:
+        return self._events[self._start].rv if len(self) else None
+
+    @property
+    def oldest_watch_rv(self) -> int:
+        """The smallest resourceVersion a WATCH may start from: the oldest deliverable event's, less one."""
+        if self._evicted:
+            return (self.oldest_event_rv or 1) - 1
+        return self._list_rv
+
+    def reset(self, list_rv: int) -> None:
+        """Empty the buffer: the store was filled anew at `list_rv`. The capacity stays."""
+        self._events = []
+        self._start = 0
+        self._list_rv = list_rv
+        self._evicted = False
+
+    def append(self, event: CacheEvent) -> None:
+        """Add the newest event; evict the oldest one when the buffer is full and may not grow."""
+        if self.full:
+            self._resize(event.at)
+        if self.full:
+            self._start += 1
+            self._evicted = True
+        self._events.append(event)
+        self._cut()
+
+    def since(self, rv: int, limit: int | None = None) -> Sequence[CacheEvent]:
+        """Events newer than `rv`, oldest first, the first `limit` of them."""
+        low = bisect_right(self._events, rv, lo=self._start, key=_rv_of)
+        return self._events[low:] if limit is None else self._events[low : low + limit]
+
+    def rv_at_or_above(self, rv: int) -> int | None:
+        """The resourceVersion of the oldest buffered event that is not older than `rv`."""
+        low = bisect_left(self._events, rv, lo=self._start, key=_rv_of)
+        return self._events[low].rv if low < len(self._events) else None
+
+    def count_from(self, rv: int) -> int:
+        """How many buffered events are not older than `rv`."""
+        return len(self._events) - bisect_left(self._events, rv, lo=self._start, key=_rv_of)
+
+    def newest(self, limit: int) -> Sequence[CacheEvent]:
+        """The newest `limit` events, newest first."""
+        return self._events[max(self._start, len(self._events) - limit) :][::-1]
+
+    def _resize(self, now: float) -> None:
+        if now - self._events[self._start].at < self._fresh_seconds:
+            self.capacity = min(self.capacity * 2, self._upper)
+            return
+        last_quarter = self._events[len(self._events) - self.capacity // 4]
+        if now - last_quarter.at > self._fresh_seconds:
+            self.capacity = max(self.capacity // 2, self._lower)
+            self._start = max(self._start, len(self._events) - self.capacity)
+
+    def _cut(self) -> None:
+        if self._start > self.capacity:
+            del self._events[: self._start]
+            self._start = 0

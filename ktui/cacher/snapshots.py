@@ -1,0 +1,118 @@
+"""The past of one watch cache: its objects at the resourceVersion of any buffered event.
+
+kube-apiserver keeps a copy-on-write B-tree a event (ListFromCacheSnapshot). Here
+the ring already holds each event with the object before it, so a snapshot is
+the present store with the events since then taken back. Which snapshots exist
+follows kube-apiserver 1.36: one of the initial list and one an event; those
+older than the oldest buffered event go once the buffer is full, those below a
+compaction at once. A quiet resource then has none until its next event.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import OrderedDict
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from ktui.cacher.ring import Ring
+from ktui.cacher.sorted_store import SortedStore
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+# Clients that page through old revisions at the same time.
+MAX_OVERLAYS = 16
+
+Overlay = dict[str, "StoredObject | None"]  # key → the object then, None: there was none
+
+_key_of = attrgetter("key")
+
+
+class Snapshots:
+    """Lookups into the past. `follow` must be told of every event after the ring has it."""
+
+    def __init__(self, store: SortedStore, ring: Ring) -> None:
+        self._store = store
+        self._ring = ring
+        self._floor = 0
+        self._list_rv: int | None = None
+        self._overlays: OrderedDict[int, tuple[int, Overlay]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return (self._list_rv is not None) + self._ring.count_from(self._floor)
+
+    @property
+    def oldest(self) -> int | None:
+        """The oldest resourceVersion of which there is a snapshot."""
+        if self._list_rv is not None:
+            return self._list_rv
+        return self._ring.rv_at_or_above(self._floor)
+
+    def reset(self, list_rv: int) -> None:
+        """The store was filled anew: its content is the only snapshot."""
+        self._floor = list_rv
+        self._list_rv = list_rv
+        self._overlays.clear()
+
+    def clear(self, newest_rv: int) -> None:
+        """Forget all snapshots: the next one is that of the next event."""
+        self.drop_below(newest_rv + 1)
+
+    def drop_below(self, rv: int) -> None:
+        """Forget snapshots older than `rv`: etcd has compacted up to it."""
+        self._floor = max(self._floor, rv)
+        if self._list_rv is not None and self._list_rv < rv:
+            self._list_rv = None
+        for old in [kept for kept in self._overlays if kept < rv]:
+            del self._overlays[old]
+
+    def follow(self) -> None:
+        """An event was added to the ring: what it pushed out takes its snapshots along."""
+        oldest = self._ring.oldest_event_rv
+        if oldest is not None and self._ring.full and (self._list_rv is not None or oldest > self._floor):
+            self.drop_below(oldest)
+
+    def has(self, rv: int) -> bool:
+        """Whether a LIST at exactly `rv` finds a snapshot."""
+        oldest = self.oldest
+        return oldest is not None and oldest <= rv
+
+    def slice(self, rv: int, start: str, end: str) -> list[StoredObject] | None:
+        """Objects of keys in [start, end) as they were at `rv`; None when there is no snapshot of then."""
+        if not self.has(rv):
+            return None
+        overlay = self._overlay(rv)
+        objects = self._store.slice(start, end)
+        past = {key: obj for key, obj in overlay.items() if start <= key < end}
+        return _merge(objects, past) if len(past) * 20 > len(objects) else _patch(objects, past)
+
+    def _overlay(self, rv: int) -> Overlay:
+        seen, overlay = self._overlays.pop(rv, (rv, {}))
+        for event in self._ring.since(seen):
+            # The first event after `rv` knows what was there at `rv`.
+            overlay.setdefault(event.object.key, event.previous)
+            seen = event.rv
+        self._overlays[rv] = (seen, overlay)
+        while len(self._overlays) > MAX_OVERLAYS:
+            self._overlays.popitem(last=False)
+        return overlay
+
+
+def _patch(objects: list[StoredObject], past: Overlay) -> list[StoredObject]:
+    """Few differences: each is put in its place."""
+    for key, obj in past.items():
+        at = bisect_left(objects, key, key=_key_of)
+        present = at < len(objects) and objects[at].key == key
+        if obj is None:
+            del objects[at : at + present]
+        else:
+            objects[at : at + present] = [obj]
+    return objects
+
+
+def _merge(objects: list[StoredObject], past: Overlay) -> list[StoredObject]:
+    """Many differences: sort once."""
+    merged: Overlay = {obj.key: obj for obj in objects}
+    merged.update(past)
+    return sorted((obj for obj in merged.values() if obj is not None), key=_key_of)

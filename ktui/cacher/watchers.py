@@ -1,0 +1,124 @@
+"""One client's WATCH: what it wants to see, and the bounded queue of what it has not read yet."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from ktui.cacher.events import DELETED, CacheEvent, OutEvent
+
+if TYPE_CHECKING:
+    from ktui.kube.versions import Behaviour
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.selection import Selection
+
+
+def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, triggered: bool) -> int:
+    """Events that each of a watcher's two channels holds.
+
+    kube-apiserver up to 1.24: 10, or 1,000 where the resource has a trigger index
+    (`triggers`) that the watcher does not use (`triggered`). Since 1.25 one second's
+    worth of the ring, at least 10, at most 10, 1,000 or 100.
+    """
+    most = 10 if triggered else 1000 if triggers else 100
+    if behaviour.minor <= 24:
+        return 10 if triggered or not triggers else 1000
+    return max(10, min(most, math.ceil(ring_capacity / 75)))
+
+
+class Watcher:
+    """Takes events at the dispatcher's end, gives them in batches at the client's.
+
+    `since` is the newest resourceVersion that the client has already got;
+    `size` bounds the queue. kube-apiserver has two channels in a row, before and
+    after the filter; here the filter is applied first and the queue holds both.
+    """
+
+    def __init__(self, selection: Selection, since: int, size: int, *, selective: bool) -> None:
+        self.selection = selection
+        self.since = since
+        self.delivered = 0
+        self.bookmarks = 0
+        self.cause = ""  # why the stream has ended
+        self._selective = selective
+        self._size = size
+        self._queue: deque[OutEvent] = deque()
+        self._wake = asyncio.Event()
+        self._room = asyncio.Event()
+
+    @property
+    def closed(self) -> bool:
+        return bool(self.cause)
+
+    @property
+    def buffered(self) -> int:
+        return len(self._queue)
+
+    def convert(self, event: CacheEvent) -> OutEvent | None:
+        """What this watcher gets to see of `event`, if anything."""
+        deleted, previous = event.type == DELETED, event.previous
+        if not self._selective:
+            return event.out(not deleted, previous is not None or deleted)
+        return event.out(
+            not deleted and event.object.matches(self.selection),
+            previous is not None and previous.matches(self.selection),
+        )
+
+    def matches(self, obj: StoredObject) -> bool:
+        return not self._selective or obj.matches(self.selection)
+
+    def offer(self, event: CacheEvent) -> bool:
+        """Queue what the watcher gets to see of `event`; False when there is no room for it."""
+        if event.rv <= self.since or self.cause:
+            return True
+        out = self.convert(event)
+        if out is None:
+            self.since = event.rv
+            return True
+        if len(self._queue) >= self._size:
+            self._room.clear()
+            return False
+        self.since = event.rv
+        self._queue.append(out)
+        self._wake.set()
+        return True
+
+    def offer_bookmark(self, out: OutEvent) -> None:
+        """Queue a bookmark, unless the watcher has no room or is ahead of it."""
+        if out.rv >= self.since and len(self._queue) < self._size and not self.cause:
+            self._queue.append(out)
+            self.bookmarks += 1
+            self._wake.set()
+
+    async def room(self, within: float) -> bool:
+        """Wait until the client has read something; False when it does not within so many seconds."""
+        try:
+            async with asyncio.timeout(within):
+                await self._room.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def close(self, cause: str) -> None:
+        """End the stream once what is queued has been read."""
+        self.cause = self.cause or cause
+        self._wake.set()
+        self._room.set()
+
+    async def batches(self) -> AsyncIterator[list[OutEvent]]:
+        """All that is queued, whenever there is something; ends after `close`."""
+        while True:
+            if self._queue:
+                batch = list(self._queue)
+                self._queue.clear()
+                self._room.set()
+                self.delivered += len(batch)
+                yield batch
+            elif self.cause:
+                return
+            else:
+                self._wake.clear()
+                await self._wake.wait()

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.cacher.ring import Ring
+from cacher_model import event, obj
+
+
+def filled(count: int, *, seconds_apart: float, **limits: float) -> Ring:
+    ring = Ring(**limits)  # type: ignore[arg-type]
+    ring.reset(100)
+    for n in range(count):
+        ring.append(event("MODIFIED", obj("a", 101 + n), at=n * seconds_apart))
+    return ring
+
+
+def test_a_new_buffer_reaches_back_to_its_list():
+    ring = filled(0, seconds_apart=1)
+    assert (ring.oldest_watch_rv, ring.oldest_event_rv, len(ring)) == (100, None, 0)
+
+
+def test_until_an_event_is_evicted_the_list_is_the_oldest_start():
+    ring = filled(100, seconds_apart=10)
+    assert ring.full
+    assert ring.oldest_watch_rv == 100
+
+
+def test_after_an_eviction_the_oldest_start_is_just_before_the_oldest_event():
+    ring = filled(101, seconds_apart=10)
+    assert ring.capacity == 100
+    assert ring.oldest_event_rv == 102
+    assert ring.oldest_watch_rv == 101
+
+
+def test_a_fast_stream_doubles_the_capacity_and_evicts_nothing():
+    ring = filled(1000, seconds_apart=0.01)
+    assert (ring.capacity, len(ring), ring.oldest_watch_rv) == (1600, 1000, 100)
+
+
+def test_capacity_never_exceeds_the_upper_bound():
+    ring = filled(1000, seconds_apart=0.0, lower=100, upper=400)
+    assert (ring.capacity, len(ring), ring.oldest_event_rv) == (400, 400, 701)
+
+
+def test_a_slow_stream_halves_the_capacity_again():
+    ring = filled(400, seconds_apart=0.0)
+    assert ring.capacity == 400
+    for n in range(200):
+        ring.append(event("MODIFIED", obj("a", 501 + n), at=100.0 + 10 * n))
+    assert ring.capacity == 100
+    assert len(ring) == 100
+    assert ring.oldest_event_rv == 601
+
+
+def test_a_reset_empties_but_keeps_the_capacity():
+    ring = filled(1000, seconds_apart=0.0)
+    ring.reset(5000)
+    assert (len(ring), ring.capacity, ring.oldest_watch_rv) == (0, 1600, 5000)
+
+
+@pytest.mark.parametrize("since, expected", [(99, [101, 102, 103]), (101, [102, 103]), (103, []), (900, [])])
+def test_since_gives_the_newer_events_in_order(since, expected):
+    assert [one.rv for one in filled(3, seconds_apart=1).since(since)] == expected
+
+
+def test_newest_first():
+    assert [one.rv for one in filled(5, seconds_apart=1).newest(2)] == [105, 104]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.floats(0, 40)), max_size=400),
+    st.integers(4, 9),
+    st.integers(1, 4),
+)
+def test_the_buffer_is_always_the_newest_part_of_the_stream(steps, lower, doublings):
+    ring = Ring(lower, lower * 2**doublings)
+    ring.reset(10)
+    seen, rv, now = [], 10, 0.0
+    for gap, pause in steps:
+        rv, now = rv + gap, now + pause
+        ring.append(event("MODIFIED", obj("a", rv), at=now))
+        seen.append(rv)
+        held = [one.rv for one in ring.since(0)]
+        assert held == seen[len(seen) - len(held) :]
+        assert lower <= ring.capacity <= lower * 2**doublings
+        assert len(ring) == len(held) <= ring.capacity
+        # Whoever starts at the oldest start misses nothing.
+        assert [one.rv for one in ring.since(ring.oldest_watch_rv)] == [
+            r for r in seen if r > ring.oldest_watch_rv
+        ]
