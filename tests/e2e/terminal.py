@@ -1,0 +1,79 @@
+"""The real program in a real terminal: tmux types, and the screen is read back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+SHELL = b"sh\0"  # the command line of the shell that the program runs in
+
+
+class Terminal:
+    """One tmux server with one window of a given size, gone with `close`."""
+
+    def __init__(self, socket: Path, width: int, height: int) -> None:
+        self._tmux = [shutil.which("tmux") or "tmux", "-S", str(socket), "-f", os.devnull]
+        self._size = ["-x", str(width), "-y", str(height)]
+
+    def run(self, command: str, environment: dict[str, str]) -> None:
+        """Start a shell, and `command` in it (the shell stays when the command has ended)."""
+        words = [f"{name}={value}" for name, value in environment.items()]
+        self._call("new-session", "-d", *self._size, "env", *words, "PS1=ready$ ", "sh")
+        self.type(command, "Enter")
+
+    def type(self, *keys: str) -> None:
+        self._call("send-keys", *keys)
+
+    def screen(self) -> str:
+        return self._call("capture-pane", "-p")
+
+    def wait_for(self, seen: Callable[[str], bool], what: str, seconds: float = 30.0) -> str:
+        """Read the screen until `seen` says yes; fails with the last screen."""
+        screen = ""
+
+        def look() -> bool:
+            nonlocal screen
+            screen = self.screen()
+            return seen(screen)
+
+        if not eventually(look, seconds):
+            raise AssertionError(f"never saw {what}; the screen was:\n{screen}")
+        return screen
+
+    def close(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
+
+    def _call(self, *words: str) -> str:
+        done = subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=True)
+        return done.stdout
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
+    """Whether `holds` becomes true in time. Another process sends no signal: look, and look again."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def processes_of(marker: str) -> list[str]:
+    """Command lines of living processes whose environment holds `marker`."""
+    found = []
+    for directory in Path("/proc").iterdir():
+        if not directory.name.isdigit():
+            continue
+        try:
+            environment = (directory / "environ").read_bytes()
+            command = (directory / "cmdline").read_bytes()
+        except OSError:
+            continue  # gone, or somebody else's
+        if marker.encode() in environment and command not in (SHELL, b""):
+            found.append(command.replace(b"\0", b" ").decode("utf-8", "replace"))
+    return found
