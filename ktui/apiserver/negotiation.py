@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ktui.apiserver.http.accept import Clause, mime_types, parse_accept
-from ktui.apiserver.statuses import not_acceptable
+from ktui.kube.status import SERVED_MEDIA_TYPES, WATCH_MEDIA_TYPES, not_acceptable, not_acceptable_form
 
 JSON = "application/json"
 YAML = "application/yaml"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
-ACCEPTED = (JSON, YAML, PROTOBUF)
 # Protobuf answers are not made here: a client that also takes JSON gets JSON.
 PRODUCED = (JSON, YAML)
-STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 
 Target = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 TARGETS: tuple[Target, ...] = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -54,17 +51,13 @@ def negotiate(accept: str, *, custom: bool, stream: bool = False, pretty: bool =
         form = _form_of(clause, stream)
         if form is not None:
             return Form(form.media_type, form.target, form.meta_version, form.pretty or pretty)
-    raise not_acceptable(f"only the following media types are accepted: {', '.join(ACCEPTED)}")
+    raise not_acceptable_form()
 
 
 def _route_by_mime_type(accept: str, stream: bool) -> None:
     wanted = mime_types(accept)
-    if "*/*" in wanted or any(mime in ACCEPTED for mime in wanted):
-        return
-    available = ", ".join(ACCEPTED + (STREAMS if stream else ()))
-    raise not_acceptable(
-        f"406: Not Acceptable\n\nAvailable representations: {available}", details={}
-    )
+    if "*/*" not in wanted and not any(mime in SERVED_MEDIA_TYPES for mime in wanted):
+        raise not_acceptable(WATCH_MEDIA_TYPES if stream else SERVED_MEDIA_TYPES)
 
 
 def _form_of(clause: Clause, stream: bool) -> Form | None:

@@ -19,6 +19,10 @@ class ServerFacts(Protocol):
         """The present facts, also the first event of every telemetry stream."""
         ...
 
+    def etcd_problem(self) -> str:
+        """Why etcd does not answer, in one clear sentence; "" while it does."""
+        ...
+
 
 class PrefixChild(Protocol):
     """Keys under one child prefix. `bytes` is keys plus values; `exact` False: extrapolated."""

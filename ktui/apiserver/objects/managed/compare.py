@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ktui.apiserver.managed.fieldset import MEMBER, FieldSet
+from ktui.apiserver.objects.managed.fieldset import MEMBER, FieldSet
 
 # x-kubernetes-list-map-keys of the built-in types, by field name; lists not named are one value.
 LIST_KEYS: dict[str, tuple[str, ...]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.apiserver.managed.compare import compare
-from ktui.apiserver.managed.fieldset import difference, ordered, union
+from ktui.apiserver.objects.managed.compare import compare
+from ktui.apiserver.objects.managed.fieldset import difference, ordered, union
 
 # Members that Go's zero value of a type already writes: they are not "added" by a create.
 EMPTY_OBJECTS: dict[str, dict[str, Any]] = {

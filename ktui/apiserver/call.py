@@ -1,0 +1,152 @@
+"""One request on its way through the server: what it asks, what was decided, what it cost."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ktui.kube.routing.model import Decision, Route
+from ktui.kube.routing.reasons import REASONS
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import RequestFinished, RequestRouted, RequestStarted, RouteStep
+from ktui.telemetry.meter import Meter
+
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
+
+if TYPE_CHECKING:
+    from ktui.kube.requestinfo import RequestInfo
+    from ktui.kube.resources import Resource
+    from ktui.kube.versions import Behaviour
+
+WRITE_REASON_ID = "write"
+WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
+
+
+@dataclass(slots=True)
+class Call:
+    """State of one request. `route` is "" until storage was asked."""
+
+    request: Request
+    response: Response
+    info: RequestInfo
+    verb: str
+    behaviour: Behaviour
+    bus: Bus
+    meter: Meter
+    resource: Resource | None = None
+    decision: Decision | None = None
+    route: str = ""
+    reason_id: str = ""
+    reason: str = ""
+    error: str = ""
+    rv: str = ""
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def id(self) -> int:
+        return self.meter.request_id
+
+    @property
+    def resource_id(self) -> str:
+        return self.resource.id if self.resource is not None else ""
+
+    def announce(self) -> None:
+        """Tell the bus that the request began."""
+        self.bus.publish(
+            RequestStarted(
+                id=self.id,
+                verb=self.verb,
+                path=self.request.path,
+                query=self.request.query,
+                resource=self.resource_id,
+                namespace=self.info.namespace,
+                name=self.info.name,
+                client=self.request.client,
+                user_agent=self.request.user_agent,
+            )
+        )
+
+    def decided(self, decision: Decision, route: str | None = None) -> None:
+        """Take down the decision, and the route as finally answered where it differs (`cache,etcd`)."""
+        self.decision = decision
+        self.route = decision.route.value if route is None else route
+        self.reason_id = decision.reason_id
+        self.reason = REASONS[decision.reason_id]
+        self.bus.publish(
+            RequestRouted(
+                id=self.id,
+                route=decision.route.value,
+                reason_id=self.reason_id,
+                reason=self.reason,
+                steps=[RouteStep(step.rule, step.saw, step.taken) for step in decision.steps],
+                limit_honoured=decision.limit_honoured,
+                consistency=decision.consistency,
+                wait=decision.wait,
+            )
+        )
+
+    def writes(self) -> None:
+        """Take down that this is a write: those have one route only."""
+        self.route, self.reason_id, self.reason = Route.ETCD.value, WRITE_REASON_ID, WRITE_REASON
+
+    def stamp(self) -> None:
+        """Give the answer the headers that tell its route and cost; call before it starts."""
+        headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter))]
+        if self.route and self.route != Route.NONE.value:
+            headers.append(("x-ktui-route", public_route(self.route)))
+        if self.reason_id:
+            headers.append(("x-ktui-reason", f"{self.reason_id} {self.reason}"))
+        headers.append(("server-timing", timing_header(self.meter, self.elapsed_ms())))
+        self.response.add_headers(headers)
+
+    def elapsed_ms(self) -> float:
+        return (time.perf_counter() - self.started) * 1000.0
+
+    def finish(self) -> None:
+        """Tell the bus that the answer is out."""
+        meter = self.meter
+        meter.sent_bytes = self.response.sent_bytes
+        self.bus.publish(
+            RequestFinished(
+                id=self.id,
+                status=self.response.status,
+                route=self.route or Route.NONE.value,
+                reason_id=self.reason_id,
+                ms=self.elapsed_ms(),
+                phases=dict(meter.phases),
+                fetched=meter.fetched,
+                evaluated=meter.evaluated,
+                matched=meter.matched,
+                returned=meter.returned,
+                etcd_gets=meter.etcd_gets,
+                etcd_lists=meter.etcd_lists,
+                etcd_rpcs=meter.etcd_rpcs,
+                etcd_keys=meter.etcd_keys,
+                etcd_bytes=meter.etcd_bytes,
+                decoded_bytes=meter.decoded_bytes,
+                encoded_bytes=meter.encoded_bytes,
+                sent_bytes=meter.sent_bytes,
+                seats=meter.seats,
+                error=self.error,
+                rv=self.rv,
+            )
+        )
+
+
+def public_route(route: str) -> str:
+    """The header's value: a snapshot belongs to the cache."""
+    return route.replace(Route.CACHE_SNAPSHOT.value, Route.CACHE.value)
+
+
+def cost_header(meter: Meter) -> str:
+    """`fetched=20, evaluated=20, returned=3, etcd_gets=1, etcd_lists=0, seats=8`."""
+    names = ("fetched", "evaluated", "returned", "etcd_gets", "etcd_lists", "seats")
+    return ", ".join(f"{name}={getattr(meter, name)}" for name in names)
+
+
+def timing_header(meter: Meter, total_ms: float) -> str:
+    """Server-Timing: the phases so far, and the time until the head of the answer."""
+    phases = [f"{name};dur={ms:.3f}" for name, ms in meter.phases.items()]
+    return ", ".join([*phases, f"total;dur={total_ms:.3f}"])

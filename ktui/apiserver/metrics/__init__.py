@@ -1,0 +1,1 @@
+"""`/metrics`: kube-apiserver's own metric names."""

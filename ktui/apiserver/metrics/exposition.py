@@ -1,0 +1,106 @@
+"""Counters, gauges and histograms in the Prometheus text format (0.0.4)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+Labels = tuple[tuple[str, str], ...]
+Sample = tuple[str, Labels, float]
+
+
+def labels(**pairs: str) -> Labels:
+    """Label pairs in the order given."""
+    return tuple(pairs.items())
+
+
+class Counter:
+    """Only ever grows."""
+
+    kind = "counter"
+
+    def __init__(self, name: str, help_text: str) -> None:
+        self.name = name
+        self.help = help_text
+        self._values: dict[Labels, float] = {}
+
+    def add(self, amount: float = 1, labels: Labels = ()) -> None:
+        self._values[labels] = self._values.get(labels, 0) + amount
+
+    def samples(self) -> Iterator[Sample]:
+        for key, value in self._values.items():
+            yield "", key, value
+
+
+class Gauge(Counter):
+    """A value that goes up and down."""
+
+    kind = "gauge"
+
+
+class Reading:
+    """A gauge or counter whose values are read when somebody asks."""
+
+    def __init__(
+        self, name: str, help_text: str, read: Callable[[], Iterable[tuple[Labels, float]]], kind: str = "gauge"
+    ) -> None:
+        self.name = name
+        self.help = help_text
+        self.kind = kind
+        self._read = read
+
+    def samples(self) -> Iterator[Sample]:
+        for key, value in self._read():
+            yield "", key, value
+
+
+class Histogram:
+    """Observations counted by upper bound."""
+
+    kind = "histogram"
+
+    def __init__(self, name: str, help_text: str, bounds: Sequence[float]) -> None:
+        self.name = name
+        self.help = help_text
+        self._bounds = tuple(bounds)
+        self._values: dict[Labels, tuple[list[int], list[float]]] = {}
+
+    def observe(self, value: float, labels: Labels = ()) -> None:
+        counts, total = self._values.setdefault(labels, ([0] * (len(self._bounds) + 1), [0.0]))
+        counts[bisect_left(self._bounds, value)] += 1
+        total[0] += value
+
+    def samples(self) -> Iterator[Sample]:
+        for key, (counts, total) in self._values.items():
+            seen = 0
+            for bound, count in zip((*self._bounds, float("inf")), counts, strict=True):
+                seen += count
+                yield "_bucket", (*key, ("le", _number(bound))), seen
+            yield "_sum", key, total[0]
+            yield "_count", key, seen
+
+
+Metric = Counter | Reading | Histogram
+
+
+def render(metrics: Iterable[Metric]) -> bytes:
+    """The text that Prometheus scrapes, metrics sorted by name."""
+    lines: list[str] = []
+    for metric in sorted(metrics, key=lambda m: m.name):
+        lines.append(f"# HELP {metric.name} {_escape(metric.help, quotes=False)}")
+        lines.append(f"# TYPE {metric.name} {metric.kind}")
+        for suffix, pairs, value in metric.samples():
+            text = ",".join(f'{name}="{_escape(content)}"' for name, content in pairs)
+            lines.append(f"{metric.name}{suffix}{'{' + text + '}' if text else ''} {_number(value)}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _escape(text: str, *, quotes: bool = True) -> str:
+    text = text.replace("\\", "\\\\").replace("\n", "\\n")
+    return text.replace('"', '\\"') if quotes else text
+
+
+def _number(value: float) -> str:
+    if value == float("inf"):
+        return "+Inf"
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,0 +1,64 @@
+"""What admission plugins add to a new object, after managed fields were taken down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TOLERATION_SECONDS = 300
+TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
+
+
+def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None) -> None:
+    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the one it is bound to."""
+    spec = pod.setdefault("spec", {})
+    spec.setdefault("priority", 0)
+    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    _tolerate(spec)
+    if node is not None:
+        copy_topology(pod, node)
+    status = pod.setdefault("status", {})
+    status.setdefault("phase", "Pending")
+    status.setdefault("qosClass", qos_class(spec))
+
+
+def copy_topology(pod: dict[str, Any], node: dict[str, Any]) -> None:
+    """The node's region and zone become the pod's labels (PodTopologyLabelsAdmission, 1.35+)."""
+    found = (node.get("metadata") or {}).get("labels") or {}
+    wanted = {name: found[name] for name in TOPOLOGY_LABELS if name in found}
+    if wanted:
+        metadata = pod.setdefault("metadata", {})
+        metadata["labels"] = {**(metadata.get("labels") or {}), **wanted}
+
+
+def qos_class(spec: dict[str, Any]) -> str:
+    """BestEffort, Burstable or Guaranteed, from the requests and limits of all containers."""
+    containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
+    all_resources = [container.get("resources") or {} for container in containers]
+    if not any(r.get("requests") or r.get("limits") for r in all_resources):
+        return "BestEffort"
+    for resources in all_resources:
+        limits = resources.get("limits") or {}
+        requests = {**limits, **(resources.get("requests") or {})}
+        if any(name not in limits or limits[name] != requests.get(name) for name in ("cpu", "memory")):
+            return "Burstable"
+    return "Guaranteed"
+
+
+def _tolerate(spec: dict[str, Any]) -> None:
+    tolerations = list(spec.get("tolerations") or [])
+    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
+        if not any(_covers(toleration, key) for toleration in tolerations):
+            tolerations.append(
+                {
+                    "key": key,
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": TOLERATION_SECONDS,
+                }
+            )
+    spec["tolerations"] = tolerations
+
+
+def _covers(toleration: dict[str, Any], key: str) -> bool:
+    same_key = toleration.get("key", "") in ("", key)
+    return same_key and toleration.get("effect", "NoExecute") in ("", "NoExecute")

@@ -1,0 +1,65 @@
+"""Custom resources against their structural schema: defaults, and pruning of what it does not name."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+def apply_defaults(value: Any, schema: Schema) -> None:
+    """Set `default` where a property is missing, all the way down, in place."""
+    properties = schema.get("properties") or {}
+    if isinstance(value, dict):
+        for name, sub in properties.items():
+            if name not in value and "default" in sub:
+                value[name] = copy.deepcopy(sub["default"])
+            if name in value:
+                apply_defaults(value[name], sub)
+        _each_additional(value, schema, apply_defaults)
+    elif isinstance(value, list) and isinstance(schema.get("items"), dict):
+        for item in value:
+            apply_defaults(item, schema["items"])
+
+
+def prune(value: Any, schema: Schema) -> None:
+    """Remove what the schema does not name, in place, unless it preserves unknown fields."""
+    if isinstance(value, dict):
+        properties = schema.get("properties") or {}
+        open_ended = schema.get("x-kubernetes-preserve-unknown-fields") or schema.get("additionalProperties")
+        if not open_ended and not schema.get("x-kubernetes-embedded-resource"):
+            for name in [name for name in value if name not in properties]:
+                del value[name]
+        for name, sub in properties.items():
+            if name in value:
+                prune(value[name], sub)
+        _each_additional(value, schema, prune)
+    elif isinstance(value, list) and isinstance(schema.get("items"), dict):
+        for item in value:
+            prune(item, schema["items"])
+
+
+def prune_object(obj: dict[str, Any], schema: Schema) -> None:
+    """Prune a whole object; apiVersion, kind and metadata are never pruned."""
+    kept = {name: obj[name] for name in ("apiVersion", "kind", "metadata") if name in obj}
+    prune(obj, schema)
+    obj.update(kept)
+
+
+def schema_of(crd: dict[str, Any], version: str) -> Schema:
+    """The schema of a served version; empty (nothing pruned) when it has none."""
+    for served in (crd.get("spec") or {}).get("versions") or []:
+        if served.get("name") == version:
+            schema = (served.get("schema") or {}).get("openAPIV3Schema")
+            if isinstance(schema, dict) and schema:
+                return schema
+    return {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def _each_additional(value: dict[str, Any], schema: Schema, act: Any) -> None:
+    additional = schema.get("additionalProperties")
+    if isinstance(additional, dict):
+        properties = schema.get("properties") or {}
+        for name in value.keys() - properties.keys():
+            act(value[name], additional)

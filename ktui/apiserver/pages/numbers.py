@@ -1,0 +1,16 @@
+"""Whole numbers in query strings of ktui's own endpoints."""
+
+from __future__ import annotations
+
+from ktui.apiserver.http.request import Request
+from ktui.kube.status import bad_request
+
+
+def number(request: Request, name: str, default: int) -> int:
+    """A number that is not negative; StatusError 400 otherwise."""
+    text = request.parameter(name)
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit()) or len(text) > 19:
+        raise bad_request(f"{name} must be a whole number, not {text!r}")
+    return int(text)

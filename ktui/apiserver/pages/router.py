@@ -1,0 +1,48 @@
+"""Which page a path is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
+from ktui.kube.status import method_not_allowed
+
+Page = Callable[[Request, Response], Awaitable[None]]
+
+
+class PageRouter:
+    """Exact paths first, then patterns with `{}` for one segment."""
+
+    def __init__(self) -> None:
+        self._pages: dict[tuple[str, ...], dict[str, Page]] = {}
+
+    def add(self, method: str, path: str, page: Page) -> None:
+        self._pages.setdefault(_segments(path), {})[method] = page
+
+    def find(self, method: str, path: str) -> Page | None:
+        """None when there is no such page; StatusError 405 when it has no such method."""
+        methods = self._methods(_segments(path))
+        if methods is None:
+            return None
+        page = methods.get(method)
+        if page is None:
+            raise method_not_allowed()
+        return page
+
+    def paths(self) -> list[str]:
+        return sorted("/" + "/".join(segments) for segments in self._pages)
+
+    def _methods(self, segments: tuple[str, ...]) -> dict[str, Page] | None:
+        if segments in self._pages:
+            return self._pages[segments]
+        for pattern, methods in self._pages.items():
+            if len(pattern) == len(segments) and all(
+                wanted in ("{}", found) for wanted, found in zip(pattern, segments, strict=True)
+            ):
+                return methods
+        return None
+
+
+def _segments(path: str) -> tuple[str, ...]:
+    return tuple(path.strip("/").split("/"))

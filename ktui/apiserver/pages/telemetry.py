@@ -1,0 +1,51 @@
+"""`GET /telemetry`: every event as one line of JSON, the present state first."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec.json
+
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
+from ktui.apiserver.ports import ServerFacts
+from ktui.telemetry.bus import Bus, Subscription
+from ktui.telemetry.events import AnyEvent
+
+CONTENT_TYPE = "application/x-ndjson"
+
+
+class TelemetryStream:
+    """Streams until the client goes or `close()` ends all streams."""
+
+    def __init__(self, bus: Bus, facts: ServerFacts) -> None:
+        self._bus = bus
+        self._facts = facts
+        self._open: set[Subscription] = set()
+
+    async def get(self, request: Request, response: Response) -> None:
+        subscription = self._bus.subscribe()
+        self._open.add(subscription)
+        gone = request.disconnection()
+        gone.add_done_callback(lambda _: subscription.close())
+        try:
+            await response.start(200, CONTENT_TYPE, [("cache-control", "no-cache")])
+            await response.write(lines([self._facts.info()]))
+            async for batch in subscription.batches():
+                await response.write(lines(batch))
+                # A storm must not keep requests from being served.
+                await asyncio.sleep(0)
+            await response.end()
+        finally:
+            gone.cancel()
+            subscription.close()
+            self._open.discard(subscription)
+
+    def close(self) -> None:
+        for subscription in list(self._open):
+            subscription.close()
+
+
+def lines(events: list[AnyEvent]) -> bytes:
+    """NDJSON of a batch."""
+    return b"".join(msgspec.json.encode(event) + b"\n" for event in events)

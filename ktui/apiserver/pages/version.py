@@ -1,0 +1,23 @@
+"""/version, in kube-apiserver's form."""
+
+from __future__ import annotations
+
+import platform
+
+from ktui import __version__
+from ktui.kube.versions import Behaviour
+
+
+def version_document(behaviour: Behaviour) -> dict[str, str]:
+    """The Kubernetes version whose rules apply; ktui's own stands behind the plus."""
+    return {
+        "major": "1",
+        "minor": str(behaviour.minor),
+        "gitVersion": f"v1.{behaviour.minor}.{behaviour.patch or 0}+ktui-{__version__}",
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": "",
+        "goVersion": "",
+        "compiler": f"python {platform.python_version()}",
+        "platform": f"{platform.system().lower()}/{platform.machine()}",
+    }
