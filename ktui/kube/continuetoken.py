@@ -1,0 +1,101 @@
+"""Continue tokens: base64url of `{"v":"meta.k8s.io/v1","rv":N,"start":"KEY"}`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from ktui.kube.golang import base64url, jsonscan, pathclean
+from ktui.kube.status import bad_request
+
+_VERSION = "meta.k8s.io/v1"
+_JSON_TYPES = {dict: "object", list: "array", str: "string", bool: "bool"}
+
+
+class ContinueToken(NamedTuple):
+    """Where the next page starts.
+
+    `start` is relative to the list's key prefix, without a leading slash. A negative
+    `rv` means: go on at the present revision.
+    """
+
+    rv: int
+    start: str
+
+
+def encode(rv: int, start: str) -> str:
+    """The token for a page at `rv` that begins at `start` (last key + NUL)."""
+    compact = json.dumps({"v": _VERSION, "rv": rv, "start": start}, separators=(",", ":"), ensure_ascii=False)
+    # Go's encoder escapes what could end a script element.
+    for char in "<>&\u2028\u2029":
+        compact = compact.replace(char, f"\\u{ord(char):04x}")
+    return base64url.encode(compact.encode("utf-8", "surrogatepass"))
+
+
+def decode(token: str) -> ContinueToken:
+    """Read a token. Raises StatusError 400 with upstream's text when it is not one."""
+    try:
+        return _decode(token)
+    except ValueError as error:
+        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from None
+
+
+def _decode(token: str) -> ContinueToken:
+    data = base64url.decode(token)
+    jsonscan.check(data)
+    fields = _members(json.loads(data.decode("utf-8", "replace"), parse_float=_Number, parse_int=_Number))
+    version = _string(fields, "v")
+    rv = _integer(fields, "rv")
+    start = _string(fields, "start")
+    if version != _VERSION:
+        raise ValueError(f"server does not recognize this encoded version {version}")
+    if rv == 0:
+        raise ValueError(f"incorrect encoded start resourceVersion (version {_VERSION})")
+    if not start:
+        raise ValueError(f"encoded start key empty (version {_VERSION})")
+    key = start if start.startswith("/") else f"/{start}"
+    # A start above the prefix would let a client read another resource's keys.
+    if pathclean.clean(key) != key:
+        raise ValueError(start)
+    return ContinueToken(rv, key[1:])
+
+
+class _Number(str):
+    """A number as written."""
+
+
+def _members(value: Any) -> dict[str, Any]:
+    """The object's members, by lower-case name: Go's decoder ignores the case of names."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError(f"json: cannot unmarshal {_type(value)} into Go value of type storage.continueToken")
+    return {key.lower(): member for key, member in value.items()}
+
+
+def _type(value: Any) -> str:
+    return "number" if isinstance(value, _Number) else _JSON_TYPES[type(value)]
+
+
+def _string(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, _Number) or not isinstance(value, str):
+        raise ValueError(_mismatch(_type(value), name, "string"))
+    return value
+
+
+def _integer(fields: dict[str, Any], name: str) -> int:
+    value = fields.get(name)
+    if value is None:
+        return 0
+    if not isinstance(value, _Number):
+        raise ValueError(_mismatch(_type(value), name, "int64"))
+    if not value.lstrip("-").isdecimal() or len(value) > 20 or not -(1 << 63) <= int(value) < 1 << 63:
+        raise ValueError(_mismatch(f"number {value}", name, "int64"))
+    return int(value)
+
+
+def _mismatch(found: str, name: str, wanted: str) -> str:
+    return f"json: cannot unmarshal {found} into Go struct field continueToken.{name} of type {wanted}"

@@ -1,0 +1,112 @@
+"""Custom resources, read from a CustomResourceDefinition document.
+
+etcd holds CRDs in apiextensions.k8s.io/v1beta1, where columns, schema and
+subresources may stand once for all versions; clients send v1. Both are understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ktui.kube.resources import Column, Resource
+
+META_FIELDS = ("metadata.name", "metadata.namespace")
+
+
+def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
+    """One Resource a served version, preferred version first; [] when nothing is served.
+
+    Raises KeyError or TypeError when the document is no CRD.
+    """
+    spec = crd["spec"]
+    served = [v for v in _versions(spec) if v.get("served", True)]
+    served.sort(key=lambda v: version_priority(v["name"]))
+    names = tuple(v["name"] for v in served)
+    return [_resource(spec, version, names) for version in served]
+
+
+def _versions(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    if spec.get("versions"):
+        return list(spec["versions"])
+    return [{"name": spec["version"], "served": True, "storage": True}]
+
+
+def _storage_version(spec: Mapping[str, Any]) -> str:
+    versions = _versions(spec)
+    return str(next((v["name"] for v in versions if v.get("storage")), versions[0]["name"]))
+
+
+def _resource(spec: Mapping[str, Any], version: Mapping[str, Any], versions: tuple[str, ...]) -> Resource:
+    group, names = spec["group"], spec["names"]
+    namespaced = spec.get("scope", "Namespaced") == "Namespaced"
+    kind = names["kind"]
+    return Resource(
+        group=group,
+        version=version["name"],
+        resource=names["plural"],
+        kind=kind,
+        singular=names.get("singular") or kind.lower(),
+        namespaced=namespaced,
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        versions=versions,
+        prefix=f"{group}/{names['plural']}/",
+        storage_version=f"{group}/{_storage_version(spec)}",
+        encoding="json",
+        field_selectors=_field_selectors(spec, version, namespaced),
+        columns=_columns(spec, version),
+        subresources=tuple(k for k in ("status", "scale") if k in _shared(spec, version, "subresources", {})),
+        custom=True,
+        list_kind=names.get("listKind") or f"{kind}List",
+    )
+
+
+def _shared(spec: Mapping[str, Any], version: Mapping[str, Any], member: str, default: Any) -> Any:
+    """A member of the version, else (v1beta1) the one that holds for all versions."""
+    return version.get(member) or spec.get(member) or default
+
+
+def _field_selectors(
+    spec: Mapping[str, Any], version: Mapping[str, Any], namespaced: bool
+) -> tuple[str, ...]:
+    meta = META_FIELDS if namespaced else META_FIELDS[:1]
+    selectable = _shared(spec, version, "selectableFields", [])
+    return (*meta, *(field["jsonPath"].removeprefix(".") for field in selectable))
+
+
+def _columns(spec: Mapping[str, Any], version: Mapping[str, Any]) -> tuple[Column, ...]:
+    """`additionalPrinterColumns`; without any, upstream shows the age alone."""
+    extra = _shared(spec, version, "additionalPrinterColumns", None)
+    if not extra:
+        return (Column("Age", source=".metadata.creationTimestamp", type="date"),)
+    return tuple(
+        Column(
+            name=column["name"],
+            priority=column.get("priority", 0),
+            source=column.get("jsonPath") or column.get("JSONPath", ""),
+            type=column.get("type", "string"),
+            format=column.get("format", ""),
+            description=column.get("description", ""),
+        )
+        for column in extra
+    )
+
+
+def version_priority(version: str) -> tuple[int, int, int, str]:
+    """Sorts preferred first: GA before beta before alpha, higher numbers first, other names last."""
+    major, stage, minor = _split_version(version)
+    rank = {"": 0, "beta": 1, "alpha": 2}.get(stage, 3)
+    return (rank, -major, -minor, version) if rank < 3 else (rank, 0, 0, version)
+
+
+def _split_version(version: str) -> tuple[int, str, int]:
+    digits, stage, minor = version.removeprefix("v"), "", "0"
+    for word in ("alpha", "beta"):
+        if word in digits:
+            digits, _, minor = digits.partition(word)
+            stage = word
+    minor = minor or "0"
+    if version.startswith("v") and digits.isdecimal() and minor.isdecimal():
+        return int(digits), stage, int(minor)
+    return 0, "other", 0

@@ -1,0 +1,62 @@
+"""Validation errors of one field (upstream: field.Error): the texts and causes of a 422."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ktui.kube.golang.quoting import quote
+from ktui.kube.status import Cause, StatusError, invalid
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """`field: message`; `reason` is the cause's type."""
+
+    field: str
+    reason: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+def forbidden(field: str, detail: str) -> FieldError:
+    """A field that must not be set (so)."""
+    return FieldError(field, "FieldValueForbidden", f"Forbidden: {detail}")
+
+
+def required(field: str, detail: str = "") -> FieldError:
+    """A field that is missing."""
+    return FieldError(
+        field, "FieldValueRequired", f"Required value: {detail}" if detail else "Required value"
+    )
+
+
+def invalid_value(field: str, value: str, detail: str) -> FieldError:
+    """A text that breaks a rule."""
+    return FieldError(field, "FieldValueInvalid", f"Invalid value: {quote(value)}: {detail}")
+
+
+def not_supported(field: str, value: str, supported: Iterable[str]) -> FieldError:
+    """A text outside a fixed set."""
+    choices = ", ".join(map(quote, supported))
+    return FieldError(
+        field, "FieldValueNotSupported", f"Unsupported value: {quote(value)}: supported values: {choices}"
+    )
+
+
+def too_long(field: str, limit: int) -> FieldError:
+    """A text of more than `limit` bytes."""
+    return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
+
+
+def aggregate(errors: Iterable[FieldError]) -> str:
+    """Several errors as one text: equal ones once, more than one in brackets."""
+    texts = list(dict.fromkeys(map(str, errors)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def invalid_object(kind: str, group: str, name: str, errors: Iterable[FieldError]) -> StatusError:
+    """The 422 of these errors; `kind` is the object's kind, not its plural."""
+    return invalid(kind, group, name, [Cause(e.reason, e.message, e.field) for e in errors])

@@ -1,0 +1,176 @@
+"""encoding/json's syntax check, with the error texts of its scanner.
+
+Python's json names other errors at other places; a client of kube-apiserver sees
+Go's. Works on bytes, as Go's scanner does: an error names one byte, not one character.
+"""
+
+from __future__ import annotations
+
+from ktui.kube.golang.quoting import quote
+
+_SPACE = frozenset(b" \t\r\n")
+_DIGITS = frozenset(b"0123456789")
+_HEX = frozenset(b"0123456789abcdefABCDEF")
+_ESCAPES = frozenset(b'bfnrt\\/"')
+_LITERALS = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
+_MAX_DEPTH = 10_000
+
+
+class JSONSyntaxError(ValueError):
+    """str() is the text of Go's *json.SyntaxError."""
+
+
+def check(data: bytes) -> None:
+    """Return when `data` is one JSON value; raise JSONSyntaxError otherwise."""
+    _Scan(data).document()
+
+
+def quote_char(code: int) -> str:
+    """One byte as the scanner shows it: `'o'`; no part of ASCII: `'\\x89'`."""
+    if code == ord("'"):
+        return r"'\''"
+    if code == ord('"'):
+        return "'\"'"
+    return f"'\\x{code:02x}'" if code >= 0x80 else f"'{quote(chr(code))[1:-1]}'"
+
+
+class _Scan:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def document(self) -> None:
+        self._skip_space()
+        self._value(0)
+        self._skip_space()
+        if self._at < len(self._data):
+            raise self._bad("after top-level value")
+
+    def _peek(self) -> int:
+        if self._at >= len(self._data):
+            raise JSONSyntaxError("unexpected end of JSON input")
+        return self._data[self._at]
+
+    def _bad(self, context: str) -> JSONSyntaxError:
+        return JSONSyntaxError(f"invalid character {quote_char(self._data[self._at])} {context}")
+
+    def _skip_space(self) -> None:
+        while self._at < len(self._data) and self._data[self._at] in _SPACE:
+            self._at += 1
+
+    def _value(self, depth: int) -> None:
+        first = self._peek()
+        if depth > _MAX_DEPTH:
+            raise JSONSyntaxError("exceeded max depth")
+        if first == ord("{"):
+            self._object(depth + 1)
+        elif first == ord("["):
+            self._array(depth + 1)
+        elif first == ord('"'):
+            self._string()
+        elif first == ord("-") or first in _DIGITS:
+            self._number()
+        elif first in _LITERALS:
+            self._literal(_LITERALS[first])
+        else:
+            raise self._bad("looking for beginning of value")
+
+    def _object(self, depth: int) -> None:
+        self._at += 1
+        self._skip_space()
+        if self._peek() == ord("}"):
+            self._at += 1
+            return
+        while True:
+            if self._peek() != ord('"'):
+                raise self._bad("looking for beginning of object key string")
+            self._string()
+            self._skip_space()
+            if self._peek() != ord(":"):
+                raise self._bad("after object key")
+            self._at += 1
+            self._skip_space()
+            self._value(depth)
+            if not self._more(ord("}"), "after object key:value pair"):
+                return
+
+    def _array(self, depth: int) -> None:
+        self._at += 1
+        self._skip_space()
+        if self._peek() == ord("]"):
+            self._at += 1
+            return
+        while True:
+            self._value(depth)
+            if not self._more(ord("]"), "after array element"):
+                return
+
+    def _more(self, closing: int, context: str) -> bool:
+        self._skip_space()
+        char = self._peek()
+        if char not in (closing, ord(",")):
+            raise self._bad(context)
+        self._at += 1
+        if char == closing:
+            return False
+        self._skip_space()
+        return True
+
+    def _string(self) -> None:
+        self._at += 1
+        while (char := self._peek()) != ord('"'):
+            if char < 0x20:
+                raise self._bad("in string literal")
+            self._at += 1
+            if char == ord("\\"):
+                self._escape()
+        self._at += 1
+
+    def _escape(self) -> None:
+        char = self._peek()
+        if char == ord("u"):
+            self._at += 1
+            for _ in range(4):
+                if self._peek() not in _HEX:
+                    raise self._bad("in \\u hexadecimal character escape")
+                self._at += 1
+        elif char in _ESCAPES:
+            self._at += 1
+        else:
+            raise self._bad("in string escape code")
+
+    def _number(self) -> None:
+        if self._data[self._at] == ord("-"):
+            self._at += 1
+            if self._peek() not in _DIGITS:
+                raise self._bad("in numeric literal")
+        if self._data[self._at] == ord("0"):
+            self._at += 1
+        else:
+            self._digits()
+        if self._next_is(b"."):
+            self._at += 1
+            if self._peek() not in _DIGITS:
+                raise self._bad("after decimal point in numeric literal")
+            self._digits()
+        if self._next_is(b"eE"):
+            self._at += 1
+            if self._peek() in b"+-":
+                self._at += 1
+            if self._peek() not in _DIGITS:
+                raise self._bad("in exponent of numeric literal")
+            self._digits()
+
+    def _next_is(self, chars: bytes) -> bool:
+        return self._at < len(self._data) and self._data[self._at] in chars
+
+    def _digits(self) -> None:
+        while self._at < len(self._data) and self._data[self._at] in _DIGITS:
+            self._at += 1
+
+    def _literal(self, word: bytes) -> None:
+        self._at += 1
+        for expected in word[1:]:
+            if self._peek() != expected:
+                raise self._bad(f"in literal {word.decode()} (expecting '{chr(expected)}')")
+            self._at += 1

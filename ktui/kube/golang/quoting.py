@@ -1,0 +1,33 @@
+"""strconv.Quote: how `%q` shows a string in an error text."""
+
+from __future__ import annotations
+
+_NAMED = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+
+
+def quote(text: str) -> str:
+    """`text` as Go's `%q` prints it: double quotes, printable characters as they are."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(map(_escape, text)) + '"'
+
+
+def _escape(char: str) -> str:
+    if named := _NAMED.get(char):
+        return named
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

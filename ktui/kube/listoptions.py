@@ -1,0 +1,115 @@
+"""ListOptions and GetOptions, decoded from a query string as kube-apiserver decodes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ktui.kube import query as q
+from ktui.kube.golang.numbers import NumError, parse_int
+from ktui.kube.status import bad_request
+
+# Read by other layers than list options: never a mistake of the client.
+_KNOWN_ELSEWHERE = frozenset(
+    {
+        "pretty",
+        "includeObject",
+        "timeout",
+        "dryRun",
+        "gracePeriodSeconds",
+        "orphanDependents",
+        "propagationPolicy",
+        "ignoreStoreReadErrorWithClusterBreakingPotential",
+        "shardSelector",
+    }
+)
+_KNOWN = _KNOWN_ELSEWHERE | {
+    "labelSelector",
+    "fieldSelector",
+    "watch",
+    "allowWatchBookmarks",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "timeoutSeconds",
+    "limit",
+    "continue",
+    "sendInitialEvents",
+}
+_KNOWN_ON_GET = frozenset({"resourceVersion", "pretty", "includeObject", "timeout"})
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """Options of LIST, WATCH and DELETECOLLECTION. Selectors are raw text.
+
+    `unknown` are parameters that kube-apiserver silently ignores, in order: a
+    misspelt `filedSelector` turns a narrow LIST into a full one.
+    """
+
+    label_selector: str = ""
+    field_selector: str = ""
+    limit: int = 0
+    continue_: str = ""
+    resource_version: str = ""
+    resource_version_match: str = ""
+    allow_watch_bookmarks: bool = False
+    send_initial_events: bool | None = None
+    timeout_seconds: int | None = None
+    watch: bool = False
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GetOptions:
+    """Options of GET: resourceVersionMatch is none of them, it is ignored."""
+
+    resource_version: str = ""
+    unknown: tuple[str, ...] = ()
+
+
+def parse_list_options(query: str) -> ListOptions:
+    """Decode a raw query. Raises StatusError 400 with strconv's text for a bad number."""
+    values = q.first_values(query)
+    # In the order in which upstream decodes: the first bad number is the one reported.
+    timeout = _integer(values, "timeoutSeconds")
+    limit = _integer(values, "limit")
+    return ListOptions(
+        label_selector=values.get("labelSelector", ""),
+        field_selector=values.get("fieldSelector", ""),
+        limit=limit or 0,
+        continue_=values.get("continue", ""),
+        resource_version=values.get("resourceVersion", ""),
+        resource_version_match=values.get("resourceVersionMatch", ""),
+        allow_watch_bookmarks=bool(_boolean(values, "allowWatchBookmarks")),
+        send_initial_events=_boolean(values, "sendInitialEvents"),
+        timeout_seconds=timeout,
+        watch=bool(_boolean(values, "watch")),
+        unknown=tuple(key for key in values if key not in _KNOWN),
+    )
+
+
+def parse_get_options(query: str) -> GetOptions:
+    """Decode a raw query of a GET."""
+    values = q.first_values(query)
+    unknown = tuple(key for key in values if key not in _KNOWN_ON_GET)
+    return GetOptions(values.get("resourceVersion", ""), unknown)
+
+
+def with_watch_defaults(options: ListOptions, *, watch_list: bool) -> ListOptions:
+    """A WATCH from nowhere or "0" becomes a streaming list where the gate WatchList is on (1.32, 1.34+)."""
+    explicit = options.send_initial_events is not None or options.resource_version_match
+    if not watch_list or not options.watch or explicit or options.resource_version not in ("", "0"):
+        return options
+    return replace(options, send_initial_events=True, resource_version_match="NotOlderThan")
+
+
+def _integer(values: dict[str, str], key: str) -> int | None:
+    if key not in values:
+        return None
+    try:
+        return parse_int(values[key])
+    except NumError as error:
+        raise bad_request(str(error)) from None
+
+
+def _boolean(values: dict[str, str], key: str) -> bool | None:
+    return q.boolean(values[key]) if key in values else None

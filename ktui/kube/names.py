@@ -1,0 +1,105 @@
+"""Which names, label keys and label values are valid, and what upstream says when they are not."""
+
+from __future__ import annotations
+
+import re
+
+_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL_VALUE = f"({_QUALIFIED})?"
+_DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+_CONFIG_KEY = "[-._a-zA-Z0-9]+"
+_QUALIFIED_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_LABEL_VALUE_RULE = f"a valid label must be an empty string or {_QUALIFIED_RULE.removeprefix('must ')}"
+_DNS_LABEL_RULE = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    "and must start and end with an alphanumeric character"
+)
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_KEY_EXAMPLES = ("MyName", "my.name", "123-abc")
+
+
+def label_key_faults(key: str) -> list[str]:
+    """What is wrong with a label or annotation key; [] when nothing is."""
+    prefix, slash, name = key.partition("/")
+    if not slash:
+        return _name_part_faults(key)
+    if "/" in name:
+        rule = _with_pattern("a valid label key " + _QUALIFIED_RULE, _QUALIFIED, *_KEY_EXAMPLES)
+        return [rule + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+    faults = subdomain_faults(prefix, "bytes") if prefix else ["must be non-empty"]
+    return [f"prefix part {fault}" for fault in faults] + _name_part_faults(name)
+
+
+def _name_part_faults(name: str) -> list[str]:
+    faults = []
+    if not name:
+        faults.append("name part must be non-empty")
+    elif _bytes(name) > 63:
+        faults.append("name part " + _too_long(63))
+    if not re.fullmatch(_QUALIFIED, name):
+        faults.append("name part " + _with_pattern(_QUALIFIED_RULE, _QUALIFIED, *_KEY_EXAMPLES))
+    return faults
+
+
+def label_value_faults(value: str) -> list[str]:
+    """What is wrong with a label value; [] when nothing is."""
+    faults = [_too_long(63)] if _bytes(value) > 63 else []
+    if not re.fullmatch(_LABEL_VALUE, value):
+        faults.append(_with_pattern(_LABEL_VALUE_RULE, _LABEL_VALUE, "MyValue", "my_value", "12345"))
+    return faults
+
+
+def subdomain_faults(name: str, unit: str = "characters") -> list[str]:
+    """What is wrong with an object name of most kinds (RFC 1123 subdomain)."""
+    faults = [_too_long(253, unit)] if _bytes(name) > 253 else []
+    if not re.fullmatch(_SUBDOMAIN, name):
+        faults.append(_with_pattern(_SUBDOMAIN_RULE, _SUBDOMAIN, "example.com"))
+    return faults
+
+
+def dns_label_faults(name: str) -> list[str]:
+    """What is wrong with a namespace's or container's name (RFC 1123 label)."""
+    faults = [_too_long(63)] if _bytes(name) > 63 else []
+    if not re.fullmatch(_DNS_LABEL, name):
+        faults.append(_with_pattern(_DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc"))
+    return faults
+
+
+def config_key_faults(key: str) -> list[str]:
+    """What is wrong with a key of a ConfigMap's or Secret's data."""
+    faults = [_too_long(253, "characters")] if _bytes(key) > 253 else []
+    if not re.fullmatch(_CONFIG_KEY, key):
+        rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+        faults.append(_with_pattern(rule, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
+    if key == "." or key == "..":
+        faults.append(f"must not be '{key}'")
+    elif key.startswith(".."):
+        faults.append("must not start with '..'")
+    return faults
+
+
+def path_segment_faults(name: str) -> list[str]:
+    """What is wrong with a name of the laxest kinds (RBAC): it only has to fit into a URL path."""
+    if name in (".", ".."):
+        return [f"may not be '{name}'"]
+    return [f"may not contain '{char}'" for char in "/%" if char in name]
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _too_long(limit: int, unit: str = "bytes") -> str:
+    return f"must be no more than {limit} {unit}"
+
+
+def _with_pattern(rule: str, pattern: str, *examples: str) -> str:
+    shown = " or ".join(f"'{example}', " for example in examples)
+    return f"{rule} (e.g. {shown}regex used for validation is '{pattern}')"

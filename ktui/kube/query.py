@@ -1,0 +1,32 @@
+"""Query strings as Go's net/url and Kubernetes' parameter decoding read them."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote_plus
+
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def pairs(query: str) -> list[tuple[str, str]]:
+    """Decoded pairs in order. As in Go, a pair with a bad escape or a semicolon is dropped."""
+    found = []
+    for part in query.split("&"):
+        if not part or ";" in part or _BAD_ESCAPE.search(part):
+            continue
+        key, _, value = part.partition("=")
+        found.append((unquote_plus(key), unquote_plus(value)))
+    return found
+
+
+def first_values(query: str) -> dict[str, str]:
+    """Each parameter's first value: of a repeated one the rest is ignored."""
+    found: dict[str, str] = {}
+    for key, value in pairs(query):
+        found.setdefault(key, value)
+    return found
+
+
+def boolean(value: str) -> bool:
+    """A parameter that is there: only `false` (in any case) and `0` mean no, even empty means yes."""
+    return value != "0" and value.lower() != "false"

@@ -1,0 +1,86 @@
+"""What a URL path asks for, by the rules of kube-apiserver's RequestInfo (1.19–1.37)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+_NAMESPACE_SUBRESOURCES = ("status", "finalize")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestInfo:
+    """The parts of a path. Without `is_resource` all of them are empty.
+
+    `namespace` is empty for the namespaces themselves, as for every cluster-scoped
+    resource. `watch` is set by the old path form `/api/v1/watch/pods`.
+    """
+
+    path: str
+    is_resource: bool = False
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    watch: bool = False
+
+    @property
+    def group_version(self) -> str:
+        """`v1`, `apps/v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Decoded path and raw query of a path-and-query or of a whole URL."""
+    rest = url.split("#", 1)[0]
+    if "://" in rest.split("?", 1)[0]:
+        rest = "/" + rest.split("://", 1)[1].partition("/")[2]
+    path, _, query = rest.partition("?")
+    return unquote(path), query
+
+
+def parse_path(path: str) -> RequestInfo:
+    """Read a decoded path: `/api/v1/…` and `/apis/GROUP/VERSION/…` are resources, the rest is not.
+
+    Nothing is looked up: `resource` may be unknown, or of the other scope.
+    """
+    parts = path.strip("/").split("/")
+    if len(parts) >= 3 and parts[0] == "api":
+        return _resource(path, "", parts[1], parts[2:])
+    if len(parts) >= 4 and parts[0] == "apis":
+        return _resource(path, parts[1], parts[2], parts[3:])
+    return RequestInfo(path)
+
+
+def _resource(path: str, group: str, version: str, rest: list[str]) -> RequestInfo:
+    watch = rest[0] == "watch" and len(rest) > 1
+    if watch:
+        rest = rest[1:]
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
+        namespace, rest = rest[1], rest[2:]
+    resource, name, subresource = (*rest[:3], "", "")[:3]
+    return RequestInfo(path, True, group, version, resource, namespace, name, subresource, watch)
+
+
+def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
+    """GET, LIST, WATCH, POST, PUT, PATCH, DELETE or DELETECOLLECTION; another method as it is."""
+    method = method.upper()
+    if not info.is_resource or info.subresource:
+        return method
+    if method == "GET" and info.watch:
+        return "WATCH"
+    if method == "GET" and not info.name:
+        return "WATCH" if _asks_to_watch(query) else "LIST"
+    if method == "DELETE" and not info.name:
+        return "DELETECOLLECTION"
+    return method
+
+
+def _asks_to_watch(query: str) -> bool:
+    from ktui.kube.query import boolean, first_values
+
+    value = first_values(query).get("watch")
+    return value is not None and boolean(value)

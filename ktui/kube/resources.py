@@ -1,0 +1,207 @@
+"""What kube-apiserver serves and where etcd keeps it: GVR ↔ GVK ↔ key prefix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the server-side Table. `priority` above 0: only in wide output.
+
+    `source` says where the cell comes from: in words for built-in kinds, a JSONPath
+    (`.spec.size`) for custom resources. `type` and `format` are OpenAPI's.
+    """
+
+    name: str
+    priority: int = 0
+    source: str = ""
+    type: str = "string"
+    format: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource in one served version.
+
+    `prefix` stands under --etcd-prefix and has no leading slash (`services/specs/`); it
+    is empty for kinds that are never stored (reviews, bindings). `storage_version` is
+    the apiVersion that is written. `gated` kinds are off unless a feature gate or
+    --runtime-config turns them on: readable where etcd holds them, absent from discovery.
+    """
+
+    group: str
+    version: str
+    resource: str
+    kind: str
+    singular: str
+    namespaced: bool
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    prefix: str = ""
+    storage_version: str = ""
+    encoding: str = "protobuf"
+    field_selectors: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    subresources: tuple[str, ...] = ()
+    custom: bool = False
+    verbs: tuple[str, ...] = ALL_VERBS
+    list_kind: str = ""
+    gated: bool = False
+
+    @property
+    def id(self) -> str:
+        """`pods`, `leases.coordination.k8s.io`: names it in telemetry, on screens, on the command line."""
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+    @property
+    def api_version(self) -> str:
+        """`v1`, `apps/v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def stored(self) -> bool:
+        """Whether etcd holds objects of it at all."""
+        return bool(self.prefix)
+
+    @property
+    def path(self) -> str:
+        """URL path of the collection over all namespaces: `/api/v1/pods`, `/apis/apps/v1/deployments`."""
+        root = "/apis" if self.group else "/api"
+        return f"{root}/{self.api_version}/{self.resource}"
+
+    def at(self, version: str) -> Resource:
+        """The same resource served in another version (of a built-in kind: nothing else differs)."""
+        return self if version == self.version else replace(self, version=version)
+
+
+class ResourceTable:
+    """Resources by every name they go by. Immutable; `plus` gives a larger one."""
+
+    def __init__(self, source: Iterable[Resource] | Callable[[], Iterable[Resource]]) -> None:
+        self._source = source
+
+    @cached_property
+    def _all(self) -> tuple[Resource, ...]:
+        return tuple(self._source() if callable(self._source) else self._source)
+
+    @cached_property
+    def _by_gvr(self) -> dict[tuple[str, str, str], Resource]:
+        found: dict[tuple[str, str, str], Resource] = {}
+        for resource in self._all:
+            for version in resource.versions:
+                found.setdefault((resource.group, version, resource.resource), resource.at(version))
+        # A version of its own (custom resources) wins over one derived by `at`.
+        found.update({(r.group, r.version, r.resource): r for r in self._all})
+        return found
+
+    @cached_property
+    def _by_prefix(self) -> dict[str, Resource]:
+        return {r.prefix: r for r in reversed(self.preferred()) if r.prefix}
+
+    @cached_property
+    def _by_name(self) -> dict[str, Resource]:
+        names: dict[str, Resource] = {}
+        for r in self.preferred():
+            for name in (
+                r.id,
+                r.resource,
+                r.singular,
+                *r.short_names,
+                r.kind.lower(),
+                f"{r.singular}.{r.group}",
+            ):
+                names.setdefault(name, r)
+        return names
+
+    def __iter__(self) -> Iterator[Resource]:
+        return iter(self._all)
+
+    def all(self) -> tuple[Resource, ...]:
+        """Every entry: built-ins once (preferred version), custom resources once a served version."""
+        return self._all
+
+    def preferred(self) -> tuple[Resource, ...]:
+        """Each resource once, in its preferred version."""
+        return tuple({(r.group, r.resource): r for r in reversed(self._all)}.values())[::-1]
+
+    def find(self, group: str, version: str, resource: str) -> Resource | None:
+        """By group ("" for core), version and plural name."""
+        return self._by_gvr.get((group, version, resource))
+
+    def by_prefix(self, prefix: str) -> Resource | None:
+        """By its etcd prefix (`services/specs/`). Two events groups share one: core answers."""
+        return self._by_prefix.get(prefix)
+
+    def by_kind(self, api_version: str, kind: str) -> Resource | None:
+        """By what stands in an object: apiVersion and kind; any version of the group will do."""
+        group = api_version.rpartition("/")[0]
+        version = api_version.rpartition("/")[2]
+        found = next((r for r in self._all if r.kind == kind and r.group == group and r.stored), None)
+        return found and (self.find(group, version, found.resource) or found)
+
+    def by_name(self, name: str) -> Resource | None:
+        """By what kubectl takes: plural, singular, kind, short name, `plural.group`; core groups first."""
+        return self._by_name.get(name.lower())
+
+    def serves(self, group: str, version: str) -> bool:
+        """Whether anything is served in that group and version."""
+        return any(g == group and v == version for g, v, _ in self._by_gvr)
+
+    def plus(self, resources: Iterable[Resource]) -> ResourceTable:
+        """This table and these resources, which take precedence over equal ones."""
+        added = tuple(resources)
+        replaced = {(r.group, r.version, r.resource) for r in added}
+        kept = (r for r in self._all if (r.group, r.version, r.resource) not in replaced)
+        return ResourceTable((*kept, *added))
+
+
+def _load_builtin() -> list[Resource]:
+    # Imported here: importlib.resources is slow to import, and --help needs none of this.
+    from importlib.resources import files
+
+    data = files("ktui.kube").joinpath("data", "resources.json").read_bytes()
+    return [_builtin(row) for row in json.loads(data)["resources"]]
+
+
+def _builtin(row: dict[str, Any]) -> Resource:
+    stored = row.get("stored") or {}
+    versions = tuple(row["versions"])
+    fields = tuple(row.get("fieldSelectors", ()))
+    return Resource(
+        group=row["group"],
+        version=versions[0],
+        resource=row["resource"],
+        kind=row["kind"],
+        singular=row["singular"],
+        namespaced=row["namespaced"],
+        short_names=tuple(row.get("short", ())),
+        categories=tuple(row.get("categories", ())),
+        versions=versions,
+        prefix=stored.get("prefix", "").removeprefix("/registry/"),
+        storage_version=stored.get("apiVersion", ""),
+        encoding=stored.get("encoding", "protobuf"),
+        field_selectors=fields,
+        columns=tuple(Column(name, priority, *source) for name, priority, *source in row.get("columns", ())),
+        subresources=tuple(row.get("subresources", ())),
+        verbs=tuple(row.get("verbs", _verbs(row["resource"]))),
+        list_kind=row["kind"] + "List",
+        gated="note" in row or all("alpha" in v or "beta" in v for v in versions),
+    )
+
+
+def _verbs(resource: str) -> tuple[str, ...]:
+    # kube-apiserver offers no deletion of all namespaces at once.
+    return tuple(v for v in ALL_VERBS if resource != "namespaces" or v != "deletecollection")
+
+
+BUILTIN = ResourceTable(_load_builtin)
+"""The built-in kinds of Kubernetes 1.19–1.37; read on first use."""

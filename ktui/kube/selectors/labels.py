@@ -1,0 +1,71 @@
+"""Label selectors: parsed once, then a function over an object's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ktui.kube.selectors.parser import SelectorError, parse_requirements
+from ktui.kube.selectors.requirements import Labels, Requirement, Test
+from ktui.kube.status import bad_request
+
+
+class LabelSelector:
+    """All requirements hold. `matches` is a plain function: bind it before a long loop."""
+
+    __slots__ = ("matches", "requirements")
+
+    matches: Test
+    requirements: tuple[Requirement, ...]
+
+    def __init__(self, requirements: Iterable[Requirement] = ()) -> None:
+        self.requirements = tuple(requirements)
+        self.matches = _all_of([r.test() for r in self.requirements])
+
+    @staticmethod
+    def parse(text: str) -> LabelSelector:
+        """Parse `app in (web,cart),!canary`. Raises StatusError 400 with upstream's text."""
+        try:
+            return _parse(text)
+        except SelectorError as error:
+            raise bad_request(str(error)) from None
+
+    @property
+    def empty(self) -> bool:
+        """Whether every object matches."""
+        return not self.requirements
+
+    def __str__(self) -> str:
+        return ",".join(map(str, sorted(self.requirements, key=lambda r: r.key)))
+
+    def __repr__(self) -> str:
+        return f"LabelSelector({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LabelSelector) and self.requirements == other.requirements
+
+    def __hash__(self) -> int:
+        return hash(self.requirements)
+
+
+@lru_cache(maxsize=512)
+def _parse(text: str) -> LabelSelector:
+    return LabelSelector(parse_requirements(text))
+
+
+def _all_of(tests: list[Test]) -> Test:
+    if not tests:
+        return lambda labels: True
+    if len(tests) == 1:
+        return tests[0]
+    if len(tests) == 2:
+        first, second = tests
+        return lambda labels: first(labels) and second(labels)
+
+    def every(labels: Labels) -> bool:
+        for test in tests:  # noqa: SIM110 - a generator costs more than the tests
+            if not test(labels):
+                return False
+        return True
+
+    return every

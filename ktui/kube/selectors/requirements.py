@@ -1,0 +1,140 @@
+"""One requirement of a label selector: key, operator, values; and the function that tests it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from ktui.kube.fielderrors import FieldError, invalid_value
+from ktui.kube.golang.numbers import NumError, parse_int
+from ktui.kube.names import label_key_faults, label_value_faults
+
+Labels = Mapping[str, str]
+Test = Callable[[Labels], bool]
+
+
+class Operator(StrEnum):
+    """Operators; `=` and `==` are both EQUALS."""
+
+    IN = "in"
+    NOT_IN = "notin"
+    EQUALS = "="
+    NOT_EQUALS = "!="
+    EXISTS = "exists"
+    DOES_NOT_EXIST = "!"
+    GREATER_THAN = "gt"
+    LESS_THAN = "lt"
+
+    @property
+    def negative(self) -> bool:
+        """Whether objects without the key match."""
+        return self in (Operator.NOT_IN, Operator.NOT_EQUALS, Operator.DOES_NOT_EXIST)
+
+
+class Requirement(NamedTuple):
+    """`values` are sorted and distinct: one for comparisons, none for existence."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    def test(self) -> Test:
+        """A function that tells whether labels meet this requirement."""
+        return _TESTS[self.operator](self.key, self.values)
+
+    def __str__(self) -> str:
+        match self.operator:
+            case Operator.EXISTS:
+                return self.key
+            case Operator.DOES_NOT_EXIST:
+                return f"!{self.key}"
+            case Operator.IN | Operator.NOT_IN:
+                return f"{self.key} {self.operator} ({','.join(self.values)})"
+            case Operator.GREATER_THAN:
+                return f"{self.key}>{self.values[0]}"
+            case Operator.LESS_THAN:
+                return f"{self.key}<{self.values[0]}"
+            case _:
+                return f"{self.key}{self.operator}{self.values[0]}"
+
+
+def key_errors(key: str, field: str = "<nil>") -> list[FieldError]:
+    """Upstream names no field while it parses: its text really begins with `<nil>`."""
+    faults = label_key_faults(key)
+    return [invalid_value(field, key, "; ".join(faults))] if faults else []
+
+
+def requirement_errors(requirement: Requirement) -> list[FieldError]:
+    """What is wrong with the values (the key was checked while parsing)."""
+    errors = []
+    key, operator, values = requirement
+    if operator in (Operator.GREATER_THAN, Operator.LESS_THAN) and _number(values[0]) is None:
+        detail = "for 'Gt', 'Lt' operators, the value must be an integer"
+        errors.append(invalid_value("values[0]", values[0], detail))
+    for i, value in enumerate(values):
+        if faults := label_value_faults(value):
+            errors.append(invalid_value(f"values[{i}][{key}]", value, "; ".join(faults)))
+    return errors
+
+
+def _number(text: str) -> int | None:
+    try:
+        return parse_int(text)
+    except NumError:
+        return None
+
+
+# Written out one by one: a LIST calls these once for each of 100,000 objects.
+
+
+def _in(key: str, values: tuple[str, ...]) -> Test:
+    if len(values) == 1:
+        return _equals(key, values)
+    wanted = frozenset(values)
+    return lambda labels: labels.get(key) in wanted
+
+
+def _equals(key: str, values: tuple[str, ...]) -> Test:
+    wanted = values[0]
+    return lambda labels: labels.get(key) == wanted
+
+
+def _not_equals(key: str, values: tuple[str, ...]) -> Test:
+    unwanted = values[0]
+    return lambda labels: labels.get(key) != unwanted
+
+
+def _not_in(key: str, values: tuple[str, ...]) -> Test:
+    unwanted = frozenset(values)
+    return lambda labels: labels.get(key) not in unwanted
+
+
+def _exists(key: str, _: tuple[str, ...]) -> Test:
+    return lambda labels: key in labels
+
+
+def _does_not_exist(key: str, _: tuple[str, ...]) -> Test:
+    return lambda labels: key not in labels
+
+
+def _compare(key: str, values: tuple[str, ...], sign: int) -> Test:
+    bound = parse_int(values[0])
+
+    def test(labels: Labels) -> bool:
+        number = _number(labels.get(key, ""))
+        return number is not None and (number - bound) * sign > 0
+
+    return test
+
+
+_TESTS: dict[Operator, Callable[[str, tuple[str, ...]], Test]] = {
+    Operator.IN: _in,
+    Operator.NOT_IN: _not_in,
+    Operator.EQUALS: _equals,
+    Operator.NOT_EQUALS: _not_equals,
+    Operator.EXISTS: _exists,
+    Operator.DOES_NOT_EXIST: _does_not_exist,
+    Operator.GREATER_THAN: lambda key, values: _compare(key, values, 1),
+    Operator.LESS_THAN: lambda key, values: _compare(key, values, -1),
+}

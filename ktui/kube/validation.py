@@ -1,0 +1,109 @@
+"""Which list options may go together (kube-apiserver: ValidateListOptions, storage.ValidateListOptions)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid_object, not_supported
+from ktui.kube.golang.numbers import NumError, parse_uint
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.status import continue_with_resource_version, invalid_resource_version
+
+if TYPE_CHECKING:
+    from ktui.kube.versions import Behaviour
+
+EXACT = "Exact"
+NOT_OLDER_THAN = "NotOlderThan"
+_MATCH = "resourceVersionMatch"
+_STREAMING_SINCE = 27  # sendInitialEvents is an option from 1.27 on
+
+
+def validate_list(options: ListOptions, behaviour: Behaviour) -> None:
+    """Options of a LIST. Raises StatusError 422 with every cause."""
+    errors = _match_errors(options)
+    if options.send_initial_events is not None and behaviour.minor >= _STREAMING_SINCE:
+        errors.append(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    _raise(errors)
+
+
+def validate_watch(options: ListOptions, behaviour: Behaviour) -> None:
+    """Options of a WATCH, after `with_watch_defaults`. Raises StatusError 422 with every cause."""
+    if behaviour.minor < _STREAMING_SINCE:
+        errors = _match_errors(options)
+        if options.resource_version_match:
+            errors.insert(0, forbidden(_MATCH, "resourceVersionMatch is forbidden for watch"))
+        _raise(errors)
+    else:
+        _raise(_streaming_errors(options, behaviour) + _watch_match_errors(options))
+
+
+def check_storage_options(options: ListOptions) -> int | None:
+    """What the storage layer checks after that (from 1.33 on before routing): 400.
+
+    Answers the resourceVersion as a number, None when unset.
+    """
+    if options.continue_ and options.resource_version not in ("", "0"):
+        raise continue_with_resource_version()
+    return parse_resource_version(options.resource_version)
+
+
+def parse_resource_version(text: str) -> int | None:
+    """A resourceVersion as a number, None when unset. Raises StatusError 400."""
+    if not text:
+        return None
+    try:
+        return parse_uint(text)
+    except NumError as error:
+        raise invalid_resource_version(text, str(error)) from None
+
+
+def _match_errors(options: ListOptions) -> list[FieldError]:
+    match = options.resource_version_match
+    if not match:
+        return []
+    errors = []
+    if not options.resource_version:
+        errors.append(
+            forbidden(_MATCH, "resourceVersionMatch is forbidden unless resourceVersion is provided")
+        )
+    if options.continue_:
+        errors.append(forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
+    if match not in (EXACT, NOT_OLDER_THAN):
+        errors.append(not_supported(_MATCH, match, (EXACT, NOT_OLDER_THAN, "")))
+    if match == EXACT and options.resource_version == "0":
+        detail = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+        errors.append(forbidden(_MATCH, detail))
+    return errors
+
+
+def _streaming_errors(options: ListOptions, behaviour: Behaviour) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if options.send_initial_events is None:
+        return errors
+    if options.resource_version_match != NOT_OLDER_THAN:
+        detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        errors.append(forbidden(_MATCH, detail))
+    if not behaviour.watch_list:
+        detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        errors.append(forbidden("sendInitialEvents", detail))
+    return errors
+
+
+def _watch_match_errors(options: ListOptions) -> list[FieldError]:
+    match = options.resource_version_match
+    if not match:
+        return []
+    errors = []
+    if options.send_initial_events is None:
+        detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        errors.append(forbidden(_MATCH, detail))
+    if match != NOT_OLDER_THAN:
+        errors.append(not_supported(_MATCH, match, (NOT_OLDER_THAN,)))
+    if options.continue_:
+        errors.append(forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
+    return errors
+
+
+def _raise(errors: list[FieldError]) -> None:
+    if errors:
+        raise invalid_object("ListOptions", "meta.k8s.io", "", errors)
