@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ktui.kube.routing import messages
-from ktui.kube.routing.model import CacheState, Decision, Readiness, Route, RouteError
+from ktui.kube.routing import errors
+from ktui.kube.routing.model import CacheState, Decision, Readiness, Route
 from ktui.kube.routing.resource_version import parse_rv, shown
 from ktui.kube.routing.walk import CACHER_GET, ETCD, STORE_GET, WATCH_CACHE, Walk
 from ktui.kube.versions import Behaviour
@@ -28,7 +28,7 @@ def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -
     n = parse_rv(resource_version)
     if n is None:
         walk.ask("resourceVersion unparsable?", resource_version, True)
-        error = RouteError(500, "", messages.invalid_rv(resource_version))
+        error = errors.bad_rv_in_cache(resource_version)
         return Decision(Route.NONE, ("g.badrv",), walk.done(), error=error)
     if not_ready and walk.ask("resourceVersion 0 (any)?", resource_version, n == 0):
         return _from_etcd(walk, ("g.notready_rv0",), resource_version, state)
@@ -40,11 +40,11 @@ def _from_etcd(walk: Walk, reasons: tuple[str, ...], rv: str, state: CacheState)
     n = parse_rv(rv)
     if n is None:
         walk.ask("resourceVersion unparsable?", rv, True)
-        error = RouteError(400, "BadRequest", messages.invalid_rv_request(rv))
+        error = errors.bad_rv(rv)
         return Decision(Route.ETCD, (*reasons, "g.badrv"), walk.done(), error=error)
     ops = ("get_key",)
     if _beyond(walk, n, state):
-        error = RouteError(504, "Timeout", messages.too_large_rv(n, state.etcd_rv or 0))
+        error = errors.too_large(n, state.etcd_rv or 0)
         return Decision(Route.ETCD, (*reasons, "g.toolarge"), walk.done(), etcd_ops=ops, error=error)
     return Decision(
         Route.ETCD, reasons, walk.done(), consistency="linearizable", etcd_ops=ops, object_rv=OBJECT_RV
@@ -67,7 +67,7 @@ def _from_cache(walk: Walk, n: int, state: CacheState, *, waited: bool) -> Decis
         )
     reasons = (*before, "g.wait3")
     if _beyond(walk, n, state):
-        error = RouteError(504, "Timeout", messages.too_large_rv(n, state.cache_rv), retry_after=1)
+        error = errors.too_large(n, state.cache_rv, retry_after=1)
         return Decision(Route.CACHE, (*reasons, "g.toolarge"), walk.done(), wait="up_to_3s", error=error)
     return Decision(
         Route.CACHE,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ktui.kube.routing import messages
+from ktui.kube.routing import errors
 from ktui.kube.routing.list_case import ListCase, Reasons
 from ktui.kube.routing.list_etcd import from_etcd
-from ktui.kube.routing.model import CacheState, Decision, Route, RouteError
+from ktui.kube.routing.model import CacheState, Decision, Route
 from ktui.kube.routing.walk import GET_LIST, WATCH_CACHE
 from ktui.kube.versions import Behaviour
 
@@ -43,7 +43,7 @@ def not_ready(case: ListCase) -> Decision | None:
     cheap = case.limited and case.unfiltered
     if case.walk.ask("limit and no selector?", _limit_and_selectors(case), cheap):
         return from_etcd(case, ("n.limit_notready",))
-    error = RouteError(429, "TooManyRequests", messages.NOT_READY, retry_after(case.state, case.behaviour))
+    error = errors.not_ready(retry_after(case.state, case.behaviour))
     # Up to 1.33 the revision was probed before readiness was looked at.
     probed = case.consistent and case.behaviour.minor <= 33
     return case.refuse(Route.NONE, ("n.429",), error, etcd_ops=("revision_probe",) if probed else ())
@@ -165,7 +165,7 @@ def _served(
 
 
 def _too_large(case: ListCase, route: Route, reasons: Reasons, n: int) -> Decision:
-    error = RouteError(504, "Timeout", messages.too_large_rv(n, case.cache_rv), retry_after=1)
+    error = errors.too_large(n, case.cache_rv, retry_after=1)
     return case.refuse(route, _after_waiting(case, reasons), error, wait=_wait(case, behind=True))
 
 

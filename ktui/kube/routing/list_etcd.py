@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ktui.kube.routing import messages
+from ktui.kube.routing import errors
 from ktui.kube.routing.list_case import EXACT, ListCase, Reasons
 from ktui.kube.routing.list_validation import refused_by_storage
-from ktui.kube.routing.model import Decision, Route, RouteError
+from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.walk import ETCD
 
 HEADER_REVISION = "etcd header revision"
@@ -31,14 +31,14 @@ def _rest(case: ListCase, reasons: Reasons) -> Decision:
         op = "range_page" if case.limited else "range_rest"
         return _listed(case, reasons, "inconsistent_continue", HEADER_REVISION, op)
     if _compacted(case, rv):
-        error = RouteError(410, "Expired", messages.CONTINUE_EXPIRED)
+        error = errors.continue_expired()
         return case.refuse(Route.ETCD, (*reasons, "e.expired_cont"), error, etcd_ops=("range_at_rev",))
     return _listed(case, reasons, "exact_rv", "token revision", "range_at_rev")
 
 
 def _at_revision(case: ListCase, reasons: Reasons, n: int) -> Decision:
     if _compacted(case, n):
-        error = RouteError(410, "Expired", messages.LIST_RV_TOO_OLD)
+        error = errors.list_too_old()
         return case.refuse(Route.ETCD, (*reasons, "e.expired_list"), error, etcd_ops=("range_at_rev",))
     if _future(case, n):
         return _future_revision(case, reasons, n)
@@ -49,16 +49,16 @@ def _at_revision(case: ListCase, reasons: Reasons, n: int) -> Decision:
 def _future_revision(case: ListCase, reasons: Reasons, n: int) -> Decision:
     reasons = (*reasons, "e.future")
     if case.behaviour.minor <= 33:
-        error = RouteError(500, "", messages.ETCD_FUTURE_REVISION)
+        error = errors.future_revision()
         return case.refuse(Route.ETCD, reasons, error, etcd_ops=("range_at_rev",))
-    error = RouteError(504, "Timeout", messages.too_large_rv(n, case.state.etcd_rv or 0))
+    error = errors.too_large(n, case.state.etcd_rv or 0)
     return case.refuse(Route.ETCD, reasons, error, etcd_ops=("range_at_rev", "revision_probe"))
 
 
 def _newest(case: ListCase, reasons: Reasons, n: int) -> Decision:
     op = "get_key" if not case.recursive else "range_page" if case.limited else "range_full"
     if _future(case, n):
-        error = RouteError(504, "Timeout", messages.too_large_rv(n, case.state.etcd_rv or 0))
+        error = errors.too_large(n, case.state.etcd_rv or 0)
         return case.refuse(Route.ETCD, (*reasons, "e.toolarge_etcd"), error, etcd_ops=(op,))
     return _listed(case, reasons, "linearizable", HEADER_REVISION, op)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ktui.kube.routing import messages
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.routing import errors
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase, Reasons
-from ktui.kube.routing.model import Decision, Route, RouteError, TokenState
+from ktui.kube.routing.model import Decision, Route, TokenState
+from ktui.kube.validation import validate_list
 
 
 def refused_by_api(case: ListCase) -> Decision | None:
@@ -12,29 +14,34 @@ def refused_by_api(case: ListCase) -> Decision | None:
 
     The message names every cause, the reason is the first.
     """
-    broken = _broken_match_rules(case) if case.match else []
-    if case.question.send_initial_events and case.behaviour.minor >= 27:
-        case.walk.ask("sendInitialEvents on a LIST?", "set", True)
-        broken.append(("v.send_initial", messages.LIST_SEND_INITIAL))
-    if not broken:
+    reason = _broken_match_rule(case) if case.match else ""
+    streaming = case.question.send_initial_events and case.behaviour.minor >= 27
+    if streaming and case.walk.ask("sendInitialEvents on a LIST?", "set", True):
+        reason = reason or "v.send_initial"
+    if not reason:
         case.walk.ask("illegal combination of options?", "none", False)
         return None
-    error = RouteError(422, "Invalid", messages.invalid_options([cause for _, cause in broken]))
-    return case.refuse(Route.NONE, (broken[0][0],), error)
+    options = ListOptions(
+        resource_version=case.rv,
+        resource_version_match=case.match,
+        send_initial_events=True if streaming else None,
+        continue_="token" if case.has_token else "",
+    )
+    error = errors.invalid_options(validate_list, options, case.behaviour)
+    return case.refuse(Route.NONE, (reason,), error)
 
 
-def _broken_match_rules(case: ListCase) -> list[tuple[str, str]]:
+def _broken_match_rule(case: ListCase) -> str:
     match, ask = case.match, case.walk.ask
-    broken = []
     if ask("resourceVersionMatch without resourceVersion?", f"{match}, {case.shown_rv}", case.unset):
-        broken.append(("v.match_needs_rv", messages.MATCH_NEEDS_RV))
+        return "v.match_needs_rv"
     if ask("resourceVersionMatch with continue?", case.shown_token, case.has_token):
-        broken.append(("v.match_with_cont", messages.MATCH_WITH_CONTINUE))
+        return "v.match_with_cont"
     if ask("unknown resourceVersionMatch?", match, match not in (EXACT, NOT_OLDER_THAN)):
-        broken.append(("v.match_unknown", messages.match_unknown(match)))
+        return "v.match_unknown"
     if ask("Exact at resourceVersion 0?", f"{match}, {case.shown_rv}", match == EXACT and case.zero):
-        broken.append(("v.exact_zero", messages.EXACT_ZERO))
-    return broken
+        return "v.exact_zero"
+    return ""
 
 
 def refused_by_storage(case: ListCase, reasons: Reasons = ()) -> Decision | None:
@@ -46,14 +53,10 @@ def refused_by_storage(case: ListCase, reasons: Reasons = ()) -> Decision | None
     if case.has_token:
         garbage = case.question.token is TokenState.GARBAGE
         if ask("continue token undecodable?", case.shown_token, garbage):
-            return _bad_request(case, (*reasons, "v.bad_continue"), messages.BAD_CONTINUE)
+            return case.refuse(Route.NONE, (*reasons, "v.bad_continue"), errors.bad_continue())
         if ask("resourceVersion beside continue?", case.shown_rv, not case.unset and not case.zero):
-            return _bad_request(case, (*reasons, "v.rv_with_cont"), messages.RV_WITH_CONTINUE)
+            return case.refuse(Route.NONE, (*reasons, "v.rv_with_cont"), errors.rv_with_continue())
     if case.n is None:
         ask("resourceVersion unparsable?", case.shown_rv, True)
-        return _bad_request(case, (*reasons, "v.bad_rv"), messages.invalid_rv_request(case.rv))
+        return case.refuse(Route.NONE, (*reasons, "v.bad_rv"), errors.bad_rv(case.rv))
     return None
-
-
-def _bad_request(case: ListCase, reasons: Reasons, message: str) -> Decision:
-    return case.refuse(Route.NONE, reasons, RouteError(400, "BadRequest", message))

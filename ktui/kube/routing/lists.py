@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ktui.kube.routing import list_cache, messages
+from ktui.kube.routing import errors, list_cache
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase
 from ktui.kube.routing.list_etcd import from_etcd
 from ktui.kube.routing.list_validation import refused_by_api, refused_by_storage
-from ktui.kube.routing.model import CacheState, Decision, ListQuestion, Readiness, Route, RouteError
+from ktui.kube.routing.model import CacheState, Decision, ListQuestion, Readiness, Route
 from ktui.kube.routing.walk import GET_LIST, SHOULD_DELEGATE, STORE_LIST
 from ktui.kube.versions import Behaviour
 
@@ -170,7 +170,7 @@ def _loses_page(case: ListCase) -> bool:
 def _bare_bad_rv(case: ListCase) -> Decision:
     """Up to 1.32 the cache's parse error is no Status: a bare 500."""
     case.walk.ask("resourceVersion unparsable?", case.shown_rv, True)
-    return case.refuse(Route.NONE, ("v.bad_rv",), RouteError(500, "", messages.invalid_rv(case.rv)))
+    return case.refuse(Route.NONE, ("v.bad_rv",), errors.bad_rv_in_cache(case.rv))
 
 
 def _limit(case: ListCase) -> str:

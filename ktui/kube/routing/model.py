@@ -45,7 +45,8 @@ class ListQuestion:
     `resource_version` is the raw text ("" when unset, possibly garbage).
     `selectors` excludes metadata.name / metadata.namespace narrowing;
     `recursive` is False when a metadata.name selector was turned into one key;
-    `narrowed` says that a metadata.namespace selector shrank the prefix: it stays
+    `send_initial_events` says that the option was given at all;
+    `narrowed` that a metadata.namespace selector shrank the prefix: it stays
     in the predicate, so that the request does not count as unfiltered.
     """
 

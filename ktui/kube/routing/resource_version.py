@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-_LARGEST = 2**64 - 1
+from ktui.kube.golang.numbers import NumError, parse_uint
 
 
 def parse_rv(text: str) -> int | None:
-    """The number, 0 for unset, None for anything that Go's ParseUint(s, 10, 64) refuses."""
+    """The number, 0 for unset, None for what is no unsigned 64-bit number."""
     if not text:
         return 0
-    if not (text.isascii() and text.isdigit()):
+    try:
+        return parse_uint(text)
+    except NumError:
         return None
-    number = int(text) if len(text) < 40 else _LARGEST + 1
-    return number if number <= _LARGEST else None
 
 
 def shown(text: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ktui.kube.routing import messages
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.routing import errors
 from ktui.kube.routing.list_cache import retry_after
 from ktui.kube.routing.list_case import NOT_OLDER_THAN
 from ktui.kube.routing.model import CacheState, Decision, Readiness, Route, RouteError, WatchQuestion
 from ktui.kube.routing.resource_version import parse_rv, shown
 from ktui.kube.routing.walk import API_VALIDATION, CACHER_WATCH, ETCD, STORE_WATCH, WATCH_CACHE, Walk
+from ktui.kube.validation import validate_watch
 from ktui.kube.versions import Behaviour
 
 
@@ -91,35 +93,37 @@ def _default(case: WatchCase) -> None:
 
 
 def _refused_by_api(case: WatchCase) -> Decision | None:
-    causes = _illegal(case)
-    if not case.walk.ask("illegal combination of options?", "yes" if causes else "none", bool(causes)):
+    illegal = _illegal(case)
+    if not case.walk.ask("illegal combination of options?", illegal or "none", bool(illegal)):
         return None
-    error = RouteError(422, "Invalid", messages.invalid_options(causes))
+    options = ListOptions(
+        watch=True,
+        resource_version=case.rv,
+        resource_version_match=case.match,
+        send_initial_events=case.initial,
+        continue_="token" if case.question.has_token else "",
+    )
+    error = errors.invalid_options(validate_watch, options, case.behaviour)
     return case.decide(Route.NONE, "w.badmatch", error=error)
 
 
-def _illegal(case: WatchCase) -> list[str]:
-    """The causes of the 422, first found first."""
-    match, minor = case.match, case.behaviour.minor
-    if minor <= 26:
-        return [messages.WATCH_MATCH_FORBIDDEN] if match else []
+def _illegal(case: WatchCase) -> str:
+    """What the API refuses (422), empty when all is well."""
+    match = case.match
+    if match and (case.behaviour.minor <= 26 or case.initial is None):
+        return f"resourceVersionMatch={match} on a watch"
     if case.initial is None:
-        return [messages.WATCH_MATCH_NEEDS_INITIAL] if match else []
-    causes = []
+        return ""
     if match != NOT_OLDER_THAN:
-        causes.append(messages.WATCH_INITIAL_NEEDS_MATCH)
-        if match:
-            causes.append(messages.match_unknown(match, (NOT_OLDER_THAN,)))
+        return f"sendInitialEvents with resourceVersionMatch {shown(match)}"
     if not case.behaviour.watch_list:
-        causes.append(messages.WATCH_INITIAL_NEEDS_GATE)
-    if match and case.question.has_token:
-        causes.append(messages.MATCH_WITH_CONTINUE)
-    return causes
+        return "sendInitialEvents while the gate WatchList is off"
+    return "resourceVersionMatch with continue" if case.question.has_token else ""
 
 
 def _bad_rv(case: WatchCase) -> Decision:
     case.walk.ask("resourceVersion unparsable?", case.rv, True)
-    return case.decide(Route.NONE, "v.bad_rv", error=RouteError(500, "", messages.invalid_rv(case.rv)))
+    return case.decide(Route.NONE, "v.bad_rv", error=errors.bad_rv_in_cache(case.rv))
 
 
 def _not_ready(case: WatchCase) -> Decision | None:
@@ -129,8 +133,7 @@ def _not_ready(case: WatchCase) -> Decision | None:
     if not case.behaviour.resilient_watch_cache_initialization:
         case.waited = True
         return None
-    after = retry_after(state, case.behaviour)
-    error = RouteError(429, "TooManyRequests", messages.NOT_READY, after)
+    error = errors.not_ready(retry_after(state, case.behaviour))
     return case.decide(Route.NONE, "w.notready_429", error=error)
 
 
@@ -151,7 +154,7 @@ def _initial_events(case: WatchCase, n: int) -> Decision:
     checks = case.behaviour.minor >= 31 and case.question.bookmarks
     progress = "supported" if state.progress else "unsupported"
     if checks and ask("etcd progress requests unsupported?", progress, not state.progress):
-        error = RouteError(500, "InternalError", messages.WATCH_LIST_NO_PROGRESS, in_stream=True)
+        error = errors.no_progress()
         return case.stream_error(Route.CACHE, ("w.noprogress",), error)
     end = ("w.bookmark_end",) if case.question.bookmarks else ()
     if ask("resourceVersion unset?", shown(case.rv), case.rv == ""):
@@ -159,8 +162,7 @@ def _initial_events(case: WatchCase, n: int) -> Decision:
     if ask("resourceVersion 0 (any)?", shown(case.rv), n == 0):
         return case.decide(Route.CACHE, "w.initial_any", *end)
     if _beyond(case, n):
-        text = messages.too_large_rv(n, state.cache_rv)
-        error = RouteError(504, "Timeout", text, retry_after=1, in_stream=True)
+        error = errors.too_large(n, state.cache_rv, retry_after=1, in_stream=True)
         return case.stream_error(Route.CACHE, ("w.toolarge",), error)
     behind = ask("cache behind resourceVersion?", f"{n}, cache at {state.cache_rv}", n > state.cache_rv)
     return case.decide(Route.CACHE, "w.initial_atleast", *end, wait="up_to_3s" if behind else "none")
@@ -170,7 +172,7 @@ def _since(case: WatchCase, n: int) -> Decision:
     state, ask = case.state, case.walk.ask
     oldest = state.oldest_watch_rv
     if ask("older than the event buffer?", f"{n}, buffer starts after {oldest}", n < oldest):
-        error = RouteError(410, "Expired", messages.too_old_rv(n, oldest), in_stream=True)
+        error = errors.too_old(n, oldest)
         return case.stream_error(Route.CACHE, ("w.tooold",), error)
     ahead = ask("ahead of the cache?", f"{n}, cache at {state.cache_rv}", n > state.cache_rv)
     return case.decide(Route.CACHE, "w.future" if ahead else "w.since")
@@ -183,8 +185,7 @@ def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Decision:
         return _bad_rv(case)
     if ask("sendInitialEvents?", _word(case.initial), case.initial is True):
         if _beyond(case, n):
-            text = messages.too_large_rv(n, state.etcd_rv or 0)
-            error = RouteError(504, "Timeout", text, in_stream=True)
+            error = errors.too_large(n, state.etcd_rv or 0, in_stream=True)
             return case.stream_error(Route.ETCD, (*before, "w.toolarge"), error)
         end = ("w.bookmark_end",) if case.question.bookmarks else ()
         return case.decide(Route.ETCD, *before, "w.etcd_list", *end)
@@ -192,7 +193,7 @@ def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Decision:
         return case.decide(Route.ETCD, *before, "w.now" if case.initial is False else "w.etcd_list")
     oldest = state.compact_rv
     if oldest is not None and ask("revision compacted?", f"{n}, compacted up to {oldest}", n < oldest):
-        error = RouteError(410, "Expired", messages.WATCH_RV_TOO_OLD, in_stream=True)
+        error = errors.watch_too_old()
         return case.stream_error(Route.ETCD, (*before, "w.etcd_compacted"), error)
     return case.decide(Route.ETCD, *before, "w.etcd_since")
 
