@@ -1,0 +1,192 @@
+"""Flow-control seats: how many of the server's concurrency shares a request takes.
+
+kube-apiserver's list work estimator (1.23 on, by size from 1.34) and mutating work
+estimator (1.24 on). The estimators see the request as the client wrote it, before
+the server fills in defaults.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ktui.kube.versions import Behaviour
+
+UNKNOWN_AVERAGE = 1_500_000
+"""Bytes an object is taken for when none was sized yet: etcd's request limit."""
+
+_OBJECTS_PER_SEAT = 100
+_BYTES_PER_SEAT = 100_000
+_CACHE_BYTES = 1_000_000
+_EVENT_DELIVERY_MS = 5
+_WATCHERS_PER_SEAT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ListWork:
+    """What the estimator looks at.
+
+    `objects` are those stored under the resource, None when never counted; `stale` means
+    that the count is older than 3 minutes. `average_bytes` is the stored size of one, 0 when
+    unknown. `single` is a LIST narrowed to one name.
+    """
+
+    objects: int | None
+    average_bytes: int = 0
+    limit: int = 0
+    from_cache: bool = False
+    selectors: bool = False
+    single: bool = False
+    stale: bool = False
+
+
+class SeatRange(NamedTuple):
+    """Fewest and most seats, whatever the resource holds."""
+
+    min: int
+    max: int
+
+
+class MutatingWork(NamedTuple):
+    """Seats while a write runs, seats afterwards while watchers are told, and for how long."""
+
+    initial_seats: int
+    final_seats: int
+    additional_latency_ms: float
+
+
+def flow_controlled(behaviour: Behaviour) -> bool:
+    """APIPriorityAndFairness; without it requests are only counted in flight."""
+    return behaviour.api_priority_and_fairness
+
+
+def max_seats(behaviour: Behaviour, priority_level_max: int | None = None) -> int:
+    """The most that one request may take; a queuing priority level caps it from 1.25 on."""
+    most = 100 if behaviour.size_based_list_cost_estimate else 10
+    capped = priority_level_max is not None and behaviour.minor >= 25
+    return min(most, priority_level_max or most) if capped else most
+
+
+def priority_level_max(nominal_seats: int, hand_size: int) -> int:
+    """Cap of a queuing priority level (1.25+): 15 % of it, and one queue's fair share of the hand."""
+    return max(1, min(math.ceil(0.15 * nominal_seats), nominal_seats // hand_size))
+
+
+def list_from_cache(
+    behaviour: Behaviour, resource_version: str, match: str, limit: int, *, continued: bool, progress: bool
+) -> bool:
+    """Whether the estimator thinks that the cache will answer.
+
+    It knows neither snapshots (a continued or exact LIST counts as etcd's) nor whether
+    the resource has a cache at all.
+    """
+    if behaviour.minor >= 33 and match:
+        return match == "NotOlderThan"  # the delegator looks at the match first, even beside a token
+    if continued or match not in ("", "NotOlderThan"):
+        return False
+    if resource_version == "":
+        gate = behaviour.consistent_list_from_cache
+        return gate and (limit <= 0 if behaviour.minor <= 30 else progress)
+    if limit > 0 and resource_version != "0":
+        return match == "NotOlderThan" and behaviour.minor >= 31
+    return True
+
+
+def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> int:
+    """Seats of a LIST; 0 where nothing is flow controlled (1.19)."""
+    if not flow_controlled(behaviour):
+        return 0
+    if behaviour.minor <= 22 or (work.single and not behaviour.size_based_list_cost_estimate):
+        return 1
+    most = max_seats(behaviour, priority_level_max)
+    if work.stale:
+        return most
+    if work.objects is None:
+        return 1
+    by_size = behaviour.size_based_list_cost_estimate
+    seats = _by_size(work, work.objects) if by_size else _by_count(work, work.objects)
+    return min(max(seats, 1), most)
+
+
+def _asked_for(work: ListWork, objects: int) -> int:
+    return work.limit if 0 < work.limit < objects else objects
+
+
+def _by_count(work: ListWork, objects: int) -> int:
+    asked = _asked_for(work, objects)
+    if work.from_cache:
+        cost = objects
+    elif work.selectors:
+        cost = objects + asked
+    else:
+        cost = 2 * asked
+    return math.ceil(cost / _OBJECTS_PER_SEAT)
+
+
+def _by_size(work: ListWork, objects: int) -> int:
+    asked = _asked_for(work, objects)
+    if work.single:
+        read = 1
+    elif work.selectors and not work.from_cache:
+        read = max(asked, objects // 2)
+    else:
+        read = asked
+    average = work.average_bytes if work.average_bytes > 0 or objects == 0 else UNKNOWN_AVERAGE
+    size = read * average
+    return math.ceil((min(size, _CACHE_BYTES) if work.from_cache else size) / _BYTES_PER_SEAT)
+
+
+def watch_seats(
+    behaviour: Behaviour,
+    work: ListWork,
+    resource_version: str,
+    send_initial_events: bool | None,
+    priority_level_max: int | None = None,
+) -> int:
+    """Seats of a WATCH while it starts: 1, or those of the LIST that its initial events are."""
+    if not flow_controlled(behaviour):
+        return 0
+    streaming = behaviour.minor >= 28 and behaviour.watch_list and send_initial_events is True
+    legacy = behaviour.minor >= 35 and send_initial_events is None and resource_version in ("", "0")
+    if not (streaming or legacy):
+        return 1
+    from_cache = ListWork(
+        work.objects, work.average_bytes, 0, True, work.selectors, work.single, stale=work.stale
+    )
+    return list_seats(behaviour, from_cache, priority_level_max)
+
+
+def mutating_work(behaviour: Behaviour, watchers: int, priority_level_max: int | None = None) -> MutatingWork:
+    """Work of a create, update, patch or delete that `watchers` are interested in (1.24+)."""
+    if not flow_controlled(behaviour):
+        return MutatingWork(0, 0, 0.0)
+    if behaviour.minor <= 23 or watchers < _WATCHERS_PER_SEAT:
+        return MutatingWork(1, 0, 0.0)
+    final = math.ceil(watchers / _WATCHERS_PER_SEAT)
+    most = 10 if priority_level_max is None or behaviour.minor <= 24 else min(10, priority_level_max)
+    capped = min(final, most)
+    return MutatingWork(1, capped, final * _EVENT_DELIVERY_MS / capped)
+
+
+# Enough to reach every cap, small enough to stay an int of its time.
+_MANY = 10**9
+
+
+def list_seat_range(behaviour: Behaviour, work: ListWork) -> SeatRange:
+    """Seats of that LIST over an empty resource and over a huge one of large objects."""
+    return SeatRange(*(list_seats(behaviour, _sized(work, n, size)) for n, size in ((0, 0), (_MANY, 0))))
+
+
+def watch_seat_range(
+    behaviour: Behaviour, work: ListWork, resource_version: str, send_initial_events: bool | None
+) -> SeatRange:
+    """Seats of that WATCH over an empty resource and over a huge one of large objects."""
+    few, many = (
+        watch_seats(behaviour, _sized(work, n, 0), resource_version, send_initial_events) for n in (0, _MANY)
+    )
+    return SeatRange(few, many)
+
+
+def _sized(work: ListWork, objects: int, average_bytes: int) -> ListWork:
+    return ListWork(objects, average_bytes, work.limit, work.from_cache, work.selectors, work.single)
