@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-
 SHELL = b"sh\0"  # the command line of the shell that the program runs in
 
 
