@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,18 +12,10 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     etcd.add_argument(
         "--snapshot", metavar="FILE", help="an etcd snapshot (.gz accepted), restored into a throwaway etcd"
     )
-    etcd.add_argument(
-        "--cacert", metavar="FILE", default=os.environ.get("ETCDCTL_CACERT"), help="CA of etcd's certificate"
-    )
-    etcd.add_argument(
-        "--cert", metavar="FILE", default=os.environ.get("ETCDCTL_CERT"), help="client certificate for etcd"
-    )
-    etcd.add_argument(
-        "--key", metavar="FILE", default=os.environ.get("ETCDCTL_KEY"), help="key of the client certificate"
-    )
-    etcd.add_argument(
-        "--user", metavar="NAME:PASSWORD", default=os.environ.get("ETCDCTL_USER"), help="etcd user"
-    )
+    etcd.add_argument("--cacert", metavar="FILE", help="CA of etcd's certificate")
+    etcd.add_argument("--cert", metavar="FILE", help="client certificate for etcd")
+    etcd.add_argument("--key", metavar="FILE", help="key of the client certificate")
+    etcd.add_argument("--user", metavar="NAME:PASSWORD", help="etcd user")
     etcd.add_argument(
         "--etcd-prefix",
         metavar="PREFIX",
