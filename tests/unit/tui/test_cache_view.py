@@ -6,6 +6,7 @@ from ktui.tui.model.cache_view import (
     CachedObject,
     ObjectPage,
     ObjectPages,
+    Unread,
     loaded_share,
     ordered,
     read_events,
@@ -50,14 +51,32 @@ def test_pages_know_what_they_lack() -> None:
     assert pages.missing(50, 250) == [100, 200]
     assert pages.missing(950, 5000) == [900]
     assert pages[99] == CachedObject(name="99")
-    assert pages[100] is None
+    assert pages[100] == Unread(index=100)
+
+
+def test_a_page_is_asked_for_once() -> None:
+    pages = ObjectPages(page_size=100)
+    pages.put(0, page(0, 100))
+    assert pages.begin(100)
+    assert not pages.begin(100)
+    assert pages.missing(0, 250) == [200]
+    pages.fail(100)
+    assert pages.missing(0, 250) == [100, 200]
+
+
+def test_outdated_pages_show_until_they_are_read_again() -> None:
+    pages = ObjectPages(page_size=100)
+    pages.put(0, page(0, 100))
+    pages.outdate()
+    assert pages[0] == CachedObject(name="0")
+    assert pages.missing(0, 10) == [0]
 
 
 def test_pages_forget_the_oldest() -> None:
     pages = ObjectPages(page_size=100, keep=2)
     for first in (0, 100, 200):
         pages.put(first, page(first, 100))
-    assert pages[0] is None
+    assert pages[0] == Unread(index=0)
     assert pages[200] == CachedObject(name="200")
 
 

@@ -1,0 +1,35 @@
+"""Screens that ask the server themselves, besides showing what telemetry tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.source import Stage
+
+
+class AskingScreen(ModeScreen):
+    """A mode with questions of its own. Every failure is a ClientError: one clear sentence."""
+
+    @property
+    def client(self) -> ApiClient:
+        client = self.ktui.client
+        if client is None:
+            raise ClientError(self._why_nobody_answers())
+        return client
+
+    def _why_nobody_answers(self) -> str:
+        if self.ktui.link.stage is Stage.REPLAY:
+            return "a recording holds decisions and costs, not the objects themselves"
+        return "no server yet: this fills once one answers"
+
+    async def ask(self, path: str) -> Any:
+        """The JSON answer of a GET. Raises ClientError."""
+        try:
+            return await self.client.get_json(path)
+        except msgspec.DecodeError as error:
+            raise ClientError(f"the server's answer to {path} is no JSON ({error})") from error
