@@ -117,3 +117,11 @@ class EtcdBrowser(Protocol):
     async def key(self, key: str, revision: int) -> KeyValue | None:
         """`revision` 0 is the present one; None when there is no such key then."""
         ...
+
+
+class Codec(Protocol):
+    """Stored bytes as JSON in a version that is not the stored one."""
+
+    def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...
+
+    def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...

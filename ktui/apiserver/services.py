@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ktui.apiserver.ports import EtcdBrowser, ServerFacts
+from ktui.apiserver.ports import Codec, EtcdBrowser, ServerFacts
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
@@ -22,4 +22,5 @@ class Services:
     bus: Bus
     facts: ServerFacts
     etcd: EtcdBrowser
+    codec: Codec
     token: str | None

@@ -1,0 +1,62 @@
+"""PartialObjectMetadata: an object's metadata and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ktui.apiserver.forms.base import ObjectForm, event_line
+from ktui.apiserver.framing import list_head
+
+if TYPE_CHECKING:
+    from ktui.cacher.events import OutEvent
+    from ktui.storage.objects import StoredObject
+
+KIND = "PartialObjectMetadata"
+LIST_KIND = "PartialObjectMetadataList"
+
+
+class _Object(msgspec.Struct):
+    """Only the metadata, undecoded: the rest of the JSON is skipped over."""
+
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+def metadata_of(document: bytes) -> bytes:
+    """The metadata of an object's JSON, as bytes."""
+    return bytes(msgspec.json.decode(document, type=_Object).metadata)
+
+
+def partial(document: bytes, api_version: str) -> bytes:
+    """PartialObjectMetadata of an object's JSON; `api_version` is meta.k8s.io's."""
+    return b'{"kind":"PartialObjectMetadata","apiVersion":"%b","metadata":%b}' % (
+        api_version.encode(),
+        metadata_of(document),
+    )
+
+
+class Partial:
+    """Wraps the plain form, whose JSON holds the metadata."""
+
+    def __init__(self, plain: ObjectForm, api_version: str) -> None:
+        self._plain = plain
+        self._api_version = api_version
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return partial(self._plain.whole(obj), self._api_version)
+
+    def list_head(self, metadata: dict[str, Any]) -> bytes:
+        return list_head(LIST_KIND, self._api_version, metadata)
+
+    def item(self, obj: StoredObject) -> bytes:
+        return self.whole(obj)
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        if event.type == "ERROR":
+            return event.line()
+        return event.encoding((KIND, self._api_version), self._line)
+
+    def _line(self, event: OutEvent) -> bytes:
+        document = event.document if event.object is None else self._plain.whole(event.object)
+        return event_line(event.type, partial(document, self._api_version))

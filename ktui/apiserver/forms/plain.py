@@ -1,0 +1,54 @@
+"""Objects as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ktui.apiserver.forms.base import event_line
+from ktui.apiserver.framing import list_head
+from ktui.kube.resources import Resource
+
+if TYPE_CHECKING:
+    from ktui.apiserver.ports import Codec
+    from ktui.cacher.events import OutEvent
+    from ktui.storage.objects import StoredObject
+
+
+class Plain:
+    """In the version in which they are stored: ready pieces."""
+
+    def __init__(self, resource: Resource) -> None:
+        self._resource = resource
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return obj.full_json()
+
+    def list_head(self, metadata: dict[str, Any]) -> bytes:
+        return list_head(self._resource.list_kind, self._resource.api_version, metadata)
+
+    def item(self, obj: StoredObject) -> bytes:
+        return obj.item_json()
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        return event.line()
+
+
+class Converted(Plain):
+    """In another version than the stored one, converted each time."""
+
+    def __init__(self, resource: Resource, codec: Codec) -> None:
+        super().__init__(resource)
+        self._codec = codec
+        self._version = resource.api_version
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return self._codec.object_json(obj.raw, obj.rv, self._version)
+
+    def item(self, obj: StoredObject) -> bytes:
+        return self._codec.item_json(obj.raw, obj.rv, self._version)
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        return event.encoding(self._version, self._line)
+
+    def _line(self, event: OutEvent) -> bytes:
+        return event_line(event.type, event.document if event.object is None else self.whole(event.object))

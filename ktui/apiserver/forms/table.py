@@ -1,0 +1,97 @@
+"""Tables: what `kubectl get` prints, made by the server."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec.json
+
+from ktui.apiserver.forms.base import ObjectForm, event_line
+from ktui.apiserver.forms.partial import partial
+from ktui.kube.resources import Resource
+from ktui.kube.status import bad_request
+from ktui.kube.tables import table_columns, table_row_cells, table_row_conditions
+from ktui.kube.versions import Behaviour
+
+if TYPE_CHECKING:
+    from ktui.cacher.events import OutEvent
+    from ktui.storage.objects import StoredObject
+
+INCLUDES = ("Metadata", "Object", "None")
+
+
+def check_include(include: str) -> str:
+    """`includeObject` of a Table request; StatusError 400."""
+    if include and include not in INCLUDES:
+        raise bad_request(
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{include}": '
+            "must be 'Metadata', 'Object', 'None', or empty"
+        )
+    return include or "Metadata"
+
+
+class Table:
+    """One row an object. `include` says what each row holds of it beside the cells."""
+
+    def __init__(
+        self,
+        plain: ObjectForm,
+        resource: Resource,
+        behaviour: Behaviour,
+        api_version: str,
+        include: str,
+        now: Callable[[], datetime.datetime] | None = None,
+    ) -> None:
+        self._plain = plain
+        self._resource = resource
+        self._behaviour = behaviour
+        self._api_version = api_version
+        self._include = include
+        self._now = now or (lambda: datetime.datetime.now(datetime.UTC))
+
+    def list_head(self, metadata: dict[str, Any]) -> bytes:
+        return self._head(metadata, table_columns(self._resource, self._behaviour))
+
+    def item(self, obj: StoredObject) -> bytes:
+        return self._row(self._plain.whole(obj))
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return b"%b%b]}" % (self.list_head({"resourceVersion": str(obj.rv)}), self.item(obj))
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        if event.type == "ERROR":
+            return event.line()
+        key = ("Table", self._api_version, self._resource.version, self._include, first)
+        return event.encoding(key, lambda e: self._line(e, first))
+
+    def _line(self, event: OutEvent, first: bool) -> bytes:
+        document = event.document if event.object is None else self._plain.whole(event.object)
+        # Only the first event of a watch names the columns.
+        columns = table_columns(self._resource, self._behaviour) if first else None
+        head = self._head({"resourceVersion": str(event.rv)}, columns)
+        return event_line(event.type, b"%b%b]}" % (head, self._row(document)))
+
+    def _head(self, metadata: dict[str, Any], columns: list[dict[str, Any]] | None) -> bytes:
+        head = {
+            "kind": "Table",
+            "apiVersion": self._api_version,
+            "metadata": metadata,
+            "columnDefinitions": columns,
+        }
+        return msgspec.json.encode(head)[:-1] + b',"rows":['
+
+    def _row(self, document: bytes) -> bytes:
+        # The standard library's decoder: integers of any size stay what they are.
+        obj = json.loads(document)
+        cells = msgspec.json.encode(table_row_cells(self._resource, obj, self._now()))
+        conditions = table_row_conditions(self._resource, obj)
+        extra = b',"conditions":%b' % msgspec.json.encode(conditions) if conditions else b""
+        return b'{"cells":%b%b,"object":%b}' % (cells, extra, self._object(document))
+
+    def _object(self, document: bytes) -> bytes:
+        if self._include == "Object":
+            return document
+        return b"null" if self._include == "None" else partial(document, self._api_version)

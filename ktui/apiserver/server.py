@@ -1,0 +1,23 @@
+"""What every handler works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.services import Services
+from ktui.kube.resources import Resource
+
+if TYPE_CHECKING:
+    from ktui.cacher.cacher import Cacher
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    services: Services
+    catalog: Catalog
+
+    def cacher(self, resource: Resource) -> Cacher:
+        """The cache of a resource, whichever of its versions was asked for."""
+        return self.services.registry.for_resource(resource)
