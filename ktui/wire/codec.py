@@ -1,0 +1,205 @@
+"""Stored bytes to the JSON that kube-apiserver serves, and back.
+
+`item_json` and `object_json` are what most callers want. Who holds on to an
+object keeps its template instead: the JSON with a mark where the
+resourceVersion goes, so that a new revision never decodes it again.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import msgspec
+
+from ktui.wire.encode import Encoded, encode, encode_message, encode_object
+from ktui.wire.envelope import MAGIC, Envelope, open_value
+from ktui.wire.errors import CodecError
+from ktui.wire.jsontext import quote
+from ktui.wire.jsonvalue import json_object
+from ktui.wire.pb import TRUNCATED, varint
+from ktui.wire.schema import message_of
+from ktui.wire.transcode import RV_MARK, Members, Transcoder
+from ktui.wire.versions import convert, same_fields
+
+__all__ = [
+    "Codec",
+    "CodecError",
+    "Encoded",
+    "codec_for",
+    "encode",
+    "encode_object",
+    "fill",
+    "item_json",
+    "item_template",
+    "object_json",
+    "object_template",
+]
+
+_BAD_BYTES = (IndexError, ValueError, RecursionError, OverflowError)
+"""What bytes that are no Kubernetes value can raise on their way; all become CodecError."""
+
+_TAILS = (b"\x1a\0\x22\0", b"", b"\x1a\0", b"\x22\0")
+
+
+class Kind(NamedTuple):
+    """A kind met in an envelope: its names, its top-level members, and its function."""
+
+    api_version: str
+    kind: str
+    type_meta: bytes
+    members: Members
+
+
+class Codec:
+    """Reads values as a server of Kubernetes 1.`release` would serve them (None: whatever they hold).
+
+    `as_stored` leaves out what a server adds to the stored fields (the kind of
+    volumeClaimTemplates), as auger prints values.
+
+    Everywhere `rv` is the key's mod_revision, None to keep what is stored, and
+    `api_version` the version to serve ("autoscaling/v1"), None for the stored
+    one. An object that cannot be converted is served in its stored version.
+    """
+
+    def __init__(
+        self, release: int | None = None, *, as_stored: bool = False, share_bytes: int = 32 << 20
+    ) -> None:
+        self.transcoder = Transcoder(release, served=not as_stored, share_bytes=share_bytes)
+        self._kinds: dict[bytes, Kind] = {}
+
+    def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
+        """An object as it stands in a List: built-ins without kind and apiVersion, custom resources with."""
+        return self._guarded(raw, None if rv is None else b"%d" % rv, api_version, True)
+
+    def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
+        """An object by itself, with kind and apiVersion."""
+        return self._guarded(raw, None if rv is None else b"%d" % rv, api_version, False)
+
+    def item_template(self, raw: bytes, api_version: str | None = None) -> bytes:
+        """`item_json` with a mark for `fill` to replace."""
+        return self._guarded(raw, RV_MARK, api_version, True)
+
+    def object_template(self, raw: bytes, api_version: str | None = None) -> bytes:
+        """`object_json` with a mark for `fill` to replace."""
+        return self._guarded(raw, RV_MARK, api_version, False)
+
+    def message_json(self, api_version: str, kind: str, message: bytes) -> bytes:
+        """A bare message of a known kind, as it is in an envelope without typeMeta; no kind is printed."""
+        try:
+            return b"{" + self._kind(api_version, kind).members(message)[1:] + b"}"
+        except _BAD_BYTES as error:
+            raise _reason(error) from None
+
+    def _guarded(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
+        try:
+            if raw.startswith(MAGIC):
+                return self._protobuf(raw, rv, api_version, item)
+            return self._other(raw, rv, api_version, item)
+        except _BAD_BYTES as error:
+            raise _reason(error) from None
+
+    def _protobuf(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
+        kind, body = self._opened(raw)
+        if api_version is not None and api_version != kind.api_version:
+            converted = self._converted(kind, body, api_version)
+            item = item and converted is not None
+            kind, body = converted or (kind, body)
+        members = kind.members(body, rv)
+        return b"{" + members[1:] + b"}" if item else b"{" + kind.type_meta + members + b"}"
+
+    def _converted(self, stored: Kind, body: bytes, wanted: str) -> tuple[Kind, bytes] | None:
+        """The object as a message of the wanted version, None when it cannot be one."""
+        message = message_of(wanted, stored.kind)
+        if message is None:
+            return None
+        kind = self._kind(wanted, stored.kind)
+        if same_fields(stored.api_version, wanted, stored.kind):
+            return kind, body
+        obj = msgspec.json.decode(b"{" + stored.members(body)[1:] + b"}")
+        changed = convert(stored.api_version, stored.kind, wanted, obj)
+        unknown: list[str] = []
+        try:
+            body = encode_message(message, changed or obj, unknown)
+        except CodecError:
+            return None
+        return None if unknown else (kind, body)
+
+    def _opened(self, raw: bytes) -> tuple[Kind, bytes]:
+        """Kind and message of an envelope. The usual form is recognised by its bytes."""
+        start = 6 + raw[5]
+        kind = self._kinds.get(raw[4:start])
+        if kind is not None and raw[start] == 0x12:
+            size, at = varint(raw, start + 1)
+            if raw[at + size :] in _TAILS and at + size <= len(raw):
+                return kind, raw[at : at + size]
+        envelope = open_value(raw)
+        kind = self._kind(envelope.api_version, envelope.kind)
+        if raw[4] == 0x0A and raw[5] < 128 and len(self._kinds) < 1000:
+            self._remember(raw[4:start], envelope, kind)
+        return kind, envelope.body
+
+    def _remember(self, head: bytes, envelope: Envelope, kind: Kind) -> None:
+        first, second = envelope.api_version.encode(), envelope.kind.encode()
+        usual = b"\x0a%c%b\x12%c%b" % (len(first), first, len(second), second)
+        if head == b"\x0a%c" % len(usual) + usual:
+            self._kinds[head] = kind
+
+    def _kind(self, api_version: str, kind: str) -> Kind:
+        if not kind:
+            raise CodecError("the envelope names no kind")
+        message = message_of(api_version, kind)
+        if message is None:
+            raise CodecError(f"no built-in kind {kind} of {api_version}: its fields are not known")
+        type_meta = b'"kind":' + quote(kind.encode()) + b',"apiVersion":' + quote(api_version.encode())
+        return Kind(api_version, kind, type_meta, self.transcoder.members(message))
+
+    def _other(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
+        if raw.startswith(b"{"):
+            return json_object(raw, rv, api_version, bare=_is_built_in if item else _never)
+        raise CodecError(open_value(raw).reason)
+
+
+def _is_built_in(api_version: str, kind: str) -> bool:
+    return message_of(api_version, kind) is not None
+
+
+def _never(_api_version: str, _kind: str) -> bool:
+    return False
+
+
+def _reason(error: Exception) -> CodecError:
+    if isinstance(error, IndexError):
+        return CodecError(TRUNCATED)
+    if isinstance(error, RecursionError):
+        return CodecError("the value is nested too deeply")
+    return CodecError(f"the value cannot be read: {error}")
+
+
+def fill(template: bytes, rv: int) -> bytes:
+    """A template with its resourceVersion."""
+    return template.replace(RV_MARK, b"%d" % rv, 1)
+
+
+@cache
+def codec_for(release: int | None = None, *, as_stored: bool = False) -> Codec:
+    """The process' codec for Kubernetes 1.`release`."""
+    return Codec(release, as_stored=as_stored)
+
+
+def item_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
+    """`Codec.item_json` of the codec that serves whatever a value holds."""
+    return codec_for().item_json(raw, rv, api_version)
+
+
+def object_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
+    """`Codec.object_json` of the codec that serves whatever a value holds."""
+    return codec_for().object_json(raw, rv, api_version)
+
+
+def item_template(raw: bytes, api_version: str | None = None) -> bytes:
+    """`Codec.item_template` of the codec that serves whatever a value holds."""
+    return codec_for().item_template(raw, api_version)
+
+
+def object_template(raw: bytes, api_version: str | None = None) -> bytes:
+    """`Codec.object_template` of the codec that serves whatever a value holds."""
+    return codec_for().object_template(raw, api_version)

@@ -1,0 +1,177 @@
+"""Source text of the function that turns one protobuf message into JSON text.
+
+Kubernetes writes fields in ascending order, each singular one once. So the
+function is a straight line: for every field, in order, "is this the next
+tag?". Bytes that do not fit that line (unknown fields, another order, packed
+numbers) are put in canonical order by `again` and read once more.
+
+Each field's text begins with a comma; the caller drops the first one.
+"""
+
+from collections.abc import Iterator
+
+from ktui.wire.schema import META, Field
+
+NULL = b"null"
+QUOTE = b'"'
+ALWAYS_TEXT = {
+    "string": b'""',
+    "bool": b"false",
+    "int32": b"0",
+    "int64": b"0",
+    "double": b"0",
+    "bytes": b"null",
+    "time": b"null",
+    "microtime": b"null",
+    "quantity": b'"0"',
+    "intstr": b"0",
+    "raw": b"null",
+    "rawjson": b"null",
+    "fieldsv1": b"null",
+    "schemaOrBool": b"false",
+    "schemaOrArray": b"null",
+    "schemaOrStrings": b"null",
+}
+"""What a plain field prints when it is absent, by kind."""
+
+
+def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
+    """`def members(b, rv=None)` for a message of these fields.
+
+    It uses the names `varint`, `s32`, `s64`, `double` and `again`, for a field
+    numbered N `text_N`, a lookup from its encoded value to JSON text, and in
+    whole objects `meta`, the function of ObjectMeta, to which it hands `rv`.
+    """
+    lines = ["def members(b, rv=None):", " whole = b", " b += b'\\0'", " i = 0", " t = b[0]", " out = []"]
+    for field in fields:
+        if message == META and field.name == "resourceVersion":
+            rows = _resource_version(field)
+        elif whole_object and field.type == META:
+            rows = _metadata(field)
+        else:
+            rows = _field(field)
+        lines += (" " + line for line in rows)
+    lines += [
+        " if t or i != len(whole):",
+        "  return again(whole, rv)",
+        " return b''.join(out)",
+    ]
+    return "\n".join(lines)
+
+
+def _field(field: Field) -> Iterator[str]:
+    present = _tag_test(field)
+    absent = _absent(field)
+    if field.repeated:
+        yield f"if {present}:"
+        yield " parts = []"
+        yield f" while {present}:"
+        yield from ("  " + line for line in _value(field))
+        yield f"  parts.append({_text(field)})"
+        yield "  t = b[i]"
+        opening, closing = ("{", "}") if field.is_map else ("[", "]")
+        start = _key(field) + opening.encode()
+        yield f" out.append({start!r} + b','.join(parts) + b'{closing}')"
+    else:
+        yield f"if {present}:"
+        yield from (" " + line for line in _value(field))
+        yield from (" " + line for line in _emit(field))
+        yield " t = b[i]"
+    if absent:
+        yield "else:"
+        yield f" {absent}"
+
+
+def _resource_version(field: Field) -> Iterator[str]:
+    """Stored empty; `rv` is the text that goes between the quotes."""
+    yield from _field(field)
+    yield "if rv is not None:"
+    yield f" if out and out[-1].startswith({_key(field)!r}): out.pop()"
+    opening = _key(field) + b'"'
+    yield f" out.append({opening!r} + rv + {QUOTE!r})"
+
+
+def _metadata(field: Field) -> Iterator[str]:
+    yield f"if {_tag_test(field)}:"
+    yield from (" " + line for line in _value(field))
+    yield " t = b[i]"
+    yield "else: v = b''"
+    opening = _key(field) + b"{"
+    yield f"out.append({opening!r} + meta(v, rv)[1:] + b'}}')"
+
+
+def _tag_test(field: Field) -> str:
+    tag = field.number << 3 | field.wire_type
+    if tag < 128:
+        return f"t == {tag}"
+    return f"t == {tag & 127 | 128} and b[i + 1] == {tag >> 7}"
+
+
+def _key(field: Field) -> bytes:
+    return f',"{field.name}":'.encode()
+
+
+def _value(field: Field) -> Iterator[str]:
+    """Reads the value to `v` and moves `i` behind it."""
+    skip = 1 if field.number < 16 else 2
+    if field.wire_type == 1:
+        yield f"v = b[i + {skip}:i + {skip + 8}]"
+        yield f"i += {skip + 8}"
+        return
+    name = "v" if field.wire_type == 0 else "n"
+    yield f"{name} = b[i + {skip}]"
+    yield f"if {name} < 128: i += {skip + 1}"
+    yield f"else: {name}, i = varint(b, i + {skip})"
+    if field.wire_type == 2:
+        yield "v = b[i:i + n]"
+        yield "i += n"
+
+
+def _text(field: Field) -> str:
+    """The JSON text of the value `v`."""
+    if field.is_map:
+        return f"text_{field.number}[v]"
+    match field.kind:
+        case "bool":
+            return "(b'true' if v else b'false')"
+        case "int32":
+            return "(b'%d' % v if v < 2147483648 else b'%d' % s32(v))"
+        case "int64":
+            return "(b'%d' % v if v < 9223372036854775808 else b'%d' % s64(v))"
+        case "double":
+            return "double(v)"
+        case _:
+            return f"text_{field.number}[v]"
+
+
+def _emit(field: Field) -> Iterator[str]:
+    if field.has("i"):
+        yield f"out.append(text_{field.number}[v])"
+        return
+    line = f"out.append({_key(field)!r} + {_text(field)})"
+    if field.has("p"):
+        yield line
+    elif field.kind in ("string", "bytes", "bool", "int32", "int64") and field.has("o"):
+        yield f"if v: {line}"
+    elif field.kind == "double" and field.has("o"):
+        yield f"if any(v[:7]) or v[7] & 127: {line}"
+    elif field.has("z"):
+        yield f"v = text_{field.number}[v]"
+        yield f"if v != b'null': out.append({_key(field)!r} + v)"
+    else:
+        yield line
+
+
+def _absent(field: Field) -> str:
+    """The statement for a field that is not on the wire, "" when it is left out."""
+    if field.has("a") or field.has("x") or field.has("z"):
+        return ""
+    if field.has("i"):
+        return "" if field.has("p") else f"out.append(text_{field.number}[b''])"
+    if field.repeated or field.has("p"):
+        return "" if field.has("o") else f"out.append({_key(field) + NULL!r})"
+    if field.kind in ("string", "bool", "int32", "int64", "double", "bytes") and field.has("o"):
+        return ""
+    if field.kind in ("message", "list"):
+        return f"out.append({_key(field)!r} + text_{field.number}[b''])"
+    return f"out.append({_key(field) + ALWAYS_TEXT[field.kind]!r})"

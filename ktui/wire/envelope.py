@@ -1,0 +1,106 @@
+"""What a stored value is: protobuf, JSON, encrypted, CBOR, or nothing known.
+
+protobuf is `k8s\\0` and one runtime.Unknown {1 typeMeta {1 apiVersion, 2 kind},
+2 raw, 3 contentEncoding, 4 contentType}; 3 and 4 are empty in storage.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from ktui.wire.errors import CodecError
+from ktui.wire.jsontext import utf8
+from ktui.wire.pb import walk
+
+MAGIC = b"k8s\0"
+ENCRYPTED = b"k8s:enc:"
+CBOR = b"\xd9\xd9\xf7"
+
+Encoding = Literal["protobuf", "json", "encrypted", "cbor", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A value taken apart as far as it can be without its schema.
+
+    `body` is the message (protobuf), the document (json), the ciphertext
+    (encrypted) or the value itself. `provider` is e.g. "secretbox:v1".
+    `reason` says why a value that is neither protobuf nor JSON cannot be read.
+    """
+
+    encoding: Encoding
+    api_version: str
+    kind: str
+    body: bytes
+    provider: str | None = None
+    key_name: str | None = None
+    reason: str = ""
+
+
+class _TypeMeta(msgspec.Struct):
+    apiVersion: str = ""  # noqa: N815
+    kind: str = ""
+
+
+_type_meta = msgspec.json.Decoder(_TypeMeta)
+
+
+def open_value(raw: bytes) -> Envelope:
+    """Takes a stored value apart. CodecError: it begins like protobuf or JSON and then is not."""
+    if raw.startswith(MAGIC):
+        return _open_protobuf(raw)
+    if raw.startswith(b"{"):
+        return _open_json(raw)
+    if raw.startswith(ENCRYPTED):
+        return _open_encrypted(raw)
+    if raw.startswith(CBOR):
+        return Envelope("cbor", "", "", raw, reason="CBOR: ktui does not decode it")
+    return Envelope("unknown", "", "", raw, reason=_why_unknown(raw))
+
+
+def _open_protobuf(raw: bytes) -> Envelope:
+    api_version = kind = body = b""
+    for number, _, value in walk(raw[len(MAGIC) :]):
+        if isinstance(value, int):
+            continue
+        if number == 1:
+            for inner, _, text in walk(value):
+                if isinstance(text, bytes):
+                    api_version, kind = (text, kind) if inner == 1 else (api_version, text)
+        elif number == 2:
+            body = value
+        elif number in (3, 4) and value:
+            name = "contentEncoding" if number == 3 else "contentType"
+            raise CodecError(f"the envelope has a {name}: storage never writes one")
+    return Envelope("protobuf", utf8(api_version), utf8(kind), body)
+
+
+def _open_json(raw: bytes) -> Envelope:
+    try:
+        meta = _type_meta.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise CodecError(f"the value begins like JSON and is not: {error}") from None
+    return Envelope("json", meta.apiVersion, meta.kind, raw)
+
+
+def _open_encrypted(raw: bytes) -> Envelope:
+    parts = raw.split(b":", 5)
+    if len(parts) < 6:
+        return Envelope("encrypted", "", "", b"", reason="encrypted at rest, and truncated")
+    provider = f"{utf8(parts[2])}:{utf8(parts[3])}"
+    key_name = utf8(parts[4])
+    reason = f"encrypted ({utf8(parts[2])}, {key_name})"
+    return Envelope("encrypted", "", "", parts[5], provider, key_name, reason)
+
+
+def _why_unknown(raw: bytes) -> str:
+    if not raw:
+        return "the value is empty"
+    if raw.startswith(b"/"):
+        key, newline, rest = raw.partition(b"\n")
+        if newline and rest.startswith((MAGIC, b"{", ENCRYPTED)) and len(key) < 1024:
+            return "the key precedes the value, as etcdctl prints them: use `etcdctl get --print-value-only`"
+    if MAGIC.startswith(raw[:4]):
+        return "the value is truncated within its first four bytes"
+    return "neither protobuf, JSON, an encrypted value nor CBOR"

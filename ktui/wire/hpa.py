@@ -1,0 +1,117 @@
+"""HorizontalPodAutoscalers of autoscaling/v1 and v2.
+
+pkg/apis/autoscaling/v1/conversion.go: v1 has one field for the CPU target;
+all other metrics, the current metrics, the conditions and the behavior travel
+as JSON in annotations.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+Obj = dict[str, Any]
+
+METRICS = "autoscaling.alpha.kubernetes.io/metrics"
+CURRENT = "autoscaling.alpha.kubernetes.io/current-metrics"
+CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
+BEHAVIOR = "autoscaling.alpha.kubernetes.io/behavior"
+_ROUND_TRIP = (METRICS, CURRENT, CONDITIONS, BEHAVIOR)
+
+
+def to_v1(hpa: Obj) -> Obj:
+    """An autoscaling/v2 object as autoscaling/v1 shows it."""
+    spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
+    metrics, behavior = spec.pop("metrics", None) or [], spec.pop("behavior", None)
+    current, conditions = status.pop("currentMetrics", None) or [], status.pop("conditions", None) or []
+    if (target := _cpu(metrics, "target")) is not None:
+        spec["targetCPUUtilizationPercentage"] = target
+    if (used := _cpu(current, "current")) is not None:
+        status["currentCPUUtilizationPercentage"] = used
+    others = [_metric_v1(metric, "target") for metric in metrics if _cpu([metric], "target") is None]
+    kept = {
+        METRICS: others,
+        CURRENT: [_metric_v1(metric, "current") for metric in current],
+        CONDITIONS: conditions,
+        BEHAVIOR: _go_names(behavior) if behavior is not None else None,
+    }
+    return {**hpa, "metadata": _annotated(hpa, kept), "spec": spec, "status": status}
+
+
+def to_v2(hpa: Obj) -> Obj:
+    """An autoscaling/v1 object as autoscaling/v2; what v1 kept in annotations is dropped with them."""
+    spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
+    target = spec.pop("targetCPUUtilizationPercentage", None)
+    used = status.pop("currentCPUUtilizationPercentage", None)
+    if target is not None:
+        spec["metrics"] = [_cpu_metric("target", {"type": "Utilization", "averageUtilization": target})]
+    if used is not None:
+        status["currentMetrics"] = [_cpu_metric("current", {"averageUtilization": used})]
+    return {**hpa, "metadata": _annotated(hpa, {}), "spec": spec, "status": status}
+
+
+def _cpu_metric(side: str, value: Obj) -> Obj:
+    return {"type": "Resource", "resource": {"name": "cpu", side: value}}
+
+
+def _cpu(metrics: Iterable[Obj], side: str) -> int | None:
+    for metric in metrics:
+        resource = metric.get("resource") or {}
+        if metric.get("type") == "Resource" and resource.get("name") == "cpu":
+            utilization: int | None = (resource.get(side) or {}).get("averageUtilization")
+            if utilization is not None:
+                return utilization
+    return None
+
+
+def _annotated(hpa: Obj, kept: dict[str, Any]) -> Obj:
+    metadata = dict(hpa.get("metadata") or {})
+    annotations = {k: v for k, v in (metadata.pop("annotations", None) or {}).items() if k not in _ROUND_TRIP}
+    for name, value in kept.items():
+        if value:
+            annotations[name] = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return {**metadata, "annotations": annotations} if annotations else metadata
+
+
+def _metric_v1(metric: Obj, side: str) -> Obj:
+    """A metric of v2 in v1's older shape; `side` is "target" (spec) or "current" (status)."""
+    shown: Obj = {"type": metric.get("type", "")}
+    for source in ("object", "pods", "resource", "containerResource", "external"):
+        if (old := metric.get(source)) is not None:
+            shown[source] = _source_v1(source, old, side)
+    return shown
+
+
+def _source_v1(source: str, old: Obj, side: str) -> Obj:
+    value, identifier = old.get(side) or {}, old.get("metric") or {}
+    average = value.get("averageValue")
+    new: Obj = {}
+    if source in ("resource", "containerResource"):
+        new["name"] = old.get("name", "")
+        new[f"{side}AverageUtilization"] = value.get("averageUtilization")
+        new[f"{side}AverageValue"] = average or ("0" if side == "current" else None)
+        new["container"] = old.get("container")
+        return _present(new)
+    new["metricName"] = identifier.get("name", "")
+    if source == "object":
+        new["target"] = old.get("describedObject")
+        new[f"{side}Value"] = value.get("value") or "0"
+        new |= {"selector": identifier.get("selector"), "averageValue": average}
+    elif source == "pods":
+        new[f"{side}AverageValue"] = average or "0"
+        new["selector"] = identifier.get("selector")
+    else:
+        new["metricSelector"] = identifier.get("selector")
+        new[f"{side}Value"] = value.get("value") or ("0" if side == "current" else None)
+        new[f"{side}AverageValue"] = average
+    return _present(new)
+
+
+def _present(members: Obj) -> Obj:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _go_names(value: Any) -> Any:
+    """The behavior is written by the names of Go's internal type, which has no JSON names."""
+    if isinstance(value, dict):
+        return {name[:1].upper() + name[1:]: _go_names(item) for name, item in value.items()}
+    return [_go_names(item) for item in value] if isinstance(value, list) else value

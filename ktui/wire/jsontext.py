@@ -1,0 +1,77 @@
+"""JSON text of protobuf scalars, as Kubernetes prints them: bytes in, bytes out.
+
+Whatever the input, the output is valid JSON: control characters are escaped
+and each byte that is not UTF-8 becomes U+FFFD, as in Go.
+"""
+
+import codecs
+import math
+import re
+import struct
+from base64 import b64encode
+from json.encoder import encode_basestring
+
+import msgspec
+
+from ktui.wire.errors import CodecError
+
+_PLAIN = re.compile(rb'[^ !#-\[\]-~]').search
+_HOLDS_RAW = re.compile(rb"[\x00-\x1f]").search
+
+
+def _replace_one_byte(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "\ufffd", error.start + 1
+
+
+codecs.register_error("ktui-go-utf8", _replace_one_byte)
+
+
+def utf8(data: bytes) -> str:
+    """Text of stored bytes; Go replaces every single invalid byte, Python would group them."""
+    return data.decode("utf-8", "ktui-go-utf8")
+
+
+def quote(data: bytes) -> bytes:
+    """A string with its quotes."""
+    if _PLAIN(data) is None:
+        return b'"' + data + b'"'
+    return encode_basestring(utf8(data)).encode()
+
+
+def base64(data: bytes) -> bytes:
+    return b'"' + b64encode(data) + b'"'
+
+
+def double(data: bytes) -> bytes:
+    """8 bytes little endian → number; whole values without a fraction, as Go prints them."""
+    return float_text(struct.unpack("<d", data)[0])
+
+
+def float_text(value: float) -> bytes:
+    """A float as Go's encoding/json prints it. JSON has no infinities: CodecError."""
+    if not math.isfinite(value):
+        raise CodecError("a number is infinite or NaN: JSON has no such value")
+    size = abs(value)
+    if size and not 1e-6 <= size < 1e21:
+        mantissa, _, exponent = repr(value).partition("e")
+        if not exponent:  # repr() switches to an exponent later than Go does
+            mantissa, _, exponent = f"{value:.17e}".partition("e")
+            mantissa = repr(float(mantissa))
+        digits = mantissa.removesuffix(".0")
+        return f"{digits}e{'-' if exponent[0] == '-' else '+'}{exponent.lstrip('+-').lstrip('0').zfill(1)}".encode()
+    if value == int(value):
+        return b"-0" if math.copysign(1, value) < 0 and not value else str(int(value)).encode()
+    text = repr(value)
+    if "e" in text:
+        text = f"{value:.25f}".rstrip("0")
+    return text.encode()
+
+
+def embed(data: bytes) -> bytes:
+    """Stored JSON as part of our JSON: checked, without needless space; numbers keep their digits."""
+    try:
+        text = msgspec.json.format(data, indent=-1)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise CodecError(f"embedded JSON is not valid: {error}") from None
+    return text if text.isascii() else utf8(text).encode()

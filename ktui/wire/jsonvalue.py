@@ -1,0 +1,80 @@
+"""Values stored as JSON: custom resources, CustomResourceDefinitions, APIServices.
+
+Only the members that change are touched. Everything else stays the bytes that
+were stored, so numbers that no float can hold (2^53+1) survive.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from ktui.wire.crd import served_as_v1
+from ktui.wire.errors import CodecError
+from ktui.wire.jsontext import embed, quote
+
+Raw = msgspec.Raw
+Members = dict[str, Raw]
+
+_members = msgspec.json.Decoder(Members)
+_compact = msgspec.json.encode
+
+CRD_STORED = ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition")
+CRD_SERVED = "apiextensions.k8s.io/v1"
+
+
+def members_of(text: bytes | Raw, what: str) -> Members:
+    """The members of a JSON object, each as its text. CodecError names `what` when it is none."""
+    try:
+        return _members.decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise CodecError(f"{what} cannot be read: {error}") from None
+
+
+def json_object(
+    raw: bytes,
+    rv: bytes | None,
+    api_version: str | None = None,
+    *,
+    bare: Callable[[str, str], bool] = lambda _api_version, _kind: False,
+) -> bytes:
+    """A stored JSON object with its resourceVersion, as `api_version` if given.
+
+    `rv` is the text between the quotes; None keeps what is stored. Objects for
+    which `bare(apiVersion, kind)` lose both, as built-ins do in a List.
+    """
+    text = embed(raw)
+    members = members_of(text, "the object")
+    stored, kind = _string(members, "apiVersion"), _string(members, "kind")
+    if not stored or not kind:
+        raise CodecError("JSON without apiVersion and kind: not a Kubernetes object")
+    if (stored, kind) == CRD_STORED:
+        members = served_as_v1(members)
+        members["apiVersion"] = _text(api_version or CRD_SERVED)
+    elif api_version is not None and api_version != stored:
+        members["apiVersion"] = _text(api_version)
+    if rv is not None:
+        members["metadata"] = _with_resource_version(members.get("metadata"), rv)
+    if bare(_string(members, "apiVersion"), kind):
+        members.pop("apiVersion")
+        members.pop("kind")
+    return _compact(members)
+
+
+def _with_resource_version(metadata: Raw | None, rv: bytes) -> Raw:
+    if metadata is None or bytes(metadata) == b"null":
+        found: Members = {}
+    else:
+        found = members_of(metadata, "metadata")
+    found["resourceVersion"] = Raw(b'"' + rv + b'"')
+    return Raw(_compact(found))
+
+
+def _string(members: Members, name: str) -> str:
+    try:
+        return msgspec.json.decode(members.get(name, Raw(b'""')), type=str)
+    except msgspec.MsgspecError:
+        raise CodecError(f"{name} is no string") from None
+
+
+def _text(value: str) -> Raw:
+    return Raw(quote(value.encode()))

@@ -1,0 +1,136 @@
+"""The protobuf wire format: varints, tags, and putting fields in their canonical order."""
+
+from collections.abc import Iterator
+
+from ktui.wire.errors import CodecError
+from ktui.wire.schema import BYTES, FIXED32, FIXED64, VARINT, Field
+
+TRUNCATED = "the value is truncated: a length points past its end"
+
+_U64 = (1 << 64) - 1
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """Unsigned varint at `at` → (value, next index). IndexError past the end."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value & _U64, at
+        shift += 7
+        if shift > 63:
+            raise CodecError("a number is longer than 10 bytes: this is not protobuf")
+
+
+def signed64(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def signed32(value: int) -> int:
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
+def put_varint(value: int) -> bytes:
+    """Varint of a number; negative ones take 10 bytes, as two's complement."""
+    value &= _U64
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def put_bytes(number: int, payload: bytes) -> bytes:
+    """A length-delimited field."""
+    return put_varint(number << 3 | BYTES) + put_varint(len(payload)) + payload
+
+
+def put_number(number: int, value: int) -> bytes:
+    """A varint field."""
+    return put_varint(number << 3) + put_varint(value)
+
+
+def walk(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
+    """Every field of a message, in the order of the wire: (number, wire type, value).
+
+    Varints come as unsigned numbers, everything else as bytes.
+    Raises CodecError for bytes that are no protobuf message.
+    """
+    at, end = 0, len(data)
+    try:
+        while at < end:
+            tag, at = varint(data, at)
+            number, wire = tag >> 3, tag & 7
+            if number == 0:
+                raise CodecError("field number 0: this is not protobuf")
+            if wire == VARINT:
+                value, at = varint(data, at)
+                yield number, wire, value
+                continue
+            if wire == BYTES:
+                size, at = varint(data, at)
+            elif wire in (FIXED64, FIXED32):
+                size = 8 if wire == FIXED64 else 4
+            else:
+                raise CodecError(f"wire type {wire} occurs in no Kubernetes value")
+            if at + size > end:
+                raise CodecError(TRUNCATED)
+            yield number, wire, data[at : at + size]
+            at += size
+    except IndexError:
+        raise CodecError(TRUNCATED) from None
+
+
+def canonical(data: bytes, fields: tuple[Field, ...]) -> bytes:
+    """The same message with its known fields only, ascending, each singular one once.
+
+    Rules of protobuf: a later scalar replaces an earlier one, messages merge
+    (the concatenation of their encodings), packed numbers count as repeated.
+    """
+    known = {field.number: field for field in fields}
+    found: dict[int, list[int | bytes]] = {}
+    for number, wire, value in walk(data):
+        field = known.get(number)
+        if field is None:
+            continue
+        if wire == field.wire_type:
+            found.setdefault(number, []).append(value)
+        elif field.repeated and wire == BYTES and isinstance(value, bytes) and field.wire_type == VARINT:
+            found.setdefault(number, []).extend(_unpack(value))
+        else:
+            raise CodecError(f"field {field.name or number} has wire type {wire}, not {field.wire_type}")
+    return b"".join(_put(known[number], found[number]) for number in sorted(found))
+
+
+def _unpack(packed: bytes) -> Iterator[int]:
+    at = 0
+    try:
+        while at < len(packed):
+            value, at = varint(packed, at)
+            yield value
+    except IndexError:
+        raise CodecError(TRUNCATED) from None
+
+
+def _put(field: Field, values: list[int | bytes]) -> bytes:
+    if not field.repeated:
+        values = [_merged(field, values)]
+    return b"".join(_put_one(field, value) for value in values)
+
+
+def _merged(field: Field, values: list[int | bytes]) -> int | bytes:
+    if field.kind in ("message", "time", "microtime", "intstr"):
+        return b"".join(value for value in values if isinstance(value, bytes))
+    return values[-1]
+
+
+def _put_one(field: Field, value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        return put_number(field.number, value)
+    if field.wire_type == FIXED64:
+        return put_varint(field.number << 3 | FIXED64) + value
+    return put_bytes(field.number, value)

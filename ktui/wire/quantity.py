@@ -1,0 +1,72 @@
+"""resource.Quantity in its canonical form, the only one that is stored.
+
+apimachinery/pkg/api/resource: no fractional digits, the largest suffix that
+keeps the number whole, the family of suffixes (binary, decimal, exponent)
+kept; binary values below 1024 become decimal. Nothing is finer than a nano:
+it is rounded away from zero.
+"""
+
+import re
+from decimal import ROUND_UP, Decimal, InvalidOperation, localcontext
+
+_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
+_BINARY_SUFFIX = {power: suffix for suffix, power in _BINARY.items()}
+_FORM = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,9})?", re.ASCII)
+_NANO = Decimal("1e-9")
+
+
+def canonical_quantity(text: str) -> str | None:
+    """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None when it is no quantity."""
+    match = _FORM.fullmatch(text)
+    if match is None or len(text) > 64:
+        return None
+    digits, suffix = match[1], match[2] or ""
+    exponent_form = suffix not in _DECIMAL and suffix not in _BINARY
+    with localcontext() as context:
+        context.prec = 120
+        try:
+            value = _value(digits, suffix, exponent_form)
+        except InvalidOperation:
+            return None
+        if value is None:
+            return None
+        if not value:
+            return "0"
+        if suffix in _BINARY and abs(value) >= 1024 and value == value.to_integral_value():
+            return _binary(int(value))
+        return _decimal(value, exponent_form)
+
+
+def _value(digits: str, suffix: str, exponent_form: bool) -> Decimal | None:
+    number = Decimal(digits)
+    if suffix in _BINARY:
+        number *= 1024 ** _BINARY[suffix]
+    else:
+        exponent = int(suffix[1:]) if exponent_form else _DECIMAL[suffix]
+        if abs(exponent) > 60:
+            return None
+        number = number.scaleb(exponent)
+    return number.quantize(_NANO, rounding=ROUND_UP)
+
+
+def _binary(value: int) -> str:
+    power = 0
+    while power < 6 and value % 1024 == 0:
+        value //= 1024
+        power += 1
+    return f"{value}{_BINARY_SUFFIX.get(power, '')}"
+
+
+def _decimal(value: Decimal, exponent_form: bool) -> str:
+    sign, digits, power = value.normalize().as_tuple()
+    assert isinstance(power, int)
+    shift = power % 3
+    mantissa = "".join(map(str, digits)) + "0" * shift
+    power -= shift
+    if not exponent_form and power > 18:
+        mantissa += "0" * (power - 18)
+        power = 18
+    suffix = (f"e{power}" if power else "") if exponent_form else _DECIMAL_SUFFIX[power]
+    return f"{'-' if sign else ''}{mantissa}{suffix}"

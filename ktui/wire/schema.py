@@ -1,0 +1,112 @@
+"""The messages of the Kubernetes API as data: which field number is which JSON field.
+
+`data/messages.json` covers releases 1.24 to 1.37. A row is
+`[number, JSON name, kind, flags, type?]`; the flags are
+
+    r  repeated            p  pointer: absent differs from zero
+    m  map, string keys    o  omitempty        z  omitzero
+    i  inlined in parent   x  removed from newer releases
+
+`field_absent` adds one of our own: `a`, left out of the JSON when absent.
+"""
+
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+META = "meta.v1.ObjectMeta"
+VARINT_KINDS = frozenset(("bool", "int32", "int64"))
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+
+class Field(msgspec.Struct, frozen=True, array_like=True):
+    """One row: a field of a message. `type` names the message of a `message`, `list` or `schemaOr…` field."""
+
+    number: int
+    name: str
+    kind: str
+    flags: str
+    type: str = ""
+
+    def has(self, flag: str) -> bool:
+        return flag in self.flags
+
+    @property
+    def is_map(self) -> bool:
+        return "m" in self.flags
+
+    @property
+    def repeated(self) -> bool:
+        return "r" in self.flags or "m" in self.flags
+
+    @property
+    def wire_type(self) -> int:
+        if self.is_map:
+            return BYTES
+        if self.kind in VARINT_KINDS:
+            return VARINT
+        return FIXED64 if self.kind == "double" else BYTES
+
+
+class _File(msgspec.Struct):
+    kinds: dict[str, str]
+    since: dict[str, str]
+    until: dict[str, str]
+    messages: dict[str, msgspec.Raw]
+
+
+@cache
+def _file() -> _File:
+    data = resources.files("ktui.wire").joinpath("data/messages.json").read_bytes()
+    return msgspec.json.decode(data, type=_File)
+
+
+def message_of(api_version: str, kind: str) -> str | None:
+    """The message that holds a kind: `("apps/v1", "Deployment")` → `"apps.v1.Deployment"`."""
+    return _file().kinds.get(f"{api_version} {kind}")
+
+
+@cache
+def kind_messages() -> dict[str, tuple[str, str]]:
+    """Messages that are whole objects → their (apiVersion, kind)."""
+    found = {}
+    for name, message in _file().kinds.items():
+        api_version, kind = name.split(" ")
+        found[message] = (api_version, kind)
+    return found
+
+
+@cache
+def fields(message: str, release: int | None = None, prints: int = 0) -> tuple[Field, ...]:
+    """The fields of a message, ascending by number, as Kubernetes 1.`release` knows them.
+
+    Without a release removed fields are kept, and of the fields that only newer
+    servers print even when absent, those that 1.`prints` does not are left out then.
+    """
+    raw = _file().messages.get(message)
+    if raw is None:
+        return ()
+    rows = msgspec.json.decode(raw, type=tuple[Field, ...])
+    return tuple(kept for row in rows if (kept := _as_of(message, row, release, prints)))
+
+
+def _as_of(message: str, row: Field, release: int | None, prints: int) -> Field | None:
+    key = f"{message} {row.name}"
+    since, until = _file().since.get(key), _file().until.get(key)
+    if release is None:
+        left_out = since is not None and _minor(since) > prints
+        return msgspec.structs.replace(row, flags=row.flags + "a") if left_out else row
+    if since and release < _minor(since):
+        return None
+    if until and release > _minor(until):
+        return None
+    if row.has("z") and release < 34:
+        # metadata.creationTimestamp of pod templates: printed as null before 1.34.
+        return msgspec.structs.replace(row, flags=row.flags.replace("z", ""))
+    return row
+
+
+def _minor(version: str) -> int:
+    return int(version.partition(".")[2])
