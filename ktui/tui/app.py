@@ -67,6 +67,7 @@ class KtuiApp(App[int]):
         self._follower: Worker[None] | None = None
         self._trail: list[str] = []  # modes visited, for back and forward
         self._place = -1
+        self.wanted_request = 0  # the Requests screen puts its cursor here when it is next shown
         self._theme_problems = self._register_themes()
         self.theme = theme if theme in self.available_themes else themes.DEFAULT
 
@@ -164,6 +165,11 @@ class KtuiApp(App[int]):
         self._trail = [*self._trail[: self._place + 1], mode][-50:]
         self._place = len(self._trail) - 1
         self.switch_mode(mode)
+
+    def show_request(self, request_id: int) -> None:
+        """Go to the Requests screen with the cursor on a request."""
+        self.wanted_request = request_id
+        self.action_go("requests")
 
     def action_go_back(self) -> None:
         self._walk(-1)

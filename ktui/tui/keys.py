@@ -19,6 +19,11 @@ TABLE: list[BindingType] = [
     Binding("enter", "select", "Open", show=False, id="table.open", tooltip="go deeper"),
 ]
 
+TREE: list[BindingType] = [
+    Binding("left,h", "fold", "Close", show=False, id="tree.close", tooltip="close the branch"),
+    Binding("right,l", "select", "Open", show=False, id="tree.open", tooltip="open the branch"),
+]
+
 APP: list[BindingType] = [
     *(
         Binding(

@@ -1,7 +1,7 @@
 """The filter behind `/`: words, and conditions on columns.
 
-`route:E ms>10 client~cilium pods` keeps rows whose route begins with E, that took
-more than 10 ms, whose client contains "cilium", and in which some column contains
+`route:E ms>10 client~cilium pods` keeps rows whose route has a word that begins with
+E, that took more than 10 ms, whose client contains "cilium", and in which some column contains
 "pods". `!` before a term turns it round; quotes keep spaces together.
 """
 
@@ -77,7 +77,7 @@ def _condition(value: Value[Row], column: str, op: str, wanted: str) -> Callable
     if op == "~":
         return lambda row: needle in str(value(row)).casefold()
     if op == ":":
-        return lambda row: str(value(row)).casefold().startswith(needle)
+        return lambda row: f" {value(row)}".casefold().find(f" {needle}") >= 0
     if op == "!=":
         return lambda row: str(value(row)).casefold() != needle
     return lambda row: str(value(row)).casefold() == needle

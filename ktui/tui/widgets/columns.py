@@ -20,7 +20,9 @@ class Column(Generic[Row]):
 
     `width` is in cells and the least that the column gets; `flex` is its share of
     what is left over. When not all fit, the greatest `priority` goes first.
-    `value` defaults to the shown text. `descending` is the first direction of a sort.
+    `most` bounds what a flexible column may take (0: nothing does). `value` defaults
+    to the shown text. `descending` is the first direction of a sort. A `hidden`
+    column is there for filters only.
     """
 
     id: str
@@ -32,6 +34,8 @@ class Column(Generic[Row]):
     align: Literal["left", "right"] = "left"
     priority: int = 1
     descending: bool = False
+    most: int = 0
+    hidden: bool = False
 
     def value_of(self, row: Row) -> Any:
         if self.value is not None:
@@ -63,17 +67,20 @@ class Fitted(Generic[Row]):
 
 def fit(columns: Sequence[Column[Row]], width: int) -> tuple[Fitted[Row], ...]:
     """The columns that fit into `width` cells, in their order, with their widths."""
-    kept = list(columns)
+    kept = [column for column in columns if not column.hidden]
     while len(kept) > 1 and _needed(kept) > width:
         kept.remove(max(reversed(kept), key=lambda column: column.priority))
     spare = max(0, width - _needed(kept))
     shares = sum(column.flex for column in kept)
-    fitted = []
-    for column in kept:
+    # Bounded columns first: what they leave goes to the others.
+    widths: dict[str, int] = {}
+    for column in sorted(kept, key=lambda column: not column.most):
         extra = spare * column.flex // shares if column.flex else 0
+        if column.most:
+            extra = min(extra, column.most - column.width)
         spare, shares = spare - extra, shares - column.flex
-        fitted.append(Fitted(column, min(column.width + extra, width)))
-    return tuple(fitted)
+        widths[column.id] = min(column.width + extra, width)
+    return tuple(Fitted(column, widths[column.id]) for column in kept)
 
 
 def _needed(columns: Sequence[Column[Row]]) -> int:

@@ -22,7 +22,7 @@ class Prompt(Horizontal):
 
     DEFAULT_CSS = """
     Prompt {
-        dock: bottom; height: 1; background: $surface; display: none; padding: 0 1;
+        height: 1; background: $surface; display: none; padding: 0 1;
         &.-open { display: block; }
         & > #prompt-sign { width: auto; color: $accent; text-style: bold; }
         & > #prompt-hint { width: auto; max-width: 60%; color: $ink-muted; padding: 0 0 0 2; }

@@ -264,10 +264,13 @@ class VTable(ScrollView, Generic[Row], can_focus=True):
             self._arrange()
 
     def on_click(self, event: events.Click) -> None:
-        if event.y < HEADER:
-            self._sort_at(event.x)
+        at = event.get_content_offset(self)
+        if at is None:
             return
-        index = event.y - HEADER + self.scroll_offset.y
+        if at.y < HEADER:
+            self._sort_at(at.x)
+            return
+        index = at.y - HEADER + self.scroll_offset.y
         if index < len(self._rows):
             self.move_to(index)
             if event.chain == 2:

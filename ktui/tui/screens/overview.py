@@ -1,0 +1,124 @@
+"""Overview: the loop at a glance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+
+from ktui.tui.model.foresee import foresee
+from ktui.tui.model.lanes import race_of
+from ktui.tui.model.state import RequestRow, State
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.widgets.cache_columns import COLUMNS, CacheLine, cache_lines
+from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.prefix_table import PrefixTable
+from ktui.tui.widgets.race import race_content
+from ktui.tui.widgets.request_columns import SHORT
+from ktui.tui.widgets.vtable import VTable
+from ktui.tui.widgets.why import why_content
+
+
+class OverviewScreen(ModeScreen):
+    """Prefixes, caches and the race of revisions beside the live requests and their reasons."""
+
+    MODE: ClassVar[str] = "overview"
+    CSS_PATH = "overview.tcss"
+    AUTO_FOCUS = "#requests"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._painted: dict[str, Any] = {}
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="overview"):
+            with Vertical(id="left"):
+                yield PrefixTable(id="prefixes", classes="box")
+                yield VTable(
+                    COLUMNS,
+                    key=lambda line: line.row.resource,
+                    id="caches",
+                    classes="box",
+                    empty="no watch cache yet",
+                )
+                yield Panel("rv progress", id="race", classes="box")
+            with Vertical(id="right"):
+                yield VTable(
+                    SHORT,
+                    key=lambda row: row.id,
+                    follow=True,
+                    id="requests",
+                    classes="box",
+                    empty="no request yet — they show here as soon as a client asks",
+                )
+                yield Panel("why", id="why", classes="box")
+
+    def on_mount(self) -> None:
+        self.query_one("#prefixes").border_title = Content("/registry")
+        self.query_one("#caches").border_title = Content("watch caches")
+        self.query_one("#requests").border_title = Content("requests")
+        super().on_mount()
+
+    @property
+    def requests(self) -> VTable[RequestRow]:
+        return self.query_one("#requests", VTable)
+
+    # Painting.
+
+    def paint_tables(self, state: State) -> None:
+        touched = state.touched
+        if self._moved("requests", (id(state), touched.requests)):
+            self.requests.set_rows(list(state.requests.values()))
+        if self._moved("caches", (id(state), touched.caches, state.head.revision)):
+            caches: VTable[CacheLine] = self.query_one("#caches", VTable)
+            caches.set_rows(cache_lines(state))
+        if self._moved("prefixes", (id(state), touched.prefixes)):
+            root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
+            table = self.query_one(PrefixTable)
+            table.border_title = Content(root.rstrip("/"))
+            table.show_prefixes(state.prefixes, root)
+
+    def paint_panels(self, state: State) -> None:
+        race = race_of(state)
+        panel = self.query_one("#race", Panel)
+        panel.border_subtitle = Content(f"track = {race.span:,} rev")
+        panel.show(lambda width, height: race_content(race, width, height), race)
+        self._paint_why(state)
+
+    def _paint_why(self, state: State) -> None:
+        row = self.requests.row
+        if not self._moved("why", row):
+            return
+        foreseen = foresee(row, state) if row is not None else []
+        panel = self.query_one("#why", Panel)
+        panel.show(lambda width, height: why_content(row, foreseen, (), width, height))
+
+    def _moved(self, what: str, stamp: Any) -> bool:
+        if self._painted.get(what, self) == stamp:
+            return False
+        self._painted[what] = stamp
+        return True
+
+    # What is selected.
+
+    @on(VTable.Highlighted, "#requests")
+    def _request_highlighted(self) -> None:
+        self._paint_why(self.ktui.state)
+
+    @on(VTable.Selected, "#requests")
+    def _request_selected(self, event: VTable.Selected) -> None:
+        self.ktui.show_request(event.row.id)
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        row = self.requests.row
+        return None if row is None else request_object(row)
+
+
+def request_object(row: RequestRow) -> tuple[str, Any]:
+    """A request as `y` shows it: its telemetry events."""
+    events = [event for event in (row.started, row.routed, row.finished, *row.calls) if event is not None]
+    return f"request {row.id}", msgspec.to_builtins(events)

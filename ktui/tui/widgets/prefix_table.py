@@ -1,0 +1,118 @@
+"""etcd's prefixes as a tree in a table: lazy, with counts and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from textual.binding import BindingType
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError
+from ktui.telemetry.events import Prefix
+from ktui.tui import keys
+from ktui.tui.model.format import short_bytes, short_count
+from ktui.tui.model.prefixes import PrefixRow, PrefixTree
+from ktui.tui.widgets.columns import Cell, Column
+from ktui.tui.widgets.vtable import VTable
+
+_BAR = "▏▎▍▌▋▊▉█"
+
+
+def _name(row: PrefixRow) -> Cell:
+    sign = "  " if row.leaf else "▾ " if row.open else "▸ "
+    runs = [("  " * row.depth + sign, "$ink-faint"), (row.label, "$foreground")]
+    if row.leased:
+        runs.append((" ttl", "$route-wait"))
+    return runs
+
+
+def _bytes(row: PrefixRow) -> Cell:
+    return (("" if row.exact else "~") + short_bytes(row.bytes), "$ink-muted")
+
+
+def _share(row: PrefixRow) -> Cell:
+    eighths = round(row.share * 8 * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_BAR[rest - 1] if rest else ""), "$ink-faint")
+
+
+COLUMNS: tuple[Column[PrefixRow], ...] = (
+    Column("prefix", "prefix", _name, lambda row: row.prefix, width=16, flex=1, priority=0),
+    Column(
+        "keys",
+        "keys",
+        lambda row: short_count(row.count),
+        lambda row: row.count,
+        width=5,
+        align="right",
+        priority=1,
+        descending=True,
+    ),
+    Column(
+        "bytes", "bytes", _bytes, lambda row: row.bytes, width=6, align="right", priority=2, descending=True
+    ),
+    Column("share", "", _share, lambda row: row.share, width=8, priority=4),
+    Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True),
+)
+
+
+class PrefixTable(VTable[PrefixRow]):
+    """The top level comes with the telemetry, deeper ones are asked for when opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = keys.TREE
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(COLUMNS, key=lambda row: row.prefix, empty="no key counted yet", **kwargs)
+        self.branches = PrefixTree()
+        self._top: Mapping[str, Prefix] = {}
+
+    def show_prefixes(self, top: Mapping[str, Prefix], root: str) -> None:
+        """The top level, as the telemetry has it."""
+        self._top = top
+        self.branches.root = root
+        self.set_rows(self.branches.rows(top))
+
+    def action_fold(self) -> None:
+        """Close the branch under the cursor."""
+        if self.row is not None and self.row.open:
+            self.branches.opened.discard(self.row.prefix)
+            self.set_rows(self.branches.rows(self._top))
+
+    def action_select(self) -> None:
+        """Open or close the branch under the cursor."""
+        row = self.row
+        if row is None or row.leaf:
+            super().action_select()
+        elif row.open:
+            self.action_fold()
+        else:
+            self.run_worker(self._open(row.prefix), group="prefixes", exclusive=True)
+
+    async def _open(self, prefix: str) -> None:
+        client: ApiClient | None = getattr(self.app, "client", None)
+        if prefix not in self.branches.children:
+            if client is None:
+                self.app.notify("a recording holds no deeper prefixes", markup=False)
+                return
+            try:
+                await self._fetch(client, prefix)
+            except ClientError as error:
+                self.app.notify(str(error), title=prefix, severity="error", markup=False)
+                return
+        self.branches.opened.add(prefix)
+        self.set_rows(self.branches.rows(self._top))
+
+    async def _fetch(self, client: ApiClient, prefix: str) -> None:
+        answer = await client.get_json(f"/ktui/v1/etcd/prefixes?prefix={prefix}")
+        self.branches.children[prefix] = [
+            Prefix(
+                prefix=child["prefix"],
+                resource=child.get("resource", ""),
+                count=child["count"],
+                bytes=child["bytes"],
+                exact=child.get("exact", True),
+            )
+            for child in answer["children"]
+        ]
+        self.branches.leaves |= {child["prefix"] for child in answer["children"] if child.get("leaf")}
