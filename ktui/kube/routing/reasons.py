@@ -13,6 +13,7 @@ LIST_REASONS: dict[str, str] = {
     "v.match_unknown": "rejected: resourceVersionMatch must be Exact or NotOlderThan (422)",
     "v.exact_zero": "rejected: Exact match at resourceVersion 0 is meaningless (422)",
     "v.send_initial": "rejected: sendInitialEvents is only legal on a watch (422)",
+    "v.bad_option": "rejected: a parameter or selector cannot be understood (400)",
     "v.rv_with_cont": (
         "rejected: a continue token already pins the revision, resourceVersion must be empty or 0 (400)"
     ),

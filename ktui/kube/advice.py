@@ -1,0 +1,184 @@
+"""Cheaper forms of a request: what to write instead, why, and what it would do (predicted, not measured)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from urllib.parse import quote, urlencode
+
+from ktui.kube.query import pairs
+from ktui.kube.requestinfo import split_url
+from ktui.kube.routing.model import CacheState, Decision, Route
+from ktui.kube.routing.predict import predict
+from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
+from ktui.kube.versions import Behaviour
+
+PARAMETERS = (
+    "allowWatchBookmarks",
+    "continue",
+    "fieldSelector",
+    "labelSelector",
+    "limit",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "sendInitialEvents",
+    "timeoutSeconds",
+    "watch",
+)
+PAGE = 500
+
+# What reading etcd costs, roughly: one key, a page, everything.
+_OPERATION_COST = {
+    "revision_probe": 1,
+    "get_key": 1,
+    "get_key_at_rev": 1,
+    "range_page": 10,
+    "range_at_rev": 20,
+    "range_rest": 30,
+    "range_full": 30,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """`path` is the request rewritten; `decision` what the rules foresee for it."""
+
+    id: str
+    why: str
+    path: str
+    decision: Decision
+
+
+def near_parameter(name: str) -> str | None:
+    """The list option that a client probably meant, None when nothing is near."""
+    by_lower = {parameter.lower(): parameter for parameter in PARAMETERS}
+    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
+    return by_lower[near[0]] if near else None
+
+
+def advise(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> tuple[Advice, ...]:
+    """Cheaper forms, the most telling first; none for a request that is refused or cheap already."""
+    decision = predict(request, state, behaviour)
+    found = []
+    for rule in _RULES:
+        for advice_id, why, path in rule(request, decision, behaviour):
+            try:
+                rewritten = predict(parse_request(path, request.verb), state, behaviour)
+            except RequestError:
+                continue  # a corrected name whose value is no selector helps nobody
+            if advice_id == "a.parameter" or _cheaper(rewritten, decision):
+                found.append(Advice(advice_id, why, path, rewritten))
+    return tuple(found)
+
+
+def etcd_cost(decision: Decision) -> int:
+    """Rough weight of the etcd reads of a decision; only good for comparing."""
+    return sum(_OPERATION_COST.get(op, 0) for op in decision.etcd_ops)
+
+
+def _cheaper(rewritten: Decision, decision: Decision) -> bool:
+    if rewritten.error is not None:
+        return False
+    return decision.error is not None or etcd_cost(rewritten) < etcd_cost(decision)
+
+
+Found = Iterator[tuple[str, str, str]]
+
+
+def _parameter(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+    for name in request.options.unknown:
+        meant = near_parameter(name)
+        if meant:
+            yield (
+                "a.parameter",
+                f"{name} is ignored by the server; write {meant}",
+                _renamed(request, name, meant),
+            )
+
+
+def _any_version(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+    if request.options.resource_version or request.options.continue_ or request.verb == "watch":
+        return
+    why = (
+        "resourceVersion=0 answers from memory and reads nothing from etcd, if a slightly old answer will do"
+    )
+    if request.verb == "list" and request.options.limit > 0:
+        why += "; the limit is then ignored, everything comes at once"
+    if request.fields.requires("spec.nodeName") is not None and request.info.resource == "pods":
+        why += "; pods are indexed by spec.nodeName, so only that node's are looked at"
+    yield "a.rv0", why, _with(request, resourceVersion="0")
+
+
+def _not_exact(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+    options = request.options
+    if request.verb != "list" or options.continue_ or options.resource_version in ("", "0"):
+        return
+    if options.resource_version_match == "" and options.limit > 0:
+        if behaviour.minor >= 31:
+            why = (
+                "limit with resourceVersion means exactly that revision (the legacy rule); "
+                "NotOlderThan lets the cache serve the page"
+            )
+            yield "a.not_older_than", why, _with(request, resourceVersionMatch="NotOlderThan")
+        else:
+            why = "without the limit the cache serves it: limit with resourceVersion is read from etcd"
+            yield "a.no_limit", why, _with(request, limit=None)
+    elif options.resource_version_match == "NotOlderThan" and options.limit > 0 and behaviour.minor <= 30:
+        why = "without the limit the cache serves it: up to 1.30 the cache cannot paginate"
+        yield "a.no_limit", why, _with(request, limit=None)
+    elif options.resource_version_match == "Exact":
+        why = "NotOlderThan lets the cache answer with what it has, if a newer answer will do as well"
+        path = _with(request, resourceVersionMatch="NotOlderThan")
+        yield "a.not_older_than", why, path if behaviour.minor >= 31 else _without(path, "limit")
+
+
+def _namespace(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+    namespace, info = request.required_namespace, request.info
+    if request.verb != "list" or not namespace or info.namespace or request.cluster_scoped:
+        return
+    if behaviour.minor <= 26 and request.resource is not None:
+        root = f"/api/{info.version}" if not info.group else f"/apis/{info.group}/{info.version}"
+        path = f"{root}/namespaces/{quote(namespace)}/{info.resource}"
+        rest = str(request.fields.without("metadata.namespace"))
+        query = _query(_changed(request, fieldSelector=rest or None))
+        why = "the namespace in the path narrows the read; up to 1.26 a metadata.namespace selector does not"
+        yield "a.namespace", why, path + query
+
+
+def _pages(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+    if request.verb != "list" or request.selects(behaviour):
+        return
+    if "range_full" in decision.etcd_ops:
+        why = f"pages of {PAGE} keep each read of etcd small, if the answer has to be the newest"
+        yield "a.page", why, _with(request, limit=str(PAGE))
+    elif "n.429" in decision.reasons:
+        why = "a page without selectors is read from etcd while the cache is being filled"
+        yield "a.page", why, _with(request, limit=str(PAGE))
+
+
+Rule = Callable[[ReadRequest, Decision, Behaviour], Found]
+_RULES: tuple[Rule, ...] = (_parameter, _any_version, _not_exact, _namespace, _pages)
+
+
+def _changed(request: ReadRequest, **changes: str | None) -> list[tuple[str, str]]:
+    kept = [(key, value) for key, value in pairs(split_url(request.url)[1]) if key not in changes]
+    return kept + [(key, value) for key, value in changes.items() if value is not None]
+
+
+def _with(request: ReadRequest, **changes: str | None) -> str:
+    return request.info.path + _query(_changed(request, **changes))
+
+
+def _without(path: str, parameter: str) -> str:
+    plain, query = split_url(path)
+    return plain + _query([(key, value) for key, value in pairs(query) if key != parameter])
+
+
+def _renamed(request: ReadRequest, name: str, meant: str) -> str:
+    found = [(meant if key == name else key, value) for key, value in pairs(split_url(request.url)[1])]
+    return request.info.path + _query(found)
+
+
+def _query(parameters: list[tuple[str, str]]) -> str:
+    return "?" + urlencode(parameters, safe="=,./:()!", quote_via=quote) if parameters else ""

@@ -1,0 +1,231 @@
+"""A read request as a client writes it, PATH?QUERY, understood for the routing rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from ktui.kube import continuetoken
+from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_options
+from ktui.kube.names import dns_label_faults
+from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.routing.model import ListQuestion, TokenState, WatchQuestion
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import StatusError
+from ktui.kube.versions import Behaviour
+
+S = TypeVar("S", LabelSelector, FieldSelector)
+
+VERBS = ("get", "list", "watch")
+# Subresources that are read from the store like the object itself.
+_STORED_SUBRESOURCES = ("status", "scale", "ephemeralcontainers", "resize", "approval")
+# Their watch-cache size is fixed to 0 in every minor; both groups share one registry.
+_UNCACHED = (("", "events"), ("events.k8s.io", "events"))
+
+
+class RequestError(ValueError):
+    """Text that is no read request; one sentence that says what is wrong and what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """A GET, LIST or WATCH of one resource.
+
+    `resource` is None for a kind that is not built in. `refusal` is the 400 that the
+    server answers before anything else (`limit=abc`, an unsupported field label); then
+    options and selectors are empty.
+    """
+
+    url: str
+    verb: str
+    info: RequestInfo
+    resource: Resource | None
+    options: ListOptions
+    labels: LabelSelector
+    fields: FieldSelector
+    token: TokenState = TokenState.NONE
+    token_rv: int = 0
+    refusal: StatusError | None = None
+    token_fault: StatusError | None = None
+
+    @property
+    def cached(self) -> bool:
+        """Whether kube-apiserver keeps a watch cache of the resource by default."""
+        return (self.info.group, self.info.resource) not in _UNCACHED
+
+    @property
+    def required_name(self) -> str:
+        """The one metadata.name that the selector lets through, "" for none."""
+        return self.fields.requires("metadata.name") or ""
+
+    @property
+    def required_namespace(self) -> str:
+        """The one metadata.namespace that the selector lets through, "" for none."""
+        return self.fields.requires("metadata.namespace") or ""
+
+    @property
+    def cluster_scoped(self) -> bool:
+        return self.resource is not None and not self.resource.namespaced
+
+    def narrows_namespace(self, behaviour: Behaviour) -> bool:
+        """A metadata.namespace selector shrinks the key prefix (1.27 on, never beside a token)."""
+        return (
+            behaviour.minor >= 27
+            and not self.info.namespace
+            and not self.cluster_scoped
+            and self.token is TokenState.NONE
+            and bool(self.required_namespace)
+            and not dns_label_faults(self.required_namespace)
+        )
+
+    def narrows_name(self, behaviour: Behaviour) -> bool:
+        """A metadata.name selector becomes one key: its namespace must be known, and no token given."""
+        known = self.info.namespace or self.cluster_scoped or self.narrows_namespace(behaviour)
+        name = self.required_name
+        return bool(known) and self.token is TokenState.NONE and _is_path_segment(name)
+
+    def selects(self, behaviour: Behaviour) -> bool:
+        """Whether objects have to be filtered one by one."""
+        fields = self.fields
+        if self.narrows_name(behaviour):
+            fields = fields.without("metadata.name")
+        if self.narrows_namespace(behaviour):
+            fields = fields.without("metadata.namespace")
+        return not (self.labels.empty and fields.empty)
+
+    def list_question(self, behaviour: Behaviour) -> ListQuestion:
+        options = self.options
+        return ListQuestion(
+            resource_version=options.resource_version,
+            match=options.resource_version_match,
+            limit=options.limit,
+            token=self.token,
+            token_rv=self.token_rv,
+            selectors=self.selects(behaviour),
+            recursive=not self.narrows_name(behaviour),
+            send_initial_events=options.send_initial_events is not None,
+            narrowed=self.narrows_namespace(behaviour),
+        )
+
+    def watch_question(self) -> WatchQuestion:
+        options = self.options
+        return WatchQuestion(
+            resource_version=options.resource_version,
+            match=options.resource_version_match,
+            bookmarks=options.allow_watch_bookmarks,
+            send_initial_events=options.send_initial_events,
+            has_token=bool(options.continue_),
+        )
+
+
+def _is_path_segment(name: str) -> bool:
+    return name not in ("", ".", "..") and "/" not in name and "%" not in name
+
+
+def parse_request(url: str, verb: str = "") -> ReadRequest:
+    """Understand a path with its query, or a whole URL. `verb` ("get", "list", "watch") overrules.
+
+    Raises RequestError for anything that is no read of a stored resource, and for
+    selectors that cannot be parsed.
+    """
+    path, query = _split(url)
+    info = parse_path(path)
+    if not info.is_resource:
+        raise RequestError(
+            f"{path!r} is no API path of a resource: "
+            "write it like '/api/v1/pods' or '/apis/apps/v1/deployments'"
+        )
+    resource = _resource(info)
+    verb = _verb(verb, info, query)
+    try:
+        options, labels, fields = _options(verb, info, query)
+        if resource is not None:
+            fields = fields.for_resource(resource)
+    except StatusError as refusal:
+        return ReadRequest(
+            url, verb, info, resource, ListOptions(), LabelSelector(), FieldSelector(), refusal=refusal
+        )
+    token, token_rv, fault = _token(options.continue_ if verb == "list" else "")
+    return ReadRequest(url, verb, info, resource, options, labels, fields, token, token_rv, None, fault)
+
+
+def _split(url: str) -> tuple[str, str]:
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise RequestError(f"{url!r} is no URL: {error}") from None
+    path, query = split_url(url.strip())
+    if not path.startswith("/"):
+        raise RequestError(f"{url!r} is no API path: it starts with '/', like '/api/v1/pods?limit=500'")
+    return path, query
+
+
+def _resource(info: RequestInfo) -> Resource | None:
+    resource = BUILTIN.find(info.group, info.version, info.resource)
+    if resource is None:
+        if BUILTIN.serves(info.group, info.version):
+            raise RequestError(_unknown_resource(info))
+        return None
+    if not resource.stored:
+        raise RequestError(f"{resource.id} are answered, never stored: there is nothing to route")
+    if info.namespace and not resource.namespaced:
+        raise RequestError(f"{resource.id} belong to no namespace: ask {resource.path}")
+    if info.name and resource.namespaced and not info.namespace:
+        hint = resource.path.replace(
+            resource.resource, f"namespaces/NAMESPACE/{resource.resource}/{info.name}"
+        )
+        raise RequestError(f"{resource.id} live in namespaces: ask {hint}")
+    return resource
+
+
+def _unknown_resource(info: RequestInfo) -> str:
+    served = [r.resource for r in BUILTIN.all() if r.group == info.group and info.version in r.versions]
+    near = get_close_matches(info.resource, served, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(served))}"
+    return f"{info.group_version} has no resource {info.resource!r}: {hint}"
+
+
+def _verb(asked: str, info: RequestInfo, query: str) -> str:
+    if info.subresource and info.subresource not in _STORED_SUBRESOURCES:
+        raise RequestError(
+            f"the subresource {info.subresource!r} is no read of a stored object: nothing to route"
+        )
+    if asked == "get" and not info.name:
+        raise RequestError(f"a GET names one object: {info.path.rstrip('/')}/NAME")
+    if asked == "list" and info.name:
+        raise RequestError(f"a LIST names a collection, not the object {info.name!r}: leave the name away")
+    natural = "get" if info.subresource else request_verb("GET", info, query).lower()
+    return asked or natural
+
+
+def _options(verb: str, info: RequestInfo, query: str) -> tuple[ListOptions, LabelSelector, FieldSelector]:
+    if verb == "get":
+        got = parse_get_options(query)
+        options = ListOptions(resource_version=got.resource_version, unknown=got.unknown)
+        return options, LabelSelector(), FieldSelector()
+    options = parse_list_options(query)
+    labels = _parsed(LabelSelector.parse, options.label_selector, "labelSelector")
+    fields = _parsed(FieldSelector.parse, options.field_selector, "fieldSelector")
+    if info.name:
+        fields = FieldSelector([*fields.terms, *FieldSelector.parse(f"metadata.name={info.name}").terms])
+    return options, labels, fields
+
+
+def _parsed(parse: Callable[[str], S], text: str, name: str) -> S:
+    try:
+        return parse(text)
+    except StatusError as error:
+        raise RequestError(f"{name}={text!r} cannot be parsed: {error.message}") from None
+
+
+def _token(text: str) -> tuple[TokenState, int, StatusError | None]:
+    if not text:
+        return TokenState.NONE, 0, None
+    try:
+        return TokenState.VALID, continuetoken.decode(text).rv, None
+    except StatusError as fault:
+        return TokenState.GARBAGE, 0, fault
