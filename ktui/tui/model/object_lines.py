@@ -14,9 +14,14 @@ from ktui.tui.model.format import safe
 
 # A ConfigMap can hold a megabyte in one line; nobody reads past this on a screen.
 LONGEST_LINE = 2_000
-HEX_WIDTH = 16
+HEX_WIDTHS = (16, 8)  # bytes a line, whichever fits
 
-_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+=-]*(?: ?[A-Za-z0-9_./@+=,()-]+)*\Z")
+# What YAML reads as a string without quotes: words, paths, image names, UUIDs.
+_PLAIN = re.compile(
+    r"[A-Za-z_/][\w./@+=-]*(?:(?: |:(?! ))[\w./@+=,()-]+)*"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    re.ASCII,
+)
 _RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
@@ -45,14 +50,21 @@ def json_lines(value: Any) -> list[Line]:
     return [_short(_json_line(line)) for line in text.split("\n")]
 
 
-def hex_lines(data: bytes, total: int) -> list[Line]:
-    """Offset, sixteen bytes, their ASCII; a last line says how much of `total` is not shown."""
-    lines = [
-        _hex_line(offset, data[offset : offset + HEX_WIDTH]) for offset in range(0, len(data), HEX_WIDTH)
-    ]
+def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
+    """Offset, `width` bytes, their ASCII; a last line says how much of `total` is not shown."""
+    lines = [_hex_line(offset, data[offset : offset + width], width) for offset in range(0, len(data), width)]
     if total > len(data):
         lines.append((Span(f"… {total - len(data):,} more bytes", "dim"),))
     return lines
+
+
+def hex_width(cells: int) -> int:
+    """Bytes a line that fit into so many cells: 16, or 8."""
+    return next((width for width in HEX_WIDTHS if _hex_cells(width) <= cells), HEX_WIDTHS[-1])
+
+
+def _hex_cells(width: int) -> int:
+    return 10 + 33 * (width // 8)
 
 
 def _mapping(value: dict[str, Any], indent: int) -> Iterator[Line]:
@@ -99,7 +111,7 @@ def _scalar(value: Any) -> Span:
 
 
 def _text(value: str) -> str:
-    if _PLAIN.match(value) and value.lower() not in _RESERVED:
+    if _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
         return value
     return json.dumps(value, ensure_ascii=False)
 
@@ -130,14 +142,12 @@ def _json_role(value: str) -> str:
     return "number" if value[:1].isdigit() or value[:1] == "-" else "punct"
 
 
-def _hex_line(offset: int, chunk: bytes) -> Line:
-    half = HEX_WIDTH // 2
-    left, right = chunk[:half].hex(" "), chunk[half:].hex(" ")
+def _hex_line(offset: int, chunk: bytes, width: int) -> Line:
+    groups = [chunk[at : at + 8].hex(" ") for at in range(0, width, 8)]
     printable = "".join(chr(byte) if 0x20 <= byte < 0x7F else "·" for byte in chunk)
-    column = half * 3 - 1
     return (
         Span(f"{offset:08x}  ", "dim"),
-        Span(f"{left:<{column}}  {right:<{column}}", "number"),
+        Span("  ".join(f"{group:<23}" for group in groups), "number"),
         Span("  ", "plain"),
         Span(printable, "string"),
     )

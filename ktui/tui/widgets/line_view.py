@@ -22,7 +22,7 @@ class LineView(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
     DEFAULT_CSS = """
     LineView {
-        scrollbar-size: 1 1;
+        scrollbar-size: 0 1;
         & .lines--key { color: $primary; }
         & .lines--string { color: $foreground; }
         & .lines--number { color: $accent; }

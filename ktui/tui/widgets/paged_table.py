@@ -13,34 +13,17 @@ from ktui.tui.widgets.vtable import HEADER, VTable
 Row = TypeVar("Row")
 
 
-class PagedTable(VTable[Row]):
-    """Rows come from elsewhere page by page: sorting and filtering are not this side's business."""
+class WantingTable(VTable[Row]):
+    """Rows come from elsewhere, page by page: it says which it shows or is about to."""
 
     class Wanted(Message):
         """Rows `first` … `last` (inclusive) are in view or about to be."""
 
-        def __init__(self, table: PagedTable[Any], first: int, last: int) -> None:
+        def __init__(self, table: WantingTable[Any], first: int, last: int) -> None:
             super().__init__()
             self.table = table
             self.first = first
             self.last = last
-
-    class Filtered(Message):
-        """Another filter text was set: whoever has the rows applies it."""
-
-        def __init__(self, table: PagedTable[Any], text: str) -> None:
-            super().__init__()
-            self.table = table
-            self.text = text
-
-    def set_filter(self, text: str) -> None:
-        if text.strip() != self.filter.text:
-            self.filter = Filter(text.strip())
-            self.post_message(self.Filtered(self, text.strip()))
-
-    def sort(self, column_id: str, descending: bool | None = None) -> None:
-        """Rows stay in the order in which they are paged."""
-        self.app.notify("paged rows keep the order in which they are read", timeout=3)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -58,3 +41,24 @@ class PagedTable(VTable[Row]):
         page = max(1, self.scrollable_content_region.height - HEADER)
         top = self.scroll_offset.y
         self.post_message(self.Wanted(self, top, top + 2 * page))
+
+
+class PagedTable(WantingTable[Row]):
+    """Only some pages are here: sorting and filtering are the other side's business."""
+
+    class Filtered(Message):
+        """Another filter text was set: whoever has the rows applies it."""
+
+        def __init__(self, table: PagedTable[Any], text: str) -> None:
+            super().__init__()
+            self.table = table
+            self.text = text
+
+    def set_filter(self, text: str) -> None:
+        if text.strip() != self.filter.text:
+            self.filter = Filter(text.strip())
+            self.post_message(self.Filtered(self, text.strip()))
+
+    def sort(self, column_id: str, descending: bool | None = None) -> None:
+        """Rows stay in the order in which they are paged."""
+        self.app.notify("paged rows keep the order in which they are read", timeout=3)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.tui.model.object_lines import LONGEST_LINE, Line, hex_lines, json_lines, yaml_lines
+from ktui.tui.model.object_lines import LONGEST_LINE, Line, hex_lines, hex_width, json_lines, yaml_lines
 
 
 def text(lines: list[Line]) -> str:
@@ -53,6 +53,11 @@ def test_yaml_is_block_style_in_stored_order() -> None:
         ("a: b", '"a: b"'),
         ("x[red]y", '"x[red]y"'),
         ("plain text", "plain text"),
+        ("trailing:", '"trailing:"'),
+        ("registry.example/web:1.4", "registry.example/web:1.4"),
+        ("2f6f3c1e-8d5b-4f0e-9a57-0f4a7f1b0c11", "2f6f3c1e-8d5b-4f0e-9a57-0f4a7f1b0c11"),
+        ("2026-09-20T07:44:01Z", '"2026-09-20T07:44:01Z"'),
+        ("1e5", '"1e5"'),
         ("web/v1.2", "web/v1.2"),
     ],
 )
@@ -105,3 +110,10 @@ def test_hex_has_offset_bytes_and_ascii() -> None:
     assert lines[1].startswith("00000010  65 74 21 ")
     assert lines[1].endswith("et!")
     assert lines[2] == "… 81 more bytes"
+
+
+@pytest.mark.parametrize(("cells", "width"), [(200, 16), (78, 16), (76, 16), (75, 8), (43, 8), (20, 8)])
+def test_hex_takes_the_width_that_fits(cells: int, width: int) -> None:
+    assert hex_width(cells) == width
+    line = text(hex_lines(bytes(width), width, width))
+    assert len(line) <= cells or width == 8

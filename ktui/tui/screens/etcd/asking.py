@@ -1,0 +1,18 @@
+"""Where the etcd screen asks: paths below `/ktui/v1/etcd`."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+
+def prefixes_path(prefix: str) -> str:
+    return f"/ktui/v1/etcd/prefixes?prefix={quote(prefix)}"
+
+
+def keys_path(prefix: str, limit: int, after: str) -> str:
+    start = f"&after={quote(after)}" if after else ""
+    return f"/ktui/v1/etcd/keys?prefix={quote(prefix)}&limit={limit}{start}"
+
+
+def key_path(key: str, reveal: bool) -> str:
+    return f"/ktui/v1/etcd/key?key={quote(key)}{'&reveal=1' if reveal else ''}"

@@ -1,0 +1,116 @@
+"""One key: its metadata, the decoded object, the stored bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
+
+from ktui.tui.model.etcd_view import KeyDetail, is_secret
+from ktui.tui.model.object_lines import Line, Span, hex_lines, hex_width, json_lines, yaml_lines
+from ktui.tui.screens.etcd.columns import about_key
+from ktui.tui.widgets.line_view import LineView
+from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.panel import Panel
+
+VIEWS = ("yaml", "json", "hex")
+
+
+class ValueView(Vertical):
+    """Metadata above; below them object and bytes together, or one of them where room is short."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.detail: KeyDetail | None = None
+        self.view = VIEWS[0]
+        self._revealed = False
+
+    def compose(self) -> ComposeResult:
+        yield Panel(id="meta")
+        with Container(id="views"):
+            yield LineView(id="object")
+            yield LineView(id="hex")
+
+    def on_mount(self) -> None:
+        self.clear()
+
+    def on_resize(self) -> None:
+        if self.detail is not None:
+            self.call_after_refresh(self._paint_views)
+
+    @property
+    def redacted(self) -> bool:
+        """Whether values are being held back that `reveal` would show."""
+        detail = self.detail
+        return detail is not None and not self._revealed and (detail.redacted or is_secret(detail.key))
+
+    # What to show.
+
+    def clear(self) -> None:
+        self.detail = None
+        self._meta(line(("choose a key to see what is stored", "$ink-muted")))
+        self._paint_views()
+
+    def reading(self, key: str) -> None:
+        """A key is on its way; what stands here stays until it is here."""
+        if self.detail is None:
+            self._meta(line(("reading ", "$ink-muted"), (key, "$foreground")))
+
+    def fail(self, problem: str) -> None:
+        self.clear()
+        self._meta(line((problem, "$error")))
+
+    def show(self, detail: KeyDetail, *, revealed: bool) -> None:
+        self.detail, self._revealed = detail, revealed
+        self.query_one("#meta", Panel).show(lambda width, height: about_key(detail, width, height))
+        self._paint_views()
+
+    def turn(self) -> None:
+        """YAML, JSON, stored bytes."""
+        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+        self.screen.set_class(self.view == "hex", "-hex")
+        self.call_after_refresh(self._paint_views)
+
+    def focus_view(self) -> None:
+        self.query_one("#hex" if self.view == "hex" and self._one_view else "#object", LineView).focus()
+
+    # Painting.
+
+    @property
+    def _one_view(self) -> bool:
+        return self.screen.has_class("-short") and not self.screen.has_class("-wide")
+
+    def _meta(self, content: Content) -> None:
+        self.query_one("#meta", Panel).show(lambda width, _: content)
+
+    def _paint_views(self) -> None:
+        detail = self.detail
+        bytes_view = self.query_one("#hex", LineView)
+        self.border_title = line(self._title())
+        if detail is None:
+            self.query_one("#object", LineView).show([])
+            bytes_view.show([])
+            return
+        self.query_one("#object", LineView).show(self._object(detail))
+        raw = bytes.fromhex(detail.hex)
+        width = hex_width(bytes_view.scrollable_content_region.width)
+        bytes_view.show(hex_lines(raw, detail.raw_bytes, width) if raw else _said("bytes are held back too"))
+
+    def _title(self) -> str:
+        if self.redacted:
+            return f"value · {self.view} · redacted, R reveals"
+        return f"value · {self.view}"
+
+    def _object(self, detail: KeyDetail) -> list[Line]:
+        if detail.json is None:
+            return _said(
+                detail.error or f"a value in {detail.encoding or 'an unknown encoding'}: see its bytes"
+            )
+        shown: Any = detail.json
+        return json_lines(shown) if self.view == "json" else yaml_lines(shown)
+
+
+def _said(text: str) -> list[Line]:
+    return [(Span(text, "dim"),)]

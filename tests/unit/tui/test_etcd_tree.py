@@ -1,0 +1,58 @@
+"""The prefix tree opens lazily."""
+
+from ktui.tui.model.etcd_tree import PrefixTree
+from ktui.tui.model.etcd_view import PrefixChild, PrefixPage
+
+
+def page(parent: str, *names: str, leaf: bool = False) -> PrefixPage:
+    return PrefixPage(revision=9, children=[PrefixChild(f"{parent}{name}", leaf=leaf) for name in names])
+
+
+def tree() -> PrefixTree:
+    tree = PrefixTree("/registry/")
+    assert tree.begin("/registry/")
+    tree.put("/registry/", page("/registry/", "nodes/", "pods/"))
+    return tree
+
+
+def shown(tree: PrefixTree) -> list[str]:
+    return [f"{'  ' * row.depth}{row.sign} {row.label}" for row in tree.rows()]
+
+
+def test_children_show_once_they_have_been_read() -> None:
+    prefixes = tree()
+    assert shown(prefixes) == ["▸ nodes/", "▸ pods/"]
+    assert prefixes.begin("/registry/pods/")
+    assert shown(prefixes) == ["▸ nodes/", "… pods/"]
+    prefixes.put("/registry/pods/", page("/registry/pods/", "a/", "b/", leaf=True))
+    assert shown(prefixes) == ["▸ nodes/", "▾ pods/", "  · a/", "  · b/"]
+    assert prefixes.parent_of("/registry/pods/a/") == "/registry/pods/"
+    assert prefixes.parent_of("/registry/pods/") is None
+
+
+def test_an_opened_prefix_is_read_once() -> None:
+    prefixes = tree()
+    assert prefixes.begin("/registry/pods/")
+    assert not prefixes.begin("/registry/pods/")  # still being read
+    prefixes.put("/registry/pods/", page("/registry/pods/", "a/"))
+    prefixes.close("/registry/pods/")
+    assert shown(prefixes) == ["▸ nodes/", "▸ pods/"]
+    assert not prefixes.begin("/registry/pods/")
+    assert shown(prefixes) == ["▸ nodes/", "▾ pods/", "  ▸ a/"]
+
+
+def test_a_failure_is_shown_and_can_be_tried_again() -> None:
+    prefixes = tree()
+    prefixes.begin("/registry/pods/")
+    prefixes.fail("/registry/pods/", "etcd is away")
+    assert shown(prefixes) == ["▸ nodes/", "! pods/"]
+    assert prefixes.begin("/registry/pods/")
+
+
+def test_rows_that_have_not_changed_stay_the_same_objects() -> None:
+    prefixes = tree()
+    before = prefixes.rows()
+    prefixes.begin("/registry/pods/")
+    after = prefixes.rows()
+    assert after[0] is before[0]
+    assert after[1] is not before[1]
