@@ -76,20 +76,23 @@ def _field_selectors(
 
 
 def _columns(spec: Mapping[str, Any], version: Mapping[str, Any]) -> tuple[Column, ...]:
-    """`additionalPrinterColumns`; without any, upstream shows the age alone."""
+    """`additionalPrinterColumns`; without any, upstream adds the age (and describes it by itself)."""
     extra = _shared(spec, version, "additionalPrinterColumns", None)
     if not extra:
         return (Column("Age", source=".metadata.creationTimestamp", type="date"),)
-    return tuple(
-        Column(
-            name=column["name"],
-            priority=column.get("priority", 0),
-            source=column.get("jsonPath") or column.get("JSONPath", ""),
-            type=column.get("type", "string"),
-            format=column.get("format", ""),
-            description=column.get("description", ""),
-        )
-        for column in extra
+    return tuple(map(_column, extra))
+
+
+def _column(column: Mapping[str, Any]) -> Column:
+    path = column.get("jsonPath") or column.get("JSONPath", "")
+    return Column(
+        name=column["name"],
+        priority=column.get("priority", 0),
+        source=path,
+        type=column.get("type", "string"),
+        format=column.get("format", ""),
+        description=column.get("description")
+        or f"Custom resource definition column (in JSONPath format): {path}",
     )
 
 

@@ -1,0 +1,52 @@
+"""Ages as kubectl shows them: `9m4s`, `11m`, `2y323d`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+_MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
+
+
+def human_duration(seconds: float) -> str:
+    """A duration in at most two units, the coarser the longer; `<invalid>` from -2 s down."""
+    whole = int(seconds)
+    if whole < -1:
+        return "<invalid>"
+    if whole < 2 * _MINUTE:
+        return f"{max(whole, 0)}s"
+    if whole < 10 * _MINUTE:
+        return _two(whole, _MINUTE, "m", 1, "s")
+    if whole < 3 * _HOUR:
+        return f"{whole // _MINUTE}m"
+    if whole < 8 * _HOUR:
+        return _two(whole, _HOUR, "h", _MINUTE, "m")
+    if whole < 48 * _HOUR:
+        return f"{whole // _HOUR}h"
+    if whole < 8 * _DAY:
+        return _two(whole, _DAY, "d", _HOUR, "h")
+    if whole < 2 * _YEAR:
+        return f"{whole // _DAY}d"
+    if whole < 8 * _YEAR:
+        return _two(whole, _YEAR, "y", _DAY, "d")
+    return f"{whole // _YEAR}y"
+
+
+def _two(seconds: int, unit: int, name: str, small: int, small_name: str) -> str:
+    rest = seconds % unit // small
+    return f"{seconds // unit}{name}{rest}{small_name}" if rest else f"{seconds // unit}{name}"
+
+
+def unix_time(timestamp: str) -> float:
+    """Unix seconds of an RFC 3339 time. Raises ValueError."""
+    parsed = datetime.fromisoformat(timestamp)
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+
+
+def age(timestamp: object, now: float) -> str:
+    """How long ago `timestamp` (RFC 3339, as in JSON) was; `<unknown>` when there is none."""
+    if not isinstance(timestamp, str) or not timestamp:
+        return "<unknown>"
+    try:
+        return human_duration(now - unix_time(timestamp))
+    except ValueError:
+        return "<invalid>"

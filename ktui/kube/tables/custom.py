@@ -1,0 +1,48 @@
+"""Table cells of custom resources: additionalPrinterColumns."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ktui.kube.resources import Column, Resource
+from ktui.kube.tables.age import age
+from ktui.kube.tables.fields import Obj, dig
+from ktui.kube.tables.jsonpath import first
+
+
+def custom_cells(resource: Resource, obj: Obj, now: float) -> list[Any]:
+    """The name, then a cell a column; null where the object has no such value."""
+    return [dig(obj, "metadata.name", ""), *(_cell(column, obj, now) for column in resource.columns)]
+
+
+def _cell(column: Column, obj: Obj, now: float) -> Any:
+    value = first(column.source, obj)
+    if value is None:
+        return None
+    match column.type:
+        case "string":
+            return _text(value)
+        case "date":
+            return age(value, now) if isinstance(value, str) else None
+        case "boolean":
+            return value if isinstance(value, bool) else None
+        case "integer" | "number":
+            return _number(column.type, value)
+        case _:
+            return None
+
+
+def _number(kind: str, value: Any) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if kind == "integer" else value
+
+
+def _text(value: Any) -> str:
+    """As Go's fmt prints it; maps and lists as compact JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)

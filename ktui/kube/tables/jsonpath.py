@@ -1,0 +1,131 @@
+"""The JSONPath of additionalPrinterColumns and selectableFields.
+
+Steps: `.name` (`\\.` for a dot in it), `.*`, `['name']`, `[0]`, `[-1]`, `[1:3]`,
+`[*]` and filters `[?(@.type=='Ready')]` with ==, !=, <, <=, >, >= or none (exists).
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+Step = Callable[[Any], Iterable[Any]]
+
+_NAME = re.compile(r"\.((?:[^.\[\\]|\\.)+)")
+_BRACKET = re.compile(r"\[((?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\]'\"])*)\]")
+_FILTER = re.compile(r"\?\(\s*@((?:\.|\[).*?)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?)\s*)?\)\s*")
+_SLICE = re.compile(r"\s*(-?\d*)\s*:\s*(-?\d*)\s*")
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class JSONPathError(ValueError):
+    """A path of another form."""
+
+
+def find(path: str, value: Any) -> Iterator[Any]:
+    """All values at `path`, nothing where members are missing. Raises JSONPathError."""
+    found: Iterable[Any] = (value,)
+    for step in _steps(path):
+        found = [hit for base in found for hit in step(base)]
+    yield from found
+
+
+def first(path: str, value: Any) -> Any:
+    """The first value at `path`, or None (also for a path that is no JSONPath)."""
+    try:
+        return next(find(path, value), None)
+    except JSONPathError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _steps(path: str) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    text = path.strip()
+    text = text[1:-1] if text.startswith("{") and text.endswith("}") else text
+    text = text.removeprefix("$")
+    at = 0
+    while at < len(text):
+        if match := _NAME.match(text, at):
+            name = re.sub(r"\\(.)", r"\1", match[1])
+            steps.append(_every if name == "*" else _member(name))
+        elif match := _BRACKET.match(text, at):
+            steps.append(_bracket(match[1].strip()))
+        else:
+            raise JSONPathError(f"{path!r} is not understood from {text[at:]!r} on")
+        at = match.end()
+    return tuple(steps)
+
+
+def _bracket(inside: str) -> Step:
+    if inside == "*":
+        return _every
+    if inside[:1] in ("'", '"'):
+        return _member(re.sub(r"\\(.)", r"\1", inside[1:-1]))
+    if condition := _FILTER.fullmatch(inside):
+        return _where(condition[1], condition[2], condition[3])
+    if bounds := _SLICE.fullmatch(inside):
+        return _slice(*(int(n) if n else None for n in bounds.groups()))
+    if re.fullmatch(r"-?\d+", inside):
+        return _index(int(inside))
+    raise JSONPathError(f"[{inside}] is not understood")
+
+
+def _member(name: str) -> Step:
+    def step(value: Any) -> Iterable[Any]:
+        return (value[name],) if isinstance(value, Mapping) and name in value else ()
+
+    return step
+
+
+def _every(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list) else ()
+
+
+def _index(at: int) -> Step:
+    def step(value: Any) -> Iterable[Any]:
+        inside = isinstance(value, list) and -len(value) <= at < len(value)
+        return (value[at],) if inside else ()
+
+    return step
+
+
+def _slice(start: int | None, end: int | None) -> Step:
+    return lambda value: value[start:end] if isinstance(value, list) else ()
+
+
+def _where(path: str, comparison: str | None, literal: str | None) -> Step:
+    wanted = _literal(literal) if literal is not None else None
+
+    def keeps(item: Any) -> bool:
+        found = list(find(path, item))
+        if comparison is None:
+            return bool(found)
+        try:
+            return bool(found) and _COMPARE[comparison](found[0], wanted)
+        except TypeError:
+            return False
+
+    return lambda value: [item for item in _every(value) if keeps(item)]
+
+
+def _literal(text: str) -> Any:
+    if text[:1] == "'":
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise JSONPathError(f"{text!r} is no value") from None

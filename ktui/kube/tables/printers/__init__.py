@@ -1,0 +1,23 @@
+"""One function a built-in kind: an object's JSON and the time in, its Table cells out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.kube.tables.fields import Obj
+from ktui.kube.tables.printers import access, batch, cluster, core, dynamic, network, storage, workloads
+
+Printer = Callable[[Obj, float], list[Any]]
+
+PRINTERS: dict[str, Printer] = {
+    **core.PRINTERS,
+    **workloads.PRINTERS,
+    **batch.PRINTERS,
+    **network.PRINTERS,
+    **storage.PRINTERS,
+    **access.PRINTERS,
+    **cluster.PRINTERS,
+    **dynamic.PRINTERS,
+}
+"""By resource id. The name cell is not among the cells: it is the same for nearly all kinds."""

@@ -1,0 +1,116 @@
+"""Volumes, claims, classes and CSI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ktui.kube.tables.fields import NONE, UNSET, Obj, deleting, dig, items, joined, size
+from ktui.kube.tables.printers.core import born
+
+_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_MODES = {
+    "ReadWriteOnce": "RWO",
+    "ReadOnlyMany": "ROX",
+    "ReadWriteMany": "RWX",
+    "ReadWriteOncePod": "RWOP",
+}
+
+
+def access_modes(modes: Iterable[str]) -> str:
+    """`RWO,ROX,RWX,RWOP`, in that order, each once."""
+    wanted = set(modes)
+    return ",".join(short for mode, short in _MODES.items() if mode in wanted)
+
+
+def _storage_class(obj: Obj) -> str:
+    annotations = dig(obj, "metadata.annotations", {})
+    if _CLASS_ANNOTATION in annotations:
+        return str(annotations[_CLASS_ANNOTATION])
+    return str(dig(obj, "spec.storageClassName", ""))
+
+
+def _phase(obj: Obj) -> str:
+    return "Terminating" if deleting(obj) else str(dig(obj, "status.phase", ""))
+
+
+def persistentvolumes(obj: Obj, now: float) -> list[Any]:
+    claim = dig(obj, "spec.claimRef")
+    return [
+        str(dig(obj, "spec.capacity.storage", "0")),
+        access_modes(items(obj, "spec.accessModes")),
+        dig(obj, "spec.persistentVolumeReclaimPolicy", ""),
+        _phase(obj),
+        f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else "",
+        _storage_class(obj),
+        dig(obj, "spec.volumeAttributesClassName") or UNSET,
+        dig(obj, "status.reason", ""),
+        born(obj, now),
+        dig(obj, "spec.volumeMode") or UNSET,
+    ]
+
+
+def persistentvolumeclaims(obj: Obj, now: float) -> list[Any]:
+    volume = dig(obj, "spec.volumeName", "")
+    return [
+        _phase(obj),
+        volume,
+        str(dig(obj, "status.capacity.storage", "0")) if volume else "",
+        access_modes(items(obj, "status.accessModes")) if volume else "",
+        _storage_class(obj),
+        dig(obj, "spec.volumeAttributesClassName") or UNSET,
+        born(obj, now),
+        dig(obj, "spec.volumeMode") or UNSET,
+    ]
+
+
+def storageclasses(obj: Obj, now: float) -> list[Any]:
+    return [
+        dig(obj, "provisioner", ""),
+        dig(obj, "reclaimPolicy", "Delete"),
+        dig(obj, "volumeBindingMode", "Immediate"),
+        dig(obj, "allowVolumeExpansion", False),
+        born(obj, now),
+    ]
+
+
+def volumeattachments(obj: Obj, now: float) -> list[Any]:
+    return [
+        dig(obj, "spec.attacher", ""),
+        dig(obj, "spec.source.persistentVolumeName", ""),
+        dig(obj, "spec.nodeName", ""),
+        dig(obj, "status.attached", False),
+        born(obj, now),
+    ]
+
+
+def volumeattributesclasses(obj: Obj, now: float) -> list[Any]:
+    return [dig(obj, "driverName", ""), born(obj, now)]
+
+
+def csidrivers(obj: Obj, now: float) -> list[Any]:
+    tokens = dig(obj, "spec.tokenRequests")
+    return [
+        dig(obj, "spec.attachRequired", True),
+        dig(obj, "spec.podInfoOnMount", False),
+        dig(obj, "spec.storageCapacity", False),
+        UNSET if tokens is None else joined(tokens, "audience"),
+        dig(obj, "spec.requiresRepublish", False),
+        ",".join(items(obj, "spec.volumeLifecycleModes")) or NONE,
+        born(obj, now),
+    ]
+
+
+def csinodes(obj: Obj, now: float) -> list[Any]:
+    return [size(obj, "spec.drivers"), born(obj, now)]
+
+
+PRINTERS = {
+    "persistentvolumes": persistentvolumes,
+    "persistentvolumeclaims": persistentvolumeclaims,
+    "storageclasses.storage.k8s.io": storageclasses,
+    "volumeattachments.storage.k8s.io": volumeattachments,
+    "volumeattributesclasses.storage.k8s.io": volumeattributesclasses,
+    "csidrivers.storage.k8s.io": csidrivers,
+    "csinodes.storage.k8s.io": csinodes,
+}
