@@ -5,11 +5,12 @@ function is a straight line: for every field, in order, "is this the next
 tag?". Bytes that do not fit that line (unknown fields, another order, packed
 numbers) are put in canonical order by `again` and read once more.
 
-Each field's text begins with a comma; the caller drops the first one.
+Each field's text begins with a comma; braces drop the first one.
 """
 
 from collections.abc import Iterator
 
+from ktui.wire.jsontext import quote
 from ktui.wire.schema import META, Field
 
 NULL = b"null"
@@ -36,13 +37,14 @@ ALWAYS_TEXT = {
 
 
 def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
-    """`def members(b, rv=None)` for a message of these fields.
+    """`members(b, rv=None)` and `object(b)` for a message of these fields.
 
-    It uses the names `varint`, `s32`, `s64`, `double` and `again`, for a field
-    numbered N `text_N`, a lookup from its encoded value to JSON text, and in
-    whole objects `meta`, the function of ObjectMeta, to which it hands `rv`.
+    `members` gives `,"name":value` for each field, `object` the same in braces.
+    They use the names `varint`, `s32`, `s64`, `double` and `again`, for a field
+    numbered N `text_N`, from its encoded value to JSON text, and in whole
+    objects `meta`, the `members` of ObjectMeta, to which they hand `rv`.
     """
-    lines = ["def members(b, rv=None):", " whole = b", " b += b'\\0'", " i = 0", " t = b[0]", " out = []"]
+    lines = []
     for field in fields:
         if message == META and field.name == "resourceVersion":
             rows = _resource_version(field)
@@ -51,12 +53,13 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
         else:
             rows = _field(field)
         lines += (" " + line for line in rows)
-    lines += [
-        " if t or i != len(whole):",
-        "  return again(whole, rv)",
-        " return b''.join(out)",
-    ]
-    return "\n".join(lines)
+    start = [" whole = b", " b += b'\\0'", " i = 0", " t = b[0]", " out = []"]
+    bad = " if t or i != len(whole): return "
+    return "\n".join(
+        ["def members(b, rv=None):", *start, *lines, bad + "again(whole, rv)", " return b''.join(out)"]
+        + ["def object(b, rv=None):", *start, *lines]
+        + [bad + "b'{' + again(whole, rv)[1:] + b'}'", " return b'{' + b''.join(out)[1:] + b'}'"]
+    )
 
 
 def _field(field: Field) -> Iterator[str]:
@@ -121,6 +124,9 @@ def _value(field: Field) -> Iterator[str]:
     name = "v" if field.wire_type == 0 else "n"
     yield f"{name} = b[i + {skip}]"
     yield f"if {name} < 128: i += {skip + 1}"
+    yield f"elif b[i + {skip + 1}] < 128:"
+    yield f" {name} += (b[i + {skip + 1}] - 1) * 128"
+    yield f" i += {skip + 2}"
     yield f"else: {name}, i = varint(b, i + {skip})"
     if field.wire_type == 2:
         yield "v = b[i:i + n]"
@@ -130,7 +136,7 @@ def _value(field: Field) -> Iterator[str]:
 def _text(field: Field) -> str:
     """The JSON text of the value `v`."""
     if field.is_map:
-        return f"text_{field.number}[v]"
+        return f"text_{field.number}(v)"
     match field.kind:
         case "bool":
             return "(b'true' if v else b'false')"
@@ -141,22 +147,25 @@ def _text(field: Field) -> str:
         case "double":
             return "double(v)"
         case _:
-            return f"text_{field.number}[v]"
+            return f"text_{field.number}(v)"
 
 
 def _emit(field: Field) -> Iterator[str]:
     if field.has("i"):
-        yield f"out.append(text_{field.number}[v])"
+        yield f"out.append(text_{field.number}(v))"
         return
     line = f"out.append({_key(field)!r} + {_text(field)})"
     if field.has("p"):
         yield line
+    elif field.default:
+        yield f"if v: {line}"
+        yield f"else: {_default(field)}"
     elif field.kind in ("string", "bytes", "bool", "int32", "int64") and field.has("o"):
         yield f"if v: {line}"
     elif field.kind == "double" and field.has("o"):
         yield f"if any(v[:7]) or v[7] & 127: {line}"
     elif field.has("z"):
-        yield f"v = text_{field.number}[v]"
+        yield f"v = text_{field.number}(v)"
         yield f"if v != b'null': out.append({_key(field)!r} + v)"
     else:
         yield line
@@ -164,14 +173,20 @@ def _emit(field: Field) -> Iterator[str]:
 
 def _absent(field: Field) -> str:
     """The statement for a field that is not on the wire, "" when it is left out."""
+    if field.default:
+        return _default(field)
     if field.has("a") or field.has("x") or field.has("z"):
         return ""
     if field.has("i"):
-        return "" if field.has("p") else f"out.append(text_{field.number}[b''])"
+        return "" if field.has("p") else f"out.append(text_{field.number}(b''))"
     if field.repeated or field.has("p"):
         return "" if field.has("o") else f"out.append({_key(field) + NULL!r})"
     if field.kind in ("string", "bool", "int32", "int64", "double", "bytes") and field.has("o"):
         return ""
     if field.kind in ("message", "list"):
-        return f"out.append({_key(field)!r} + text_{field.number}[b''])"
+        return f"out.append({_key(field)!r} + text_{field.number}(b''))"
     return f"out.append({_key(field) + ALWAYS_TEXT[field.kind]!r})"
+
+
+def _default(field: Field) -> str:
+    return f"out.append({_key(field) + quote(field.default.encode())!r})"

@@ -54,24 +54,12 @@ class Memo(dict[bytes, bytes]):
 
 
 class ShortMemo(Memo):
-    """A memo that keeps only short pieces: long strings hardly ever repeat alone."""
+    """A memo that keeps only short pieces: long strings hardly ever repeat."""
 
     __slots__ = ()
-    LONGEST = 96
+    LONGEST = 512
 
     def __missing__(self, encoded: bytes) -> bytes:
         if len(encoded) > self.LONGEST:
             return self._make(encoded)
         return super().__missing__(encoded)
-
-
-class Unshared:
-    """Looks like a memo and keeps nothing."""
-
-    __slots__ = ("_make",)
-
-    def __init__(self, make: Callable[[bytes], bytes]) -> None:
-        self._make = make
-
-    def __getitem__(self, encoded: bytes) -> bytes:
-        return self._make(encoded)

@@ -18,17 +18,31 @@ import msgspec
 META = "meta.v1.ObjectMeta"
 VARINT_KINDS = frozenset(("bool", "int32", "int64"))
 
+SERVED_AS = 36
+"""The minor whose zero values are printed when no release is stated."""
+
+READ_DEFAULTS = {
+    "core.v1.PersistentVolumeClaimStatus phase": "Pending",
+    "core.v1.PersistentVolumeStatus phase": "Pending",
+}
+"""pkg/apis/core/v1/defaults.go: objects of real clusters are stored without these."""
+
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 class Field(msgspec.Struct, frozen=True, array_like=True):
-    """One row: a field of a message. `type` names the message of a `message`, `list` or `schemaOr…` field."""
+    """One row: a field of a message.
+
+    `type` names the message of a `message`, `list` or `schemaOr…` field;
+    `default` is what a server puts for an empty string on reading.
+    """
 
     number: int
     name: str
     kind: str
     flags: str
     type: str = ""
+    default: str = ""
 
     def has(self, flag: str) -> bool:
         return flag in self.flags
@@ -79,24 +93,27 @@ def kind_messages() -> dict[str, tuple[str, str]]:
 
 
 @cache
-def fields(message: str, release: int | None = None, prints: int = 0) -> tuple[Field, ...]:
+def fields(message: str, release: int | None = None, *, served: bool = False) -> tuple[Field, ...]:
     """The fields of a message, ascending by number, as Kubernetes 1.`release` knows them.
 
-    Without a release removed fields are kept, and of the fields that only newer
-    servers print even when absent, those that 1.`prints` does not are left out then.
+    `served` is for reading as a server does, with its defaults. Without a release
+    removed fields are kept, and fields that only some servers print even when
+    absent are printed as 1.36 does if `served`, else left out.
     """
     raw = _file().messages.get(message)
     if raw is None:
         return ()
     rows = msgspec.json.decode(raw, type=tuple[Field, ...])
-    return tuple(kept for row in rows if (kept := _as_of(message, row, release, prints)))
+    return tuple(kept for row in rows if (kept := _as_of(message, row, release, served)))
 
 
-def _as_of(message: str, row: Field, release: int | None, prints: int) -> Field | None:
+def _as_of(message: str, row: Field, release: int | None, served: bool) -> Field | None:
     key = f"{message} {row.name}"
+    if served and key in READ_DEFAULTS:
+        row = msgspec.structs.replace(row, default=READ_DEFAULTS[key])
     since, until = _file().since.get(key), _file().until.get(key)
     if release is None:
-        left_out = since is not None and _minor(since) > prints
+        left_out = since is not None and (_minor(since) > SERVED_AS or not served)
         return msgspec.structs.replace(row, flags=row.flags + "a") if left_out else row
     if since and release < _minor(since):
         return None

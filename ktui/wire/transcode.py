@@ -1,27 +1,26 @@
-"""Protobuf messages to JSON text, by one generated function a message.
+"""Protobuf messages to JSON text, by generated functions for each message.
 
-A function is generated when its message is first met and kept; see
-`ktui.wire.codegen` for its shape and `ktui.wire.memo` for what is shared.
+Functions are generated when their message is first met and kept; see
+`ktui.wire.codegen` for their shape and `ktui.wire.memo` for what is shared.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from ktui.wire import jsontext, wellknown
 from ktui.wire.codegen import source
+from ktui.wire.composite import list_text, map_entry_text, schema_or_text
 from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.errors import CodecError
-from ktui.wire.memo import Budget, Memo, ShortMemo, Unshared
-from ktui.wire.pb import canonical, signed32, signed64, varint, walk
-from ktui.wire.schema import META, Field, fields, kind_messages, message_of
+from ktui.wire.memo import Budget, Memo, ShortMemo
+from ktui.wire.pb import canonical, signed32, signed64, varint
+from ktui.wire.schema import BYTES, META, Field, fields, kind_messages, message_of
 
 RV_MARK = b"\0"
 """Stands for the resourceVersion in a template. JSON text holds no NUL, so it is unmistakable."""
-
-SERVED_AS = 36
-"""Whose zero values a server of no stated release prints; see `ktui.wire.schema.fields`."""
 
 _CLAIM = b'{"kind":"PersistentVolumeClaim","apiVersion":"v1"'
 
@@ -37,8 +36,18 @@ class Members(Protocol):
     def __call__(self, encoded: bytes, rv: bytes | None = None) -> bytes: ...
 
 
-class Lookup(Protocol):
-    def __getitem__(self, encoded: bytes, /) -> bytes: ...
+class Functions(NamedTuple):
+    """What is generated for one message; `object` puts the members in braces."""
+
+    members: Members
+    object: Text
+
+
+class Slot(NamedTuple):
+    """Where a generated function looks up the function of one of its fields."""
+
+    names: dict[str, Any]
+    name: str
 
 
 class Transcoder:
@@ -46,153 +55,127 @@ class Transcoder:
 
     `served` adds what a server adds to the fields on the wire; without it a
     message prints as it was stored. `share_bytes` bounds the memory of shared
-    pieces; 0 turns sharing off.
+    pieces; 0 turns the sharing of messages off (short strings always are).
     """
 
     def __init__(self, release: int | None = None, *, served: bool = True, share_bytes: int = 32 << 20) -> None:
         self._release = release
         self._served = served
-        self.budget = Budget(share_bytes)
         self._sharing = share_bytes > 0
-        self._members: dict[str, Members] = {}
-        self._objects: dict[str, Lookup] = {}
-        self._string: Lookup = self._lookup(jsontext.quote, ShortMemo)
-        self._scalars: dict[str, Lookup] = {
+        self.budget = Budget(share_bytes or 1 << 20)
+        self._functions: dict[str, Functions] = {}
+        self._objects: dict[str, Text] = {}
+        self._string = self._kept(jsontext.quote, ShortMemo)
+        self._scalars: dict[str, Text] = {
             "string": self._string,
-            "bytes": Unshared(jsontext.base64),
-            "time": self._lookup(wellknown.time),
-            "microtime": self._lookup(wellknown.microtime),
-            "quantity": self._lookup(wellknown.quantity),
-            "intstr": self._lookup(wellknown.intstr),
-            "raw": Unshared(self._raw),
-            "rawjson": Unshared(wellknown.raw),
-            "fieldsv1": self._lookup(wellknown.raw),
+            "bytes": jsontext.base64,
+            "time": self._kept(wellknown.time),
+            "microtime": self._kept(wellknown.microtime),
+            "quantity": self._kept(wellknown.quantity),
+            "intstr": self._kept(wellknown.intstr),
+            "raw": self._raw,
+            "rawjson": wellknown.raw,
+            "fieldsv1": self._shared(wellknown.raw),
         }
+        self._string_entry = self._kept(map_entry_text(self._string, self._string), ShortMemo)
 
     def members(self, message: str) -> Members:
-        """The function of a message, generated now if need be."""
-        found = self._members.get(message)
-        if found is None:
-            found = self._members[message] = self._generate(message)
-        return found
+        """Members of a message, led by commas; generated now if need be."""
+        return self._of(message).members
 
-    def object(self, message: str) -> Lookup:
+    def object(self, message: str) -> Text:
         """Encoded message → JSON object, shared between equal ones."""
         found = self._objects.get(message)
         if found is None:
-            found = self._objects[message] = self._lookup(self._braced(message, b"{"))
+            found = self._objects[message] = self._shared(self._later(message, "object"))
         return found
 
-    def _lookup(self, make: Text, memo: type[Memo] = Memo) -> Lookup:
-        return memo(make, self.budget) if self._sharing else Unshared(make)
+    def _kept(self, make: Text, memo: type[Memo] = Memo) -> Text:
+        return memo(make, self.budget).__getitem__
 
-    def _braced(self, message: str, opening: bytes) -> Text:
+    def _shared(self, make: Text) -> Text:
+        return self._kept(make) if self._sharing else make
+
+    def _of(self, message: str) -> Functions:
+        found = self._functions.get(message)
+        if found is None:
+            found = self._functions[message] = self._generate(message)
+        return found
+
+    def _later(self, message: str, which: str, slot: Slot | None = None) -> Text:
+        """A function of a message that is generated when first called: messages may hold themselves.
+
+        It then takes its own place in `slot`, so that this detour is taken once.
+        """
+        made: Text | None = None
+
         def text(encoded: bytes) -> bytes:
-            inside = self.members(message)(encoded)
-            return opening + (inside[1:] if opening == b"{" else inside) + b"}"
+            nonlocal made
+            if made is None:
+                made = getattr(self._of(message), which)
+            if slot is not None:
+                slot.names[slot.name] = made
+            return made(encoded)
 
         return text
 
-    def _generate(self, message: str) -> Members:
-        rows = fields(message, self._release, SERVED_AS if self._served else 0)
+    def _generate(self, message: str) -> Functions:
+        rows = fields(message, self._release, served=self._served)
         whole_object = message in kind_messages()
         names: dict[str, Any] = {
             "varint": varint,
             "s32": signed32,
             "s64": signed64,
             "double": jsontext.double,
-            "again": self._again(message, rows),
-            "meta": self._meta,
+            "again": partial(self._again, message, rows),
+            "meta": self.members(META) if whole_object else None,
         }
-        for row in rows:
-            names[f"text_{row.number}"] = self._text_of(message, row, whole_object)
+        for row in (row for row in rows if row.wire_type == BYTES):
+            slot = f"text_{row.number}"
+            names[slot] = self._text_of(row, whole_object, Slot(names, slot))
         exec(compile(source(message, rows, whole_object), f"<{message}>", "exec"), names)
-        members: Members = names["members"]
-        return members
+        return Functions(names["members"], names["object"])
 
-    def _meta(self, encoded: bytes, rv: bytes | None) -> bytes:
-        return self.members(META)(encoded, rv)
+    def _again(self, message: str, rows: tuple[Field, ...], encoded: bytes, rv: bytes | None) -> bytes:
+        ordered = canonical(encoded, rows)
+        if ordered == encoded:
+            raise CodecError(f"{message} cannot be read: its fields do not fit the message")
+        return self.members(message)(ordered, rv)
 
-    def _again(self, message: str, rows: tuple[Field, ...]) -> Members:
-        def again(encoded: bytes, rv: bytes | None = None) -> bytes:
-            ordered = canonical(encoded, rows)
-            if ordered == encoded:
-                raise CodecError(f"{message} cannot be read: its fields do not fit the message")
-            return self.members(message)(ordered, rv)
-
-        return again
-
-    def _text_of(self, message: str, row: Field, whole_object: bool) -> Lookup:
+    def _text_of(self, row: Field, whole_object: bool, slot: Slot) -> Text:
         if row.is_map:
-            return self._lookup(self._entry(row))
+            return self._entry(row)
         if row.has("i"):
-            return self._lookup(self._members_later(row.type))
-        if row.kind == "message":
-            if whole_object and not row.repeated:
-                return Unshared(self._braced(row.type, b"{"))
-            if row.name == "volumeClaimTemplates" and self._served:
-                return self._lookup(self._braced(row.type, _CLAIM))
+            return self._inlined(row, slot)
+        if row.name == "volumeClaimTemplates" and self._served:
+            return self._claim
+        if row.kind == "message" and (not self._sharing or (whole_object and not row.repeated)):
+            return self._later(row.type, "object", slot)
         return self._value_of(row)
 
-    def _members_later(self, message: str) -> Text:
-        return lambda encoded: self.members(message)(encoded)
+    def _inlined(self, row: Field, slot: Slot) -> Text:
+        if self._sharing:
+            return self._shared(self._later(row.type, "members"))
+        return self._later(row.type, "members", slot)
 
-    def _value_of(self, row: Field) -> Lookup:
+    def _value_of(self, row: Field) -> Text:
         if row.kind == "message":
             return self.object(row.type)
         if row.kind == "list":
-            return self._lookup(self._list(row))
+            return self._shared(list_text(self._string))
         if row.kind.startswith("schemaOr"):
-            return self._lookup(self._schema_or(row))
-        return self._scalars.get(row.kind, self._string)
+            return self._shared(schema_or_text(row.kind, self.object(row.type), self._string))
+        return self._scalars[row.kind]
 
     def _entry(self, row: Field) -> Text:
-        """A map entry {1 key, 2 value} → `"key":value`."""
-        value_of = self._value_of(row)
-        quote = self._string
-        # A missing value is the kind's zero, which is what no bytes decode to.
-        def text(encoded: bytes) -> bytes:
-            key = value = b""
-            for number, _, payload in walk(encoded):
-                if isinstance(payload, int):
-                    continue
-                if number == 1:
-                    key = payload
-                elif number == 2:
-                    value = payload
-            return quote[key] + b":" + value_of[value]
+        if row.kind == "string":
+            return self._string_entry
+        entry = map_entry_text(self._string, self._value_of(row))
+        return entry if row.kind == "bytes" else self._shared(entry)
 
-        return text
-
-    def _list(self, row: Field) -> Text:
-        quote = self._string
-
-        def text(encoded: bytes) -> bytes:
-            items = [quote[v] for number, _, v in walk(encoded) if number == 1 and isinstance(v, bytes)]
-            return b"[" + b",".join(items) + b"]" if items else b"null"
-
-        return text
-
-    def _schema_or(self, row: Field) -> Text:
-        schema = self.object(row.type)
-        quote = self._string
-
-        def text(encoded: bytes) -> bytes:
-            allows, one, many = False, None, []
-            for number, _, value in walk(encoded):
-                if isinstance(value, int):
-                    allows = bool(value) if number == 1 else allows
-                elif number == 2 and row.kind != "schemaOrBool":
-                    many.append(schema[value] if row.kind == "schemaOrArray" else quote[value])
-                else:
-                    one = schema[value]
-            if many:
-                return b"[" + b",".join(many) + b"]"
-            if one is not None:
-                return one
-            return (b"true" if allows else b"false") if row.kind == "schemaOrBool" else b"null"
-
-        return text
+    def _claim(self, encoded: bytes) -> bytes:
+        """volumeClaimTemplates[]: the wire has neither kind nor apiVersion, the server shows both."""
+        return _CLAIM + self.members("core.v1.PersistentVolumeClaim")(encoded) + b"}"
 
     def _raw(self, encoded: bytes) -> bytes:
         """A RawExtension; a value that is itself an envelope prints as the object in it."""
