@@ -24,6 +24,13 @@ TREE: list[BindingType] = [
     Binding("right,l", "select", "Open", show=False, id="tree.open", tooltip="open the branch"),
 ]
 
+REQUESTS: list[BindingType] = [
+    Binding(
+        "left", "panel(-1)", "Panel", show=False, id="detail.previous", tooltip="previous panel of the detail"
+    ),
+    Binding("right", "panel(1)", "Panel", show=False, id="detail.next", tooltip="next panel of the detail"),
+]
+
 APP: list[BindingType] = [
     *(
         Binding(

@@ -8,6 +8,7 @@ from itertools import cycle
 from ktui.tui.model.state import CacheRow, State
 
 LEAST_SPAN = 50  # revisions across a track
+NOTED_LAG = 10  # revisions behind that are worth a colour: less is a matter of milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,16 @@ class Race:
     lanes: tuple[Lane, ...]
     head: int
     span: int
+
+    def shown(self, height: int) -> tuple[Lane, ...]:
+        """As many lanes as fit: the head, whoever is noticeably behind, then the fullest; in their order."""
+        if len(self.lanes) <= height:
+            return self.lanes
+        by_need = sorted(
+            self.lanes, key=lambda lane: not (lane.head or lane.waiting or lane.lag >= NOTED_LAG)
+        )
+        kept = by_need[:height]
+        return tuple(lane for lane in self.lanes if lane in kept)
 
     def place(self, rv: int, width: int) -> int:
         """The cell (0 … width) up to which a track of `width` cells is filled at `rv`."""

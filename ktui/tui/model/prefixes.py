@@ -44,7 +44,7 @@ class PrefixTree:
             is_open = node.prefix in self.opened
             yield PrefixRow(
                 prefix=node.prefix,
-                label=node.prefix.removeprefix(above).rstrip("/") or node.prefix,
+                label=_label(node.prefix.removeprefix(above).rstrip("/")) or node.prefix,
                 depth=depth,
                 count=node.count,
                 bytes=node.bytes,
@@ -57,3 +57,9 @@ class PrefixTree:
             )
             if is_open:
                 yield from self._level(self.children.get(node.prefix, []), node.prefix, depth + 1)
+
+
+def _label(path: str) -> str:
+    """`cilium.io/ciliumnodes` reads `ciliumnodes`: a custom resource's group is in its prefix."""
+    group, _, rest = path.partition("/")
+    return rest if rest and "." in group else path

@@ -51,10 +51,17 @@ def query_words(query: str) -> str:
         name, _, raw = part.partition("=")
         if not name or name in _UNSAID:
             continue
-        value = "…" if name == "continue" else unquote_plus(raw)
+        value = "…" if name == "continue" else _short_value(name, unquote_plus(raw))
         prefix = _SHORT.get(name)
         words.append(f"{name}={value}" if prefix is None else f"{prefix}{value}")
     return " ".join(words)
+
+
+def _short_value(name: str, value: str) -> str:
+    """`spec.nodeName=n1` reads `nodeName=n1`: the part of the object goes without saying."""
+    if name != "fieldSelector":
+        return value
+    return ",".join(part.removeprefix("spec.").removeprefix("status.") for part in value.split(","))
 
 
 def request_text(row: RequestRow) -> str:

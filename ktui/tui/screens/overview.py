@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import msgspec
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -14,13 +13,14 @@ from ktui.tui.model.foresee import foresee
 from ktui.tui.model.lanes import race_of
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.requests import request_object
 from ktui.tui.widgets.cache_columns import COLUMNS, CacheLine, cache_lines
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.prefix_table import PrefixTable
 from ktui.tui.widgets.race import race_content
 from ktui.tui.widgets.request_columns import SHORT
 from ktui.tui.widgets.vtable import VTable
-from ktui.tui.widgets.why import why_content
+from ktui.tui.widgets.why import title_of, why_content
 
 
 class OverviewScreen(ModeScreen):
@@ -85,7 +85,7 @@ class OverviewScreen(ModeScreen):
     def paint_panels(self, state: State) -> None:
         race = race_of(state)
         panel = self.query_one("#race", Panel)
-        panel.border_subtitle = Content(f"track = {race.span:,} rev")
+        panel.border_subtitle = Content.styled(f"track = {race.span:,} rev", "$ink-muted")
         panel.show(lambda width, height: race_content(race, width, height), race)
         self._paint_why(state)
 
@@ -95,6 +95,7 @@ class OverviewScreen(ModeScreen):
             return
         foreseen = foresee(row, state) if row is not None else []
         panel = self.query_one("#why", Panel)
+        panel.border_title = title_of(row)
         panel.show(lambda width, height: why_content(row, foreseen, (), width, height))
 
     def _moved(self, what: str, stamp: Any) -> bool:
@@ -116,9 +117,3 @@ class OverviewScreen(ModeScreen):
     def object_in_hand(self) -> tuple[str, Any] | None:
         row = self.requests.row
         return None if row is None else request_object(row)
-
-
-def request_object(row: RequestRow) -> tuple[str, Any]:
-    """A request as `y` shows it: its telemetry events."""
-    events = [event for event in (row.started, row.routed, row.finished, *row.calls) if event is not None]
-    return f"request {row.id}", msgspec.to_builtins(events)

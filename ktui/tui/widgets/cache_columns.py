@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ktui.tui.model.format import integer, short_bytes, short_count
-from ktui.tui.model.lanes import by_size
+from ktui.tui.model.lanes import NOTED_LAG, by_size
 from ktui.tui.model.request_view import short_resource
 from ktui.tui.model.state import CacheRow, State
 from ktui.tui.widgets.columns import Cell, Column
@@ -40,7 +40,8 @@ def _name(line: CacheLine) -> Cell:
 def _lag(line: CacheLine) -> Cell:
     if not line.row.live:
         return (_progress(line.row), "$ink-muted")
-    return (f"−{integer(line.lag)}", "$rv-lag") if line.lag else ("0", "$ink-muted")
+    style = "$rv-lag" if line.lag >= NOTED_LAG else "$ink-muted"
+    return (f"−{integer(line.lag)}" if line.lag else "0", style)
 
 
 def _progress(row: CacheRow) -> str:

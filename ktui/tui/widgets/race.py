@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from ktui.tui.model.format import integer
-from ktui.tui.model.lanes import Lane, Race
+from ktui.tui.model.lanes import NOTED_LAG, Lane, Race
 from ktui.tui.model.request_view import short_resource
 from ktui.tui.widgets.lines import line, lines, pad
 
@@ -17,7 +17,7 @@ def race_content(race: Race, width: int, height: int) -> Content:
     """As many lanes as there is height for; the etcd head is always the first."""
     if not race.head:
         return line(("no revision seen yet", "$ink-muted"))
-    shown = race.lanes[:height]
+    shown = race.shown(height)
     number = len(integer(race.head))
     name_width = min(_LONGEST_NAME, max(len(short_resource(lane.name)) for lane in shown))
     track = width - name_width - number - 2
@@ -32,7 +32,7 @@ def _lane(race: Race, lane: Lane, name_width: int, width: int, number: int) -> C
     parts += _track(race, lane, width)
     if number:
         text = integer(lane.rv) if not lane.lag else f"−{integer(lane.lag)}"
-        style = "$rv-head" if lane.head else "$rv-lag" if lane.lag else "$ink-muted"
+        style = "$rv-head" if lane.head else "$rv-lag" if lane.lag >= NOTED_LAG else "$ink-muted"
         parts.append((" " + text.rjust(number), style))
     return line(*parts)
 

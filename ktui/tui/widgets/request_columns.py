@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ktui.tui.model.format import clock_time, integer, milliseconds, short_bytes, short_count
 from ktui.tui.model.request_view import request_runs, request_text
 from ktui.tui.model.routes import badge_of
@@ -58,10 +60,10 @@ TIME: Column[RequestRow] = Column(
     "time", "time", lambda row: (clock_time(row.at), "$ink-muted"), lambda row: row.at, width=8, priority=6
 )
 CLIENT: Column[RequestRow] = Column(
-    "client", "client", lambda row: row.started.client, width=8, flex=1, most=18, priority=3
+    "client", "client", lambda row: row.started.client, width=10, flex=2, most=18, priority=3
 )
 REQUEST: Column[RequestRow] = Column(
-    "request", "request", request_runs, request_text, width=24, flex=6, priority=0
+    "request", "request", request_runs, request_text, width=20, flex=6, priority=0
 )
 SCANNED: Column[RequestRow] = Column(
     "scanned",
@@ -154,7 +156,7 @@ FULL: Requests = (
     ROUTE,
     TIME,
     CLIENT,
-    REQUEST,
+    replace(REQUEST, width=28),
     REASON,
     STATUS,
     SCANNED,

@@ -15,6 +15,7 @@ from ktui.tui.model.state import RequestRow, RouteStep
 from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad
 
 _INDENT = 2
+_WIDEST_WALK = 96  # cells; beyond it "yes" and "no" stand too far from their questions
 
 
 def why_content(
@@ -69,10 +70,8 @@ def versions_line(foreseen: Sequence[Foreseen], width: int) -> Content:
         letter = "!" if one.route == "none" else badge.letter
         style = "$route-error bold" if one.route == "none" else badge.style
         runs += [(" · ", "$ink-faint")] if index else []
-        runs += [
-            (f"{one.version} ", "$ink-strong underline" if one.current else "$ink-muted"),
-            (letter, style),
-        ]
+        runs.append((one.version, "$ink-strong underline" if one.current else "$ink-muted"))
+        runs += [(" ", ""), (letter, style)]
     return line(*runs).truncate(width, ellipsis=True)
 
 
@@ -84,6 +83,7 @@ def walk_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Cont
     """The predicates in order with the values they saw; the decisive ones survive a lack of height."""
     if not steps or height < 1:
         return []
+    width = min(width, _WIDEST_WALK)
     kept = list(enumerate(steps, 1))
     hidden = 0
     while len(kept) > height - (1 if hidden else 0) and len(kept) > 1:
@@ -115,4 +115,4 @@ def title_of(row: RequestRow | None) -> Content:
     """The panel's title: the request it speaks of."""
     if row is None:
         return Content("why")
-    return line(("why ", ""), *[(text, "") for text, _ in request_runs(row)])
+    return line(("why  ", ""), *request_runs(row))
