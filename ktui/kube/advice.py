@@ -58,18 +58,41 @@ def near_parameter(name: str) -> str | None:
 
 
 def advise(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> tuple[Advice, ...]:
-    """Cheaper forms, the most telling first; none for a request that is refused or cheap already."""
-    decision = predict(request, state, behaviour)
+    """Cheaper forms, the most telling first; none for a request that is refused or cheap already.
+
+    A misspelt parameter is corrected first: the other forms start from there.
+    """
     found = []
+    corrected = _corrected(request)
+    if corrected is not None:
+        names = ", ".join(f"{name} is no {meant}" for name, meant in _misspelt(request))
+        why = f"{names}: the server ignores it"
+        found.append(Advice("a.parameter", why, corrected.url, predict(corrected, state, behaviour)))
+        request = corrected
+    decision = predict(request, state, behaviour)
     for rule in _RULES:
         for advice_id, why, path in rule(request, decision, behaviour):
-            try:
-                rewritten = predict(parse_request(path, request.verb), state, behaviour)
-            except RequestError:
-                continue  # a corrected name whose value is no selector helps nobody
-            if advice_id == "a.parameter" or _cheaper(rewritten, decision):
+            rewritten = predict(parse_request(path, request.verb), state, behaviour)
+            if _cheaper(rewritten, decision):
                 found.append(Advice(advice_id, why, path, rewritten))
     return tuple(found)
+
+
+def _misspelt(request: ReadRequest) -> list[tuple[str, str]]:
+    near = ((name, near_parameter(name)) for name in request.options.unknown)
+    return [(name, meant) for name, meant in near if meant and meant != name]
+
+
+def _corrected(request: ReadRequest) -> ReadRequest | None:
+    """The request with its parameters spelt right; None when nothing is wrong or it gets no better."""
+    names = dict(_misspelt(request))
+    if not names:
+        return None
+    parameters = [(names.get(key, key), value) for key, value in pairs(split_url(request.url)[1])]
+    try:
+        return parse_request(request.info.path + _query(parameters), request.verb)
+    except RequestError:
+        return None  # the value makes no selector: the warning alone has to do
 
 
 def etcd_cost(decision: Decision) -> int:
@@ -86,24 +109,14 @@ def _cheaper(rewritten: Decision, decision: Decision) -> bool:
 Found = Iterator[tuple[str, str, str]]
 
 
-def _parameter(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
-    for name in request.options.unknown:
-        meant = near_parameter(name)
-        if meant:
-            yield (
-                "a.parameter",
-                f"{name} is ignored by the server; write {meant}",
-                _renamed(request, name, meant),
-            )
-
-
 def _any_version(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
     if request.options.resource_version or request.options.continue_ or request.verb == "watch":
         return
-    why = (
-        "resourceVersion=0 answers from memory and reads nothing from etcd, if a slightly old answer will do"
-    )
-    if request.verb == "list" and request.options.limit > 0:
+    pages = request.options.limit > 0
+    if pages and decision.route is not Route.ETCD:
+        return  # a page is less than the whole collection, which resourceVersion=0 would bring
+    why = "resourceVersion=0 answers from memory without etcd, if a slightly old answer will do"
+    if pages:
         why += "; the limit is then ignored, everything comes at once"
     if request.fields.requires("spec.nodeName") is not None and request.info.resource == "pods":
         why += "; pods are indexed by spec.nodeName, so only that node's are looked at"
@@ -158,7 +171,7 @@ def _pages(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Fo
 
 
 Rule = Callable[[ReadRequest, Decision, Behaviour], Found]
-_RULES: tuple[Rule, ...] = (_parameter, _any_version, _not_exact, _namespace, _pages)
+_RULES: tuple[Rule, ...] = (_any_version, _not_exact, _namespace, _pages)
 
 
 def _changed(request: ReadRequest, **changes: str | None) -> list[tuple[str, str]]:
@@ -173,11 +186,6 @@ def _with(request: ReadRequest, **changes: str | None) -> str:
 def _without(path: str, parameter: str) -> str:
     plain, query = split_url(path)
     return plain + _query([(key, value) for key, value in pairs(query) if key != parameter])
-
-
-def _renamed(request: ReadRequest, name: str, meant: str) -> str:
-    found = [(meant if key == name else key, value) for key, value in pairs(split_url(request.url)[1])]
-    return request.info.path + _query(found)
 
 
 def _query(parameters: list[tuple[str, str]]) -> str:

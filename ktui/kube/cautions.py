@@ -21,9 +21,7 @@ def cautions(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> 
     if request.info.watch:
         found.append("the path form /watch/ is deprecated: use ?watch=true")
     if request.resource is None and request.verb != "get":
-        found.append(
-            f"{request.info.resource} is not built in: taken for a custom resource, which has a cache"
-        )
+        found.append(f"{request.info.resource} is not built in: taken for a custom resource (with a cache)")
     return tuple(found)
 
 
@@ -62,10 +60,12 @@ def _limits(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> I
 
 
 def _narrowing(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
-    if request.required_name and not request.narrows_name(behaviour):
-        if not (request.options.continue_ or request.info.namespace or request.cluster_scoped):
-            yield "metadata.name without a namespace: all namespaces are read and filtered; name it in the path"
-    if request.required_namespace and not request.info.namespace and behaviour.minor <= 26:
+    if request.info.namespace or request.cluster_scoped:
+        return
+    token = bool(request.options.continue_)
+    if request.required_name and not token and not request.narrows_name(behaviour):
+        yield "metadata.name without a namespace: all namespaces are read and filtered; put it in the path"
+    if request.required_namespace and behaviour.minor <= 26:
         yield "metadata.namespace does not narrow the read before 1.27: every namespace is read and filtered"
 
 

@@ -113,6 +113,13 @@ def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO
     return _behaviour(minor, patch, frozenset(gates.items()))
 
 
+def check_gates(gates: Mapping[str, bool]) -> None:
+    """Raises UnknownGateError for a name that no minor knows."""
+    for gate in gates:
+        if gate not in GATES:
+            raise UnknownGateError(f"unknown feature gate {gate!r}: {_known_gates(gate, NEWEST_MINOR)}")
+
+
 @lru_cache(maxsize=256)
 def _behaviour(minor: int, patch: int | None, overrides: frozenset[tuple[str, bool]]) -> Behaviour:
     effective = {g: default_of(g, minor) for g in GATES if phase_of(g, minor) is not None}

@@ -43,7 +43,7 @@ def _from_etcd(walk: Walk, reasons: tuple[str, ...], rv: str, state: CacheState)
         error = errors.bad_rv(rv)
         return Decision(Route.ETCD, (*reasons, "g.badrv"), walk.done(), error=error)
     ops = ("get_key",)
-    if _beyond(walk, n, state):
+    if n > 0 and _beyond(walk, n, state):
         error = errors.too_large(n, state.etcd_rv or 0)
         return Decision(Route.ETCD, (*reasons, "g.toolarge"), walk.done(), etcd_ops=ops, error=error)
     return Decision(

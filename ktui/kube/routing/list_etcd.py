@@ -57,7 +57,7 @@ def _future_revision(case: ListCase, reasons: Reasons, n: int) -> Decision:
 
 def _newest(case: ListCase, reasons: Reasons, n: int) -> Decision:
     op = "get_key" if not case.recursive else "range_page" if case.limited else "range_full"
-    if _future(case, n):
+    if n > 0 and _future(case, n):
         error = errors.too_large(n, case.state.etcd_rv or 0)
         return case.refuse(Route.ETCD, (*reasons, "e.toolarge_etcd"), error, etcd_ops=(op,))
     return _listed(case, reasons, "linearizable", HEADER_REVISION, op)

@@ -7,6 +7,11 @@ import re
 _SEMANTIC = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 
 
+def is_etcd_version(version: str) -> bool:
+    """Whether it is a semantic version at all."""
+    return _SEMANTIC.fullmatch(version.strip()) is not None
+
+
 def etcd_supports_progress(version: str) -> bool:
     """kube-apiserver 1.31 on: from etcd 3.4.31 within 3.4, else from 3.5.13; unparsable means no.
 

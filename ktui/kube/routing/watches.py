@@ -184,7 +184,7 @@ def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Decision:
     if n is None:
         return _bad_rv(case)
     if ask("sendInitialEvents?", _word(case.initial), case.initial is True):
-        if _beyond(case, n):
+        if n > 0 and _beyond(case, n):
             error = errors.too_large(n, state.etcd_rv or 0, in_stream=True)
             return case.stream_error(Route.ETCD, (*before, "w.toolarge"), error)
         end = ("w.bookmark_end",) if case.question.bookmarks else ()

@@ -1,0 +1,147 @@
+"""`ktui explain`: say where a request is served from, and why, without any etcd."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ktui.cli.exits import OK, USAGE, fail
+
+if TYPE_CHECKING:
+    from ktui.kube.explain import Explanation
+    from ktui.kube.routing.request import ReadRequest
+    from ktui.kube.versions import Behaviour
+
+DEFAULT_VERSION = "1.36"
+CACHES = ("ready", "initializing", "reinitializing", "disabled")
+AGES = ("compacted", "old", "current", "ahead", "beyond")
+
+EPILOG = """ages of a revision, for --rv-age and --continue-age:
+  compacted  etcd has forgotten it          current  the cache's newest
+  old        cache and etcd know it         ahead    etcd has it, the cache not yet
+                                            beyond   nobody has it yet
+examples:
+  ktui explain '/api/v1/pods?limit=500'
+  ktui explain '/api/v1/pods?limit=500&resourceVersion=0' --kube-version all
+  ktui explain '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --kube-version 1.24
+  ktui explain '/api/v1/pods' --etcd-version 3.5.1 --json
+  ktui explain '/api/v1/pods?limit=500&resourceVersion=4711' --rv-age old --no-cache-snapshot
+  ktui explain '/api/v1/configmaps?watch=true&resourceVersion=4711' --rv-age compacted
+  ktui explain '/api/v1/nodes' --kube-version 1.30 --feature-gates ConsistentListFromCache=true
+
+exit status: 0 explained (also where the server would answer an error), 2 usage"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "explain",
+        help="say where a request is served from, and why, without any etcd",
+        description="Say whether a kube-apiserver serves a GET, LIST or WATCH from its watch cache or from "
+        "etcd, why, and what would be cheaper. Nothing is contacted.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("path", metavar="PATH", help="API path with its query as in `kubectl get --raw`, or a whole URL")
+    add("--verb", choices=("get", "list", "watch"), default="", help="default: what the path asks for")
+    add(
+        "--kube-version",
+        metavar="V",
+        default=DEFAULT_VERSION,
+        help=f"1.19 to 1.37, or all (default: {DEFAULT_VERSION})",
+    )
+    add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
+    add("--etcd-version", metavar="V", help="does this etcd support progress requests? (default: it does)")
+    add("--cache", choices=CACHES, default="ready", help="state of the resource's watch cache")
+    add("--rv-age", choices=AGES, default="current", help="how old the request's resourceVersion is")
+    add("--continue-age", choices=AGES[:-1], default="current", help="how old the continue token is")
+    add(
+        "--cache-snapshot",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether the cache still holds a snapshot of an old revision",
+    )
+    add("--json", action="store_true", help="one JSON object, or an array of them for `all`")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ktui.kube.routing.request import RequestError, parse_request
+    from ktui.kube.versions import BehaviourError
+
+    try:
+        request = parse_request(args.path, args.verb)
+        explanations = [_explain(request, args, *pair) for pair in _behaviours(args)]
+    except (RequestError, BehaviourError) as error:
+        from ktui.cli.explain_text import printable
+
+        return fail(printable(str(error)), USAGE)
+    if args.json:
+        _print_json(explanations, every=args.kube_version == "all")
+    else:
+        from ktui.cli.explain_text import lines
+
+        print("\n".join(lines(explanations, colour=_colour())))
+    return OK
+
+
+def _explain(
+    request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
+) -> Explanation:
+    from ktui.kube.explain import explain
+    from ktui.kube.routing.model import Readiness
+    from ktui.kube.routing.world import Age, world_of
+
+    state = world_of(
+        request,
+        readiness=Readiness(args.cache),
+        progress=_progress(args.etcd_version),
+        rv_age=Age(args.rv_age),
+        token_age=Age(args.continue_age),
+        snapshot=args.cache_snapshot,
+    )
+    return explain(request, state, behaviour, warnings)
+
+
+def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
+    """The versions to explain, each with what has to be said about its gates."""
+    from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError, behaviour_of, check_gates, parse_gates
+
+    gates = parse_gates(args.feature_gates)
+    if args.kube_version != "all":
+        yield behaviour_of(args.kube_version, gates), ()
+        return
+    check_gates(gates)
+    for version in KNOWN_VERSIONS:
+        settable, warnings = {}, []
+        for gate, wanted in gates.items():
+            try:
+                behaviour_of(version, {gate: wanted})
+                settable[gate] = wanted
+            except BehaviourError as error:
+                warnings.append(f"{error}; the default is used")
+        yield behaviour_of(version, settable), tuple(warnings)
+
+
+def _progress(etcd_version: str | None) -> bool:
+    from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
+    from ktui.kube.routing.request import RequestError
+
+    if etcd_version is None:
+        return True
+    if not is_etcd_version(etcd_version):
+        raise RequestError(f"{etcd_version!r} is no etcd version: write it like 3.5.13")
+    return etcd_supports_progress(etcd_version)
+
+
+def _print_json(explanations: Iterable[Explanation], *, every: bool) -> None:
+    documents = [explanation.document() for explanation in explanations]
+    print(json.dumps(documents if every else documents[0], indent=2))
+
+
+def _colour() -> bool:
+    import os
+
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -1,0 +1,197 @@
+"""Explanations as aligned text: the verdict first, then the walk, the cost and what would be cheaper."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from ktui.kube.explain import Explanation
+from ktui.kube.routing.model import Decision, Route
+from ktui.kube.routing.reasons import REASONS
+
+_LETTERS = {Route.CACHE: "C", Route.CACHE_SNAPSHOT: "S", Route.ETCD: "E", Route.NONE: "!"}
+_WORDS = {
+    Route.CACHE: "cache",
+    Route.CACHE_SNAPSHOT: "cache, a snapshot",
+    Route.ETCD: "etcd",
+    Route.NONE: "rejected",
+}
+_SGR = {"C": "1;32", "S": "1;36", "E": "1;33", "!": "1;31"}
+_WAITS = {
+    "none": "does not wait",
+    "up_to_3s": "waits up to 3 s",
+    "until_ready": "waits until the cache is ready",
+    "until_ready+up_to_3s": "waits until the cache is ready, then up to 3 s",
+}
+
+
+def lines(explanations: Sequence[Explanation], *, colour: bool = False) -> Iterator[str]:
+    """Lines for a terminal; escape sequences only with `colour`."""
+    width = min(max(shutil.get_terminal_size().columns, 60), 120)
+    if len(explanations) == 1:
+        return _one(explanations[0], width, colour)
+    return _every(explanations, width, colour)
+
+
+def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
+    decision = e.decision
+    yield from _verdict(decision, width, colour)
+    yield ""
+    yield from _rows(e, width)
+    yield ""
+    yield "walk"
+    yield from _walk(decision)
+    yield from _warnings(e.warnings, width)
+    yield from _advice(e, width, colour)
+
+
+def _verdict(decision: Decision, width: int, colour: bool) -> Iterator[str]:
+    head = f"{_letter(decision, colour)}  {_WORDS[decision.route]} — "
+    first, *others = decision.reasons
+    indent = " " * 3
+    # The escape sequences of the letter take no room on the screen.
+    plain = f"{_LETTERS[decision.route]}  {_WORDS[decision.route]} — {first}: {REASONS[first]}"
+    wrapped = textwrap.wrap(plain, width, subsequent_indent=indent)
+    yield head + wrapped[0][len(plain.split(" — ")[0]) + 3 :]
+    yield from wrapped[1:]
+    for reason in others:
+        yield from _wrapped(f"and {reason}: {REASONS[reason]}", width, indent)
+
+
+def _letter(decision: Decision, colour: bool) -> str:
+    letter = _LETTERS[decision.route]
+    return f"\x1b[{_SGR[letter]}m{letter}\x1b[0m" if colour else letter
+
+
+def _rows(e: Explanation, width: int) -> Iterator[str]:
+    d = e.decision
+    rows = [
+        ("request", f"{e.request.verb.upper()} {printable(e.request.url)}, Kubernetes {e.behaviour.version}"),
+        ("error", _error_text(d)),
+        ("limit", {True: "honoured", False: "ignored", None: ""}[d.limit_honoured]),
+        ("consistency", d.consistency or ""),
+        ("list's RV", d.list_rv or ""),
+        ("wait", _WAITS[d.wait] if d.wait != "none" else ""),
+        ("etcd reads", ", ".join(d.etcd_ops) or ("none" if d.error is None else "")),
+        ("fallback", d.fallback or ""),
+        ("seats", _seats(e)),
+        ("events", "the server asks for the initial events itself" if d.initial_events_defaulted else ""),
+    ]
+    for label, value in rows:
+        if value:
+            first, *rest = textwrap.wrap(value, width - 16) or [""]
+            yield f"   {label:<13}{first}"
+            yield from (" " * 16 + more for more in rest)
+
+
+def _error_text(decision: Decision) -> str:
+    error = decision.error
+    if error is None:
+        return ""
+    where = "in the stream of a 200: " if error.in_stream else ""
+    retry = f" (Retry-After {error.retry_after} s)" if error.retry_after else ""
+    return f"{where}{error.code} {error.reason}{' ' if error.reason else ''}{printable(error.message)}{retry}"
+
+
+def _seats(e: Explanation) -> str:
+    few, many = e.seats
+    if many == 0:
+        return "none: flow control is off, requests are only counted in flight"
+    return str(few) if few == many else f"{few} to {many}, by how much the resource holds"
+
+
+def _walk(decision: Decision) -> Iterator[str]:
+    rule_width = max(len(step.rule) for step in decision.steps)
+    for phase, steps in groupby(decision.steps, key=lambda step: step.phase):
+        yield f"   {phase}"
+        for step in steps:
+            mark = "YES" if step.taken else "no"
+            yield f"     {mark:<4}{step.rule:<{rule_width}}  {printable(step.saw)}"
+
+
+def _warnings(warnings: Sequence[str], width: int) -> Iterator[str]:
+    if warnings:
+        yield ""
+    for warning in warnings:
+        yield from _wrapped(f"! {printable(warning)}", width, "", "  ")
+
+
+def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
+    if e.advice:
+        yield ""
+        yield "cheaper (predicted)"
+    for advice in e.advice:
+        yield f"   {_letter(advice.decision, colour)}  {printable(advice.path)}"
+        yield from _wrapped(advice.why, width, " " * 6)
+
+
+def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
+    """One row a run of versions that answer alike; the reasons once, below."""
+    request = explanations[0].request
+    yield f"{request.verb.upper()} {printable(request.url)}"
+    yield ""
+    runs = [list(run) for _, run in groupby(explanations, key=_alike)]
+    cells = [_cells(run) for run in runs]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    for run, row in zip(runs, cells, strict=True):
+        letter = _letter(run[0].decision, colour)
+        padded = [cell.ljust(size) for cell, size in zip(row, widths, strict=True)]
+        yield f"   {padded[0]}  {letter}  {'  '.join(padded[1:])}".rstrip()
+    yield ""
+    for reason in dict.fromkeys(r for e in explanations for r in e.decision.reasons):
+        yield from _wrapped(f"{reason}: {REASONS[reason]}", width, "   ", "     ")
+    yield from _warnings(list(dict.fromkeys(w for e in explanations for w in e.warnings)), width)
+    yield from _advice_by_version(explanations, width, colour)
+
+
+def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
+    """Each cheaper form once, with the versions that it helps."""
+    helped: dict[tuple[str, str, str], list[Explanation]] = {}
+    for e in explanations:
+        for advice in e.advice:
+            letter = _letter(advice.decision, colour)
+            helped.setdefault((letter, advice.path, advice.why), []).append(e)
+    if helped:
+        yield ""
+        yield "cheaper (predicted)"
+    for (letter, path, why), versions in helped.items():
+        yield f"   {letter}  {printable(path)}"
+        yield from _wrapped(f"{_span(versions)}: {why}", width, " " * 6)
+
+
+def _alike(e: Explanation) -> tuple[object, ...]:
+    d = e.decision
+    code = d.error.code if d.error else 0
+    return d.route, d.reasons, d.limit_honoured, d.consistency, d.wait, code, d.fallback, e.seats
+
+
+def _cells(run: Sequence[Explanation]) -> list[str]:
+    e = run[0]
+    d = e.decision
+    limit = {True: "limit honoured", False: "limit ignored", None: ""}[d.limit_honoured]
+    outcome = f"{d.error.code} {d.error.reason}".strip() if d.error else d.consistency or ""
+    seats = str(e.seats.min) if e.seats.min == e.seats.max else f"{e.seats.min}–{e.seats.max}"
+    return [_span(run), _WORDS[d.route], ", ".join(d.reasons), limit, outcome, f"seats {seats}"]
+
+
+def _span(run: Sequence[Explanation]) -> str:
+    first, last = run[0].behaviour.version, run[-1].behaviour.version
+    return first if first == last else f"{first}–{last}"
+
+
+def _wrapped(text: str, width: int, indent: str, hanging: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def printable(text: str) -> str:
+    """Text without control characters: what a client typed never reaches the terminal raw."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
