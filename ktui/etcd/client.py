@@ -1,0 +1,227 @@
+"""The connection to an etcd. Everything that ktui asks of it goes through here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from aetcd import rpc
+
+from ktui.etcd import guard
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.decode import decode_range, kv_of
+from ktui.etcd.guard import Message, Rpc
+from ktui.etcd.ledger import Ledger
+from ktui.etcd.progress import supports_progress
+from ktui.etcd.text import other_text, range_text, txn_text
+from ktui.etcd.transport import Decoded, T, Transport
+from ktui.etcd.types import EtcdStatus, RangeResult, TxnResult
+from ktui.etcd.watch import WatchStream
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import Toll
+
+
+class EtcdClient:
+    """One etcd cluster. Every method may raise EtcdError; those that write ReadOnlyError, unsent."""
+
+    def __init__(self, config: EtcdConfig, bus: Bus) -> None:
+        self._transport = Transport(config, bus)
+        self.version = ""
+
+    @classmethod
+    async def connect(cls, config: EtcdConfig, bus: Bus) -> EtcdClient:
+        """A client whose etcd has answered a Status request."""
+        client = cls(config, bus)
+        try:
+            await client.status(purpose="connect")
+        except BaseException:
+            await client.close()
+            raise
+        return client
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    @property
+    def read_only(self) -> bool:
+        return self._transport.read_only
+
+    @property
+    def endpoints(self) -> list[str]:
+        return self._transport.endpoints.all
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._transport.ledger
+
+    @property
+    def head(self) -> int:
+        """The greatest revision that any answer bore."""
+        return self.ledger.head
+
+    @property
+    def toll(self) -> Toll:
+        return self.ledger.toll
+
+    @property
+    def supports_progress(self) -> bool:
+        """Whether the version that etcd told can be trusted with progress requests."""
+        return supports_progress(self.version)
+
+    async def status(self, purpose: str = "status") -> EtcdStatus:
+        """Version, size and head of the endpoint in use."""
+
+        async def decode(raw: bytes) -> Decoded[EtcdStatus]:
+            answer = rpc.StatusResponse.FromString(raw)
+            revision = answer.header.revision
+            status = EtcdStatus(
+                answer.version,
+                answer.dbSize,
+                answer.dbSizeInUse,
+                revision,
+                answer.leader,
+                tuple(answer.errors),
+            )
+            return Decoded(status, revision)
+
+        status = await self._call(guard.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
+        self.version = status.version
+        self.ledger.saw_size(status.db_size)
+        return status
+
+    async def range(
+        self,
+        key: bytes,
+        range_end: bytes = b"",
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+        purpose: str = "",
+    ) -> RangeResult:
+        """A linearizable read of one key or of [key, range_end). `revision` 0 is the present one.
+
+        CompactedError or FutureRevisionError when etcd does not have that revision.
+        """
+        request = rpc.RangeRequest(
+            key=key,
+            range_end=range_end,
+            limit=limit,
+            revision=revision,
+            keys_only=keys_only,
+            count_only=count_only,
+        )
+        return await self._call(guard.RANGE, request, _range_result, range_text, purpose)
+
+    async def create(self, key: bytes, value: bytes, lease: int = 0, purpose: str = "create") -> TxnResult:
+        """Put `key` if it does not exist (mod_revision = 0)."""
+        request = rpc.TxnRequest(compare=[_unmodified(key, 0)], success=[_put(key, value, lease)])
+        return await self._txn(request, purpose)
+
+    async def update(
+        self, key: bytes, value: bytes, mod_revision: int, lease: int = 0, purpose: str = "update"
+    ) -> TxnResult:
+        """Put `key` if it is still at `mod_revision`; else tell what it is."""
+        request = rpc.TxnRequest(
+            compare=[_unmodified(key, mod_revision)], success=[_put(key, value, lease)], failure=[_get(key)]
+        )
+        return await self._txn(request, purpose)
+
+    async def delete(self, key: bytes, mod_revision: int, purpose: str = "delete") -> TxnResult:
+        """Delete `key` if it is still at `mod_revision`; else tell what it is."""
+        delete = rpc.RequestOp(request_delete_range=rpc.DeleteRangeRequest(key=key))
+        request = rpc.TxnRequest(
+            compare=[_unmodified(key, mod_revision)], success=[delete], failure=[_get(key)]
+        )
+        return await self._txn(request, purpose)
+
+    async def grant_lease(self, ttl: int) -> int:
+        """The id of a new lease of `ttl` seconds (etcd may round it up)."""
+
+        async def decode(raw: bytes) -> Decoded[int]:
+            answer = rpc.LeaseGrantResponse.FromString(raw)
+            return Decoded(answer.ID, answer.header.revision)
+
+        return await self._call(
+            guard.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease"
+        )
+
+    async def lease_ttl(self, lease: int) -> int:
+        """Seconds that a lease has left, -1 when it is gone. A writable connection only (see guard.py)."""
+
+        async def decode(raw: bytes) -> Decoded[int]:
+            answer = rpc.LeaseTimeToLiveResponse.FromString(raw)
+            return Decoded(answer.TTL, answer.header.revision)
+
+        request = rpc.LeaseTimeToLiveRequest(ID=lease)
+        return await self._call(guard.LEASE_TTL, request, decode, other_text, "lease")
+
+    async def compact(self, revision: int) -> None:
+        """Forget every revision before `revision`."""
+
+        async def decode(raw: bytes) -> Decoded[None]:
+            return Decoded(None, rpc.CompactionResponse.FromString(raw).header.revision)
+
+        request = rpc.CompactionRequest(revision=revision)
+        await self._call(guard.COMPACT, request, decode, other_text, "compact")
+        self.ledger.saw_compaction(revision)
+
+    def watch(
+        self,
+        key: bytes,
+        range_end: bytes = b"",
+        start_revision: int = 0,
+        *,
+        prev_kv: bool = True,
+        progress_notify: bool = True,
+        purpose: str = "watch",
+    ) -> WatchStream:
+        """A stream of its own for one watch; it opens with the first read. Close it, or use `async with`."""
+        request = rpc.WatchCreateRequest(
+            key=key,
+            range_end=range_end,
+            start_revision=start_revision,
+            prev_kv=prev_kv,
+            progress_notify=progress_notify,
+            fragment=True,
+        )
+        return WatchStream(self._transport, request, purpose)
+
+    async def _call(
+        self,
+        method: Rpc,
+        request: Message,
+        decode: Callable[[bytes], Awaitable[Decoded[T]]],
+        text: Callable[[Message], str],
+        purpose: str,
+    ) -> T:
+        return await self._transport.call(method, request, decode, text=text, purpose=purpose)
+
+    async def _txn(self, request: rpc.TxnRequest, purpose: str) -> TxnResult:
+        return await self._call(guard.TXN, request, _txn_result, txn_text, purpose)
+
+
+async def _range_result(raw: bytes) -> Decoded[RangeResult]:
+    answer, kvs = await decode_range(raw)
+    revision = answer.header.revision
+    return Decoded(RangeResult(kvs, answer.count, answer.more, revision), revision, len(kvs))
+
+
+async def _txn_result(raw: bytes) -> Decoded[TxnResult]:
+    answer = rpc.TxnResponse.FromString(raw)
+    found = [kv for op in answer.responses for kv in op.response_range.kvs]
+    kv = kv_of(found[0]) if found else None
+    revision = answer.header.revision
+    return Decoded(TxnResult(answer.succeeded, revision, kv), revision, len(found))
+
+
+def _unmodified(key: bytes, mod_revision: int) -> rpc.Compare:
+    return rpc.Compare(key=key, target=rpc.Compare.MOD, result=rpc.Compare.EQUAL, mod_revision=mod_revision)
+
+
+def _put(key: bytes, value: bytes, lease: int) -> rpc.RequestOp:
+    return rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value, lease=lease))
+
+
+def _get(key: bytes) -> rpc.RequestOp:
+    return rpc.RequestOp(request_range=rpc.RangeRequest(key=key))

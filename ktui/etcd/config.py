@@ -1,0 +1,101 @@
+"""Where an etcd is and how to be let in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ktui.etcd.errors import EtcdError
+
+DEFAULT_PORT = 2379
+
+
+@dataclass(frozen=True, slots=True)
+class EtcdConfig:
+    """`endpoints` as etcdctl takes them (`https://host:2379`, `host:2379`).
+
+    Files are paths of PEM files. `server_name` is the name that the server's
+    certificate is checked against instead of the endpoint's host.
+    """
+
+    endpoints: tuple[str, ...]
+    read_only: bool = True
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    server_name: str = ""
+    user: str = ""
+    password: str = ""
+    dial_timeout: float = 5.0  # seconds
+
+    @property
+    def tls_files(self) -> bool:
+        return bool(self.ca_file or self.cert_file or self.key_file)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One endpoint taken apart: `target` is gRPC's name of it."""
+
+    text: str
+    target: str
+    tls: bool
+
+    @property
+    def loopback(self) -> bool:
+        return self.target.startswith(("127.", "localhost:", "[::1]:", "unix:"))
+
+
+def parse_endpoint(text: str, tls_files: bool = False) -> Endpoint:
+    """`https://…` is TLS, `http://…` is not; without a scheme TLS is used when certificates are given."""
+    scheme, separator, rest = text.strip().partition("://")
+    if not separator:
+        scheme, rest = ("https" if tls_files else "http"), text.strip()
+    if scheme in ("unix", "unixs"):
+        return Endpoint(text, f"unix:{rest}", scheme == "unixs")
+    if scheme not in ("http", "https"):
+        raise EtcdError(f"etcd endpoint {text!r}: scheme {scheme!r} is not known; write https://HOST:PORT.")
+    host = rest.rstrip("/")
+    if not host or "/" in host:
+        raise EtcdError(f"etcd endpoint {text!r} names no host; write https://HOST:PORT.")
+    if ":" not in host.rpartition("]")[2]:
+        host = f"{host}:{DEFAULT_PORT}"
+    return Endpoint(text, host, scheme == "https")
+
+
+def config_from(
+    environ: Mapping[str, str],
+    *,
+    endpoints: str = "",
+    ca_file: str = "",
+    cert_file: str = "",
+    key_file: str = "",
+    server_name: str = "",
+    user: str = "",
+    read_only: bool = True,
+) -> EtcdConfig:
+    """Options; those not given are taken from etcdctl's environment (`ETCDCTL_ENDPOINTS` …).
+
+    `user` is NAME or NAME:PASSWORD, as for etcdctl; ETCDCTL_PASSWORD supplies what is missing.
+    """
+    if environ.get("ETCDCTL_INSECURE_SKIP_TLS_VERIFY", "").lower() in ("1", "true"):
+        raise EtcdError(
+            "ETCDCTL_INSECURE_SKIP_TLS_VERIFY is not supported: name the CA with --cacert instead."
+        )
+    name, _, password = (user or environ.get("ETCDCTL_USER", "")).partition(":")
+    listed = (endpoints or environ.get("ETCDCTL_ENDPOINTS", "")).split(",")
+    return EtcdConfig(
+        endpoints=tuple(part.strip() for part in listed if part.strip()),
+        read_only=read_only,
+        ca_file=_path(ca_file or environ.get("ETCDCTL_CACERT", "")),
+        cert_file=_path(cert_file or environ.get("ETCDCTL_CERT", "")),
+        key_file=_path(key_file or environ.get("ETCDCTL_KEY", "")),
+        server_name=server_name,
+        user=name,
+        password=password or environ.get("ETCDCTL_PASSWORD", ""),
+    )
+
+
+def _path(text: str) -> Path | None:
+    return Path(text).expanduser() if text else None

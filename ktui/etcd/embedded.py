@@ -1,0 +1,228 @@
+"""A real etcd as a child: loopback only, on free ports, and never longer than ktui itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ktui.etcd import warden
+from ktui.etcd.binary import Binary, find_binary
+from ktui.etcd.errors import EmbeddedEtcdError
+from ktui.etcd.etcdlog import EtcdLog
+from ktui.etcd.snapshot import restore
+from ktui.etcd.throwaway import Throwaway, locked, sweep
+
+HOST = "127.0.0.1"
+NAME = "ktui"
+READY_TIMEOUT = 30.0  # seconds; a restored or foreign data directory may take some to open
+STOP_TIMEOUT = 10.0
+_PORT_TRIES = 5
+
+# A cluster of one needs no patience for elections: it leads after --election-timeout.
+_TUNING = {
+    "heartbeat-interval": "20",
+    "election-timeout": "100",
+    "snapshot-count": "10000",
+    "quota-backend-bytes": str(8 << 30),
+    "auto-compaction-retention": "0",
+}
+
+
+class EmbeddedEtcd:
+    """A running etcd. `failed` resolves with an EmbeddedEtcdError if it ends by itself."""
+
+    def __init__(self, binary: Binary, data_dir: Path | None) -> None:
+        self.binary = binary
+        self.endpoint = ""
+        self.log = EtcdLog()
+        self.failed: asyncio.Future[EmbeddedEtcdError] = asyncio.get_running_loop().create_future()
+        self.warnings: list[str] = []
+        self._throwaway = Throwaway() if data_dir is None else None
+        self.data_dir = data_dir or self._own.path / "data"
+        self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    @classmethod
+    async def start(
+        cls,
+        data_dir: Path | None = None,
+        binary: Path | None = None,
+        snapshot: Path | None = None,
+        port: int | None = None,
+    ) -> EmbeddedEtcd:
+        """Start one and wait until it serves. EmbeddedEtcdError or SnapshotError say why it does not.
+
+        Without `data_dir` the data is thrown away at the end. A `snapshot` is
+        restored into such a directory first. `port` is the client port.
+        """
+        await asyncio.to_thread(sweep)
+        self = cls(await find_binary(binary), data_dir)
+        try:
+            self._check_data_dir()
+            if snapshot is not None:
+                self.warnings += await restore(snapshot, self.data_dir, self._own.path, self.binary)
+            await self._start(port)
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    @property
+    def pid(self) -> int:
+        """Process id of the warden, whose child etcd is."""
+        return self._process.pid if self._process else 0
+
+    async def stop(self) -> None:
+        """End etcd, and remove its data if it is a throwaway. May be called twice."""
+        self._stopping = True
+        if self._process is not None:
+            await self._end(self._process)
+        if self._throwaway is not None:
+            await asyncio.to_thread(self._throwaway.remove)
+
+    @property
+    def _own(self) -> Throwaway:
+        if self._throwaway is None:
+            raise EmbeddedEtcdError(
+                "a snapshot is restored into a throwaway directory: leave out --data-dir."
+            )
+        return self._throwaway
+
+    def _check_data_dir(self) -> None:
+        try:
+            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            held = locked(self.data_dir / "member" / "snap" / "db")
+        except OSError as error:
+            raise EmbeddedEtcdError(f"data directory {self.data_dir}: {error.strerror}.") from error
+        if held:
+            raise EmbeddedEtcdError(f"data directory {self.data_dir} is in use by another etcd.")
+
+    async def _start(self, port: int | None) -> None:
+        tuning = dict(_TUNING)
+        for _ in range(_PORT_TRIES + len(_TUNING)):
+            client_port, peer_port = _free_ports(port)
+            self.endpoint = f"http://{HOST}:{client_port}"
+            await self._spawn(self._flags(client_port, peer_port, tuning))
+            if await self._ready():
+                return
+            if self.log.unknown_flag in tuning:  # a later etcd has dropped it: do without
+                del tuning[self.log.unknown_flag]
+            elif not self.log.port_in_use or (port and _in_use(port)):
+                break  # nothing that another attempt could change
+            self.log = EtcdLog()
+        raise EmbeddedEtcdError(self._why())
+
+    def _flags(self, client_port: int, peer_port: int, tuning: dict[str, str]) -> list[str]:
+        peer = f"http://{HOST}:{peer_port}"
+        settings = {
+            "name": NAME,
+            "data-dir": str(self.data_dir),
+            "listen-client-urls": self.endpoint,
+            "advertise-client-urls": self.endpoint,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": f"{NAME}={peer}",
+            "logger": "zap",
+            "log-outputs": "stderr",
+            "log-level": "info",
+            **tuning,
+        }
+        flags = [f"--{name}={value}" for name, value in settings.items()]
+        return [*flags, "--unsafe-no-fsync"] if self._throwaway else flags
+
+    async def _spawn(self, flags: list[str]) -> None:
+        """The warden in a session of its own: a Ctrl-C in the terminal does not reach it before us."""
+        throwaway = self._throwaway
+        lock_fd = throwaway.lock_fd if throwaway else -1
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", warden.__file__, str(os.getpid()), str(lock_fd)),
+            *(str(throwaway.path) if throwaway else "-", "--", str(self.binary.path), *flags),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=(lock_fd,) if throwaway else (),
+            start_new_session=True,
+            env={key: value for key, value in os.environ.items() if not key.startswith("ETCD_")},
+        )
+
+    async def _ready(self) -> bool:
+        """Read the log until etcd says that it serves (True) or ends (False); then go on reading aside."""
+        process = self._process
+        assert process is not None and process.stderr is not None
+        try:
+            async with asyncio.timeout(READY_TIMEOUT):
+                while not self.log.ready:
+                    line = await _line(process.stderr)
+                    if line is None:
+                        await self._end(process)
+                        return False
+                    self.log.add(line)
+        except TimeoutError:
+            await self._end(process)
+            raise EmbeddedEtcdError(
+                f"etcd is not ready after {READY_TIMEOUT:.0f} s: {self.log.telling}"
+            ) from None
+        self._reader = asyncio.create_task(self._follow(process, process.stderr), name="etcd log")
+        return True
+
+    async def _follow(self, process: asyncio.subprocess.Process, stderr: asyncio.StreamReader) -> None:
+        while (line := await _line(stderr)) is not None:
+            self.log.add(line)
+        await process.wait()
+        if not self._stopping and not self.failed.done():
+            self.failed.set_result(EmbeddedEtcdError(self._why("ended")))
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        """Closing its standard input tells the warden, as our own death would."""
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+        if self._reader is not None:
+            await self._reader
+            self._reader = None
+
+    def _why(self, what: str = "does not start") -> str:
+        if self.log.no_space:
+            return f"etcd {what}: no space is left on the disk of {self.data_dir}."
+        if self.log.port_in_use:
+            return f"etcd {what}: port {urlsplit(self.endpoint).port} is in use by another program."
+        return f"{self.binary.path} {what}: {self.log.telling or 'it said nothing'}"
+
+
+async def _line(stream: asyncio.StreamReader) -> bytes | None:
+    """The next line; None at the end. A line beyond the stream's limit is skipped."""
+    while True:
+        try:
+            return await stream.readline() or None
+        except ValueError:
+            continue
+
+
+def _free_ports(port: int | None) -> tuple[int, int]:
+    """The client port asked for, or a free one, and a free peer port: free now, not for sure later."""
+    with closing(socket.socket()) as client, closing(socket.socket()) as peer:
+        peer.bind((HOST, 0))
+        if port is None:
+            client.bind((HOST, 0))
+        return port or client.getsockname()[1], peer.getsockname()[1]
+
+
+def _in_use(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return True
+    return False

@@ -1,0 +1,122 @@
+"""gRPC's and etcd's errors as this room's: which endpoint, which step, what to do."""
+
+from __future__ import annotations
+
+import re
+
+import grpc
+
+from ktui.etcd.errors import (
+    AuthenticationError,
+    CompactedError,
+    EtcdError,
+    FutureRevisionError,
+    NoSpaceError,
+    PermissionDeniedError,
+    RequestTooLargeError,
+    UnreachableError,
+)
+
+_COMPACTED = "required revision has been compacted"
+_TLS_WORDS = ("ssl", "tls", "handshake", "certificate", "peer name")
+_DNS_WORDS = ("dns", "name resolution", "domain name", "could not contact dns")
+_TCP_WORDS = (
+    "connection refused",
+    "failed to connect",
+    "connect endpoint failed",
+    "no route",
+    "unreachable",
+    "timed out",
+)
+
+
+def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
+    """The EtcdError that says what `error` means at `endpoint`."""
+    code, detail = error.code(), error.details() or ""
+    if code is grpc.StatusCode.OUT_OF_RANGE:
+        return _out_of_range(detail)
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return unavailable(detail, endpoint)
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return UnreachableError(
+            f"etcd {endpoint} did not answer in time; is it overloaded or without a quorum?", detail
+        )
+    if code is grpc.StatusCode.PERMISSION_DENIED:
+        return denied(detail, endpoint)
+    if (
+        code is grpc.StatusCode.UNAUTHENTICATED
+        or "user name is empty" in detail
+        or "authentication failed" in detail
+    ):
+        return AuthenticationError(
+            f"etcd {endpoint} does not let us in ({_plain(detail)}); check --user NAME:PASSWORD.", detail
+        )
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "space" in detail:
+        return NoSpaceError(
+            f"etcd {endpoint} is out of space ({_plain(detail)}); compact, defragment and disarm the alarm.",
+            detail,
+        )
+    if "request is too large" in detail or "larger than max" in detail:
+        return RequestTooLargeError("the request is larger than etcd takes (1.5 MiB by default).", detail)
+    return EtcdError(f"etcd {endpoint}: {_plain(detail) or code.name}.", detail)
+
+
+def denied(detail: str, endpoint: str) -> PermissionDeniedError:
+    """The user is known, its roles do not cover the key range."""
+    return PermissionDeniedError(
+        f"etcd {endpoint}: this user lacks the permission; grant it a role on this key range.", detail
+    )
+
+
+def compacted(revision: int) -> CompactedError:
+    """The same error for a watch, which etcd reports inside the stream."""
+    return CompactedError(
+        f"that revision is compacted; etcd's history begins at {revision}.", _COMPACTED, revision
+    )
+
+
+def unavailable(detail: str, endpoint: str) -> UnreachableError:
+    """Which step of the connection failed, by gRPC's text."""
+    words = detail.lower()
+    if "etcdserver:" in words:
+        return UnreachableError(
+            f"etcd {endpoint} cannot serve now ({_plain(detail)}); does the cluster have a leader?", detail
+        )
+    if any(word in words for word in _DNS_WORDS):
+        return UnreachableError(
+            f"etcd {endpoint}: the host name cannot be resolved (DNS); check the name.", detail, "DNS"
+        )
+    if any(word in words for word in _TLS_WORDS):
+        advice = "check --cacert, --cert and --key, and that the endpoint speaks TLS"
+        return UnreachableError(
+            f"etcd {endpoint}: the TLS handshake failed ({_cause(detail)}); {advice}.", detail, "TLS"
+        )
+    if any(word in words for word in _TCP_WORDS):
+        advice = "is etcd running there, and does a firewall let us through?"
+        return UnreachableError(
+            f"etcd {endpoint}: no TCP connection ({_cause(detail)}); {advice}", detail, "TCP"
+        )
+    advice = "does it speak gRPC there, and is TLS wanted (https://)?"
+    return UnreachableError(f"etcd {endpoint}: the connection broke ({_cause(detail)}); {advice}", detail)
+
+
+def never_sent(error: EtcdError) -> bool:
+    """Whether the request surely did not reach etcd, so that even a write may go to another endpoint."""
+    return isinstance(error, UnreachableError) and error.step in ("DNS", "TCP", "TLS")
+
+
+def _out_of_range(detail: str) -> EtcdError:
+    if _COMPACTED in detail:
+        return CompactedError("that revision is compacted; etcd no longer has it.", detail)
+    return FutureRevisionError("that revision lies in the future; etcd has not reached it.", detail)
+
+
+def _plain(detail: str) -> str:
+    return detail.removeprefix("etcdserver: ").rstrip(".")
+
+
+def _cause(detail: str) -> str:
+    """gRPC nests its causes in `last error: …`; the innermost one tells."""
+    innermost = re.split(r"last error: |UNAVAILABLE: |UNKNOWN: |INTERNAL: ", detail)[-1]
+    innermost = re.sub(r"\{[^{}]*\}|\(\d+\)|\b(?:ipv[46]:)[^ ]+: ?", "", innermost)
+    return " ".join(innermost.split()).rstrip(".: ")[:200] or "no reason given"

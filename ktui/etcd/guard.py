@@ -1,0 +1,39 @@
+"""The RPCs that exist for ktui, and which of them may leave the process when it only reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ktui.etcd.errors import ReadOnlyError
+
+
+@dataclass(frozen=True, slots=True)
+class Rpc:
+    """One method of etcd's gRPC API. `harmless`: neither changes etcd nor keeps state in it."""
+
+    op: str  # its name in telemetry
+    path: str
+    harmless: bool
+    timeout: float = 60.0  # seconds
+
+    def check(self, read_only: bool) -> None:
+        """ReadOnlyError unless the RPC may be sent."""
+        if read_only and not self.harmless:
+            raise ReadOnlyError(
+                f"{self.op} is not sent: ktui only reads this etcd; --allow-writes lifts that."
+            )
+
+
+RANGE = Rpc("range", "/etcdserverpb.KV/Range", harmless=True)
+STATUS = Rpc("status", "/etcdserverpb.Maintenance/Status", harmless=True, timeout=5.0)
+WATCH = Rpc("watch_create", "/etcdserverpb.Watch/Watch", harmless=True)
+AUTHENTICATE = Rpc("authenticate", "/etcdserverpb.Auth/Authenticate", harmless=True, timeout=5.0)
+TXN = Rpc("txn", "/etcdserverpb.KV/Txn", harmless=False)
+COMPACT = Rpc("compact", "/etcdserverpb.KV/Compact", harmless=False)
+LEASE_GRANT = Rpc("lease_grant", "/etcdserverpb.Lease/LeaseGrant", harmless=False)
+# Only asks, yet beyond what is promised of a read-only connection: Range, Watch, Status.
+LEASE_TTL = Rpc("lease_ttl", "/etcdserverpb.Lease/LeaseTimeToLive", harmless=False)
+
+Metadata = tuple[tuple[str, str], ...]
+Message = Any  # a protobuf message: aetcd ships no types

@@ -1,0 +1,147 @@
+"""The account of everything that ktui asks of an etcd, and of how far that etcd is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ktui.etcd.errors import UnreachableError
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import AnyEvent, EtcdCall, EtcdHealth, Progress, Toll
+from ktui.telemetry.meter import current_meter
+
+PUBLISH_INTERVAL = 0.25  # seconds: at most four Toll and Progress events each second
+
+
+@dataclass(slots=True)
+class Entry:
+    """One RPC: what it was for, its bytes on the wire, the keys that came back, how long it took."""
+
+    op: str
+    purpose: str
+    sent: int = 0
+    received: int = 0
+    keys: int = 0
+    revision: int = 0
+    ms: float = 0.0
+    error: str = ""
+
+
+class Ledger:
+    """Totals since the connection was made. `head` is the greatest revision that any answer bore."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+        self.rpcs = 0
+        self.sent_bytes = 0
+        self.received_bytes = 0
+        self.head = 0
+        self.compact = 0
+        self.db_bytes = 0
+        self._health = EtcdHealth(ok=True)
+        self._published: tuple[AnyEvent, ...] = ()
+        self._published_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        bus.add_snapshot(self.describe)
+
+    @property
+    def toll(self) -> Toll:
+        return Toll(rpcs=self.rpcs, sent_bytes=self.sent_bytes, received_bytes=self.received_bytes)
+
+    def describe(self) -> Iterator[AnyEvent]:
+        """The present state, for whoever begins to watch the bus."""
+        yield self.toll
+        yield Progress(head=self.head, compact=self.compact, db_bytes=self.db_bytes)
+        yield self._health
+
+    def saw_revision(self, revision: int) -> None:
+        if revision > self.head:
+            self.head = revision
+            self._changed()
+
+    def saw_compaction(self, revision: int) -> None:
+        if revision > self.compact:
+            self.compact = revision
+            self._changed()
+
+    def saw_size(self, db_bytes: int) -> None:
+        if db_bytes != self.db_bytes:
+            self.db_bytes = db_bytes
+            self._changed()
+
+    def charge(self, *, rpcs: int = 0, sent: int = 0, received: int = 0) -> None:
+        self.rpcs += rpcs
+        self.sent_bytes += sent
+        self.received_bytes += received
+        self._changed()
+
+    def book(self, entry: Entry, text: Callable[[], str]) -> None:
+        """Add an RPC to the totals and to the current request's meter, and publish it.
+
+        `text` is only asked for when somebody watches.
+        """
+        meter = current_meter()
+        meter.etcd_rpcs += 1
+        meter.etcd_keys += entry.keys
+        meter.etcd_bytes += entry.received
+        meter.add_phase("etcd", entry.ms)
+        self.saw_revision(entry.revision)
+        self.charge(rpcs=1, sent=entry.sent, received=entry.received)
+        self.publish(entry, text, meter.request_id)
+
+    def publish(self, entry: Entry, text: Callable[[], str], request_id: int = 0) -> None:
+        """Tell of a message without counting it as an RPC."""
+        if self.bus.watched:
+            self.bus.publish(
+                EtcdCall(
+                    op=entry.op,
+                    request=text(),
+                    request_id=request_id,
+                    purpose=entry.purpose,
+                    count=entry.keys,
+                    sent_bytes=entry.sent,
+                    received_bytes=entry.received,
+                    ms=entry.ms,
+                    revision=entry.revision,
+                    error=entry.error,
+                )
+            )
+
+    def answered(self) -> None:
+        """etcd is there (again)."""
+        if not self._health.ok:
+            self._publish_health(EtcdHealth(ok=True))
+
+    def failed(self, error: Exception) -> None:
+        """Publish that etcd does not answer, once for each way in which it does not."""
+        if isinstance(error, UnreachableError) and str(error) != self._health.detail:
+            self._publish_health(EtcdHealth(ok=False, detail=str(error)))
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._flush()
+
+    def _publish_health(self, health: EtcdHealth) -> None:
+        self._health = health
+        self.bus.publish(health)
+
+    def _changed(self) -> None:
+        if self._timer is not None:
+            return
+        due = self._published_at + PUBLISH_INTERVAL - time.monotonic()
+        if due <= 0:
+            self._flush()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(due, self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        self._published_at = time.monotonic()
+        toll, progress, _ = state = tuple(self.describe())
+        for event in (toll, progress):
+            if event not in self._published:
+                self.bus.publish(event)
+        self._published = state

@@ -1,0 +1,131 @@
+"""The one narrow place through which every RPC passes: guard, failover, token, ledger, meter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+import grpc
+from aetcd import rpc
+
+from ktui.etcd import faults
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.endpoints import Endpoints
+from ktui.etcd.errors import AuthenticationError, EtcdError, UnreachableError
+from ktui.etcd.guard import AUTHENTICATE, WATCH, Message, Metadata, Rpc
+from ktui.etcd.ledger import Entry, Ledger
+from ktui.telemetry.bus import Bus
+
+T = TypeVar("T")
+WatchCall: TypeAlias = grpc.aio.StreamStreamCall
+
+
+class Decoded(NamedTuple, Generic[T]):
+    """A response, and what the ledger wants to know of it: keys returned, revision in its header."""
+
+    value: T
+    revision: int = 0
+    keys: int = 0
+
+
+class Transport:
+    """Sends requests and hands back raw responses; whoever asked decodes them."""
+
+    def __init__(self, config: EtcdConfig, bus: Bus) -> None:
+        self.read_only = config.read_only
+        self.endpoints = Endpoints(config)
+        self.ledger = Ledger(bus)
+        self._config = config
+        self._token = ""
+
+    async def call(
+        self,
+        method: Rpc,
+        request: Message,
+        decode: Callable[[bytes], Awaitable[Decoded[T]]],
+        *,
+        text: Callable[[Message], str],
+        purpose: str,
+    ) -> T:
+        """One RPC, with failover; counted, metered and published. EtcdError when it fails."""
+        method.check(self.read_only)
+        body: bytes = request.SerializeToString()
+        entry = Entry(method.op, purpose, sent=len(body))
+        started = time.perf_counter()
+        try:
+            raw = await self._with_failover(method, body)
+            decoded = await decode(raw)
+        except EtcdError as error:
+            entry.error = str(error)
+            self.ledger.failed(error)
+            raise
+        else:
+            entry.received, entry.keys, entry.revision = len(raw), decoded.keys, decoded.revision
+            self.ledger.answered()
+            return decoded.value
+        finally:
+            entry.ms = (time.perf_counter() - started) * 1000.0
+            self.ledger.book(entry, lambda: text(request))
+
+    async def open_watch(self) -> tuple[WatchCall, str]:
+        """A bidirectional stream of raw messages that ends when etcd loses its leader, and its endpoint."""
+        WATCH.check(self.read_only)
+        endpoint = self.endpoints.active
+        call = self.endpoints.channel().stream_stream(WATCH.path)(
+            metadata=(("hasleader", "true"), *(await self._credentials()))
+        )
+        return call, endpoint
+
+    def watch_failed(self, error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
+        """What ended a watch stream; the next one goes to another endpoint if this one is gone."""
+        fault = self._fault(error, endpoint)
+        self.ledger.failed(fault)
+        return fault
+
+    async def close(self) -> None:
+        self.ledger.close()
+        await self.endpoints.close()
+
+    async def _with_failover(self, method: Rpc, body: bytes) -> bytes:
+        """Reads go to every endpoint in turn; writes only on to the next if they were surely not sent."""
+        renewed = False
+        tries = len(self.endpoints)
+        while True:
+            tries -= 1
+            try:
+                return await self._send(method, body, await self._credentials())
+            except AuthenticationError:
+                if renewed or not self._token:
+                    raise
+                renewed, self._token, tries = True, "", tries + 1
+            except UnreachableError as error:
+                if tries <= 0 or not (method.harmless or faults.never_sent(error)):
+                    raise
+
+    async def _send(self, method: Rpc, body: bytes, metadata: Metadata) -> bytes:
+        endpoint = self.endpoints.active
+        call = self.endpoints.channel().unary_unary(method.path)
+        try:
+            raw: bytes = await call(body, metadata=metadata, timeout=method.timeout)
+        except grpc.aio.AioRpcError as error:
+            raise self._fault(error, endpoint) from error
+        return raw
+
+    def _fault(self, error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
+        fault = faults.from_grpc(error, endpoint)
+        if isinstance(fault, UnreachableError):
+            self.endpoints.rotate(endpoint)
+        return fault
+
+    async def _credentials(self) -> Metadata:
+        """etcd's token for user and password, fetched when there is none (any more)."""
+        if not self._config.user:
+            return ()
+        if not self._token:
+            request = rpc.AuthenticateRequest(name=self._config.user, password=self._config.password)
+            body = request.SerializeToString()
+            raw = await self._send(AUTHENTICATE, body, ())
+            self.ledger.charge(rpcs=1, sent=len(body), received=len(raw))
+            self._token = rpc.AuthenticateResponse.FromString(raw).token
+        return (("token", self._token),)

@@ -1,0 +1,119 @@
+"""Runs etcd and sees to it that it does not outlive ktui. A script of the standard library only.
+
+usage: warden.py PARENT_PID LOCK_FD THROWAWAY_DIR|- -- ETCD [FLAG…]
+
+ktui holds the other end of standard input. When that closes, or when the
+parent ends in whatever way, etcd is stopped and the throwaway directory is
+removed; it stays when etcd ends by itself (ktui may try again). On Linux the
+kernel also kills etcd when the warden itself is killed: the warden has one
+thread, which ends only with it, so the parent-death signal cannot come too
+early, as it would if a thread of ktui started etcd.
+"""
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+
+GRACE_SECONDS = 3.0
+_PR_SET_PDEATHSIG = 1
+
+
+def start(command: list[str]) -> int:
+    """Process id of etcd, which dies with this process (Linux)."""
+    warden = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        die_with(warden)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.execv(command[0], command)
+    except OSError as error:
+        sys.stderr.write(f"cannot start {command[0]}: {error.strerror}\n")
+        sys.stderr.flush()
+    os._exit(127)
+
+
+def die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when its parent thread ends."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before the kernel knew
+        os._exit(127)
+
+
+def watch_parent(parent: int) -> list[int]:
+    """Descriptors that become readable when the parent is gone."""
+    descriptors = [0]
+    if hasattr(os, "pidfd_open"):
+        # A child that ktui forked may hold standard input's other end open: ask for the process itself.
+        with contextlib.suppress(OSError):
+            descriptors.append(os.pidfd_open(parent))
+    if os.getppid() != parent:
+        raise SystemExit(0)
+    return descriptors
+
+
+def wait(etcd: int, ends: list[int], wakeup: int) -> int | None:
+    """etcd's exit status once it has ended by itself; None when it has to be stopped."""
+    while True:
+        readable, _, _ = select.select([wakeup, *ends], [], [])
+        if wakeup in readable:
+            if signal.SIGTERM in os.read(wakeup, 64):
+                return None
+            pid, status = os.waitpid(etcd, os.WNOHANG)
+            if pid:
+                return status
+        if any(end in readable for end in ends):
+            return None
+
+
+def stop(etcd: int, gently: bool, wakeup: int) -> None:
+    """Kill etcd; gently gives it time to close its files."""
+    os.kill(etcd, signal.SIGTERM if gently else signal.SIGKILL)
+    deadline = time.monotonic() + GRACE_SECONDS
+    while gently and (left := deadline - time.monotonic()) > 0:
+        if select.select([wakeup], [], [], left)[0]:
+            os.read(wakeup, 64)
+        if os.waitpid(etcd, os.WNOHANG)[0]:
+            return
+    if gently:
+        os.kill(etcd, signal.SIGKILL)
+    os.waitpid(etcd, 0)
+
+
+def main(arguments: list[str]) -> int:
+    parent, lock, throwaway = int(arguments[0]), int(arguments[1]), arguments[2]
+    command = arguments[4:]
+    if lock >= 0:
+        os.set_inheritable(lock, False)
+    wakeup, wakeup_write = os.pipe()
+    os.set_blocking(wakeup_write, False)
+    signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    ends = watch_parent(parent)
+    etcd = start(command)
+    status = wait(etcd, ends, wakeup)
+    if status is None:
+        stop(etcd, throwaway == "-", wakeup)
+        if throwaway != "-":
+            shutil.rmtree(throwaway, ignore_errors=True)
+        status = 0
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,132 @@
+"""One watch on one gRPC stream, in batches as etcd sends them."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+
+import grpc
+from aetcd import rpc
+
+from ktui.etcd import faults
+from ktui.etcd.decode import kv_of
+from ktui.etcd.errors import EtcdError
+from ktui.etcd.ledger import Entry
+from ktui.etcd.text import watch_text
+from ktui.etcd.transport import Transport, WatchCall
+from ktui.etcd.types import WatchBatch, WatchEvent
+from ktui.telemetry.meter import current_meter
+
+
+class WatchStream:
+    """Async iterator of WatchBatch. Ends after `close`; raises CompactedError or EtcdError otherwise.
+
+    A fragmented answer is put together before it is handed out, so a batch never
+    ends in the middle of a revision. Holds no task of its own.
+    """
+
+    def __init__(self, transport: Transport, request: rpc.WatchCreateRequest, purpose: str) -> None:
+        self._transport = transport
+        self._request = request
+        self._purpose = purpose
+        self._call: WatchCall | None = None
+        self._endpoint = ""
+        self._closed = False
+        self._writing = asyncio.Lock()
+
+    def __aiter__(self) -> WatchStream:
+        return self
+
+    async def __aenter__(self) -> WatchStream:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        """Send the create request, unless that was done. The first read does it too."""
+        if self._call is None and not self._closed:
+            self._call, self._endpoint = await self._transport.open_watch()
+            await self._send(rpc.WatchRequest(create_request=self._request), "watch_create", rpcs=1)
+
+    async def __anext__(self) -> WatchBatch:
+        if self._closed:
+            raise StopAsyncIteration
+        await self.open()
+        events: list[WatchEvent] = []
+        while True:
+            response = await self._read()
+            if response is None:
+                raise StopAsyncIteration
+            self._raise_if_cancelled(response)
+            if response.created:
+                continue
+            events.extend(map(_event_of, response.events))
+            if not response.fragment:
+                return WatchBatch(response.header.revision, events, is_progress=not events)
+
+    async def request_progress(self) -> None:
+        """Ask for a batch with `is_progress`: etcd's head, once every event up to it has been sent."""
+        await self.open()
+        await self._send(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()), "watch_progress")
+
+    async def close(self) -> None:
+        """End the stream; a pending read ends the iteration."""
+        self._closed = True
+        if self._call is not None:
+            self._call.cancel()
+
+    async def _send(self, message: rpc.WatchRequest, op: str, rpcs: int = 0) -> None:
+        assert self._call is not None
+        body: bytes = message.SerializeToString()
+        try:
+            async with self._writing:
+                await self._call.write(body)
+        except grpc.aio.AioRpcError as error:
+            raise self._transport.watch_failed(error, self._endpoint) from error
+        except asyncio.InvalidStateError as error:  # the stream has ended: the read tells why
+            raise EtcdError(f"the watch stream from etcd {self._endpoint} has ended.") from error
+        ledger = self._transport.ledger
+        ledger.charge(rpcs=rpcs, sent=len(body))
+        entry = Entry(op, self._purpose, sent=len(body))
+        ledger.publish(entry, lambda: watch_text(message), current_meter().request_id)
+
+    async def _read(self) -> rpc.WatchResponse | None:
+        """The next message; None once closed."""
+        assert self._call is not None
+        try:
+            raw = await self._call.read()
+        except grpc.aio.AioRpcError as error:
+            raise self._transport.watch_failed(error, self._endpoint) from error
+        except asyncio.CancelledError:
+            # grpc reports its own cancellation (close) in the same way as that of the reading task.
+            task = asyncio.current_task()
+            if self._closed and not (task and task.cancelling()):
+                return None
+            raise
+        if raw is grpc.aio.EOF:
+            if self._closed:
+                return None
+            raise faults.unavailable("the watch stream was ended by the server", self._endpoint)
+        response = rpc.WatchResponse.FromString(raw)
+        self._transport.ledger.charge(received=len(raw))
+        self._transport.ledger.saw_revision(response.header.revision)
+        return response
+
+    def _raise_if_cancelled(self, response: rpc.WatchResponse) -> None:
+        if response.compact_revision:
+            self._transport.ledger.saw_compaction(response.compact_revision)
+            raise faults.compacted(response.compact_revision)
+        if response.canceled:
+            reason = response.cancel_reason or "no reason given"
+            if "permission denied" in reason or "auth" in reason:
+                raise faults.denied(reason, self._endpoint)
+            raise EtcdError(f"etcd {self._endpoint} cancelled the watch ({reason}).", reason)
+
+
+def _event_of(event: rpc.Event) -> WatchEvent:
+    prev_kv = kv_of(event.prev_kv) if event.HasField("prev_kv") else None
+    return WatchEvent("DELETE" if event.type else "PUT", kv_of(event.kv), prev_kv)

@@ -1,0 +1,73 @@
+"""A real etcd for the whole session, and for each test a prefix that nobody else uses.
+
+Tests are coroutines under `pytest.mark.anyio`; fixtures that hold a connection
+live in the test's own event loop, the etcd process in a loop of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.telemetry.bus import Bus
+
+_numbers = itertools.count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/etcd/" in item.path.as_posix():
+            item.add_marker(pytest.mark.etcd)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def etcd() -> Iterator[EmbeddedEtcd]:
+    """The session's etcd. Shared: write only under `prefix`, and do not compact."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="embedded etcd")
+    thread.start()
+    try:
+        etcd = asyncio.run_coroutine_threadsafe(EmbeddedEtcd.start(), loop).result(30)
+        yield etcd
+        asyncio.run_coroutine_threadsafe(etcd.stop(), loop).result(30)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture
+def etcd_config(etcd: EmbeddedEtcd) -> EtcdConfig:
+    """How to reach the session's etcd, writable."""
+    return EtcdConfig((etcd.endpoint,), read_only=False)
+
+
+@pytest.fixture
+def prefix() -> str:
+    """An --etcd-prefix of this test's own, e.g. `/t7`."""
+    return f"/t{next(_numbers)}"
+
+
+@pytest.fixture
+def bus() -> Bus:
+    return Bus()
+
+
+@pytest.fixture
+async def client(etcd_config: EtcdConfig, bus: Bus) -> AsyncIterator[EtcdClient]:
+    """A writable connection to the session's etcd, in the test's event loop."""
+    client = await EtcdClient.connect(etcd_config, bus)
+    yield client
+    await client.close()
