@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from ktui.kube.resources import Resource
 from ktui.telemetry.events import ServerInfo
 
 
@@ -120,7 +121,9 @@ class EtcdBrowser(Protocol):
 
 
 class Codec(Protocol):
-    """Stored bytes as JSON in a version that is not the stored one."""
+    """Stored bytes as JSON in a version that is asked for, and objects as stored bytes."""
+
+    def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes: ...
 
     def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...
 

@@ -36,6 +36,14 @@ class Request:
         return self.headers.get("user-agent", "")
 
     @property
+    def accept(self) -> str:
+        return self.headers.get("accept", "")
+
+    @property
+    def accept_encoding(self) -> str:
+        return self.headers.get("accept-encoding", "")
+
+    @property
     def client(self) -> str:
         """The first word of the user agent, without its version: `kubectl`, `cilium-agent`."""
         words = self.user_agent.split()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms import send_object
 from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.kube.listoptions import parse_get_options
@@ -12,15 +12,12 @@ from ktui.kube.status import not_found
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(
-        call.request.headers.get("accept", ""), custom=resource.custom, pretty=call.request.flag("pretty")
-    )
+    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.flag("pretty"))
     options = parse_get_options(call.request.query)
-    cacher = server.cacher(resource)
     call.meter.seats = 1
+    cacher = server.cacher(resource)
     answer = await cacher.get(call.info.namespace or None, call.info.name, options.resource_version)
     call.decided(answer.decision, answer.route)
     if answer.object is None:
         raise not_found(resource, call.info.name)
-    call.rv = str(answer.object.rv)
-    await send_object(call, resource, answer.object, form)
+    await send_object(server, call, resource, answer.object, form)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from ktui.kube.listoptions import ListOptions
+from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import bad_request
 from ktui.storage.selection import Selection
 
 
-def selection_of(options: ListOptions, resource: Resource, namespace: str, name: str) -> Selection:
+def selection_of(options: ListOptions, resource: Resource, info: RequestInfo) -> Selection:
     """What the options select, and the namespace and name that the path demands; StatusError 400."""
-    return Selection(
-        labels=LabelSelector.parse(options.label_selector),
-        fields=FieldSelector.parse(options.field_selector, resource),
-        namespace=namespace or None,
-        name=name or None,
-    )
+    labels = LabelSelector.parse(options.label_selector)
+    fields = FieldSelector.parse(options.field_selector, resource)
+    if info.name and fields.requires("metadata.name") not in (None, info.name):
+        raise bad_request("fieldSelector metadata.name doesn't match requested name")
+    return Selection(labels=labels, fields=fields, namespace=info.namespace or None, name=info.name or None)

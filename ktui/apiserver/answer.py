@@ -1,0 +1,51 @@
+"""Sending one object in the negotiated form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec.json
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.http.compression import Body, accepts_gzip
+from ktui.apiserver.negotiation import Form
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+
+async def send_object(
+    server: Server, call: Call, resource: Resource, obj: StoredObject, form: Form, status: int = 200
+) -> None:
+    """The object, as stored, as metadata or as a one-row Table."""
+    include = call.request.parameter("includeObject")
+    renderer = object_form(
+        form, resource, call.behaviour, server.services.codec, include=include, of_list=False
+    )
+    call.rv = str(obj.rv)
+    with call.meter.phase("encode"):
+        document = finished(renderer.whole(obj), form)
+    await send_document(call, document, form, status)
+
+
+async def send_document(call: Call, document: bytes, form: Form, status: int = 200) -> None:
+    """A whole JSON document that is an API answer."""
+    call.meter.encoded_bytes += len(document)
+    call.stamp()
+    with call.meter.phase("send"):
+        if status != 200:
+            await call.response.whole(status, form.media_type, document)
+            return
+        body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
+        await body.write(document)
+        await body.end()
+
+
+def finished(document: bytes, form: Form) -> bytes:
+    """The last touch: indentation where it was asked for, and a newline. JSON is YAML as well."""
+    if form.pretty:
+        document = msgspec.json.format(document, indent=2)
+    return document if document.endswith(b"\n") else document + b"\n"

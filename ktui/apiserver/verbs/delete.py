@@ -1,0 +1,59 @@
+"""DELETE of one object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.objects.deletion import ANSWERS_OBJECT, Fate, fate_of, marked
+from ktui.apiserver.objects.options import DeleteOptions, delete_options
+from ktui.apiserver.server import Server
+from ktui.apiserver.verbs import writing
+from ktui.kube.resources import Resource
+from ktui.kube.status import precondition_failed, success
+
+
+async def handle(server: Server, call: Call, resource: Resource) -> None:
+    form, body = await writing.begin(server, call, resource)
+    options = delete_options(call.request, body)
+    call.writes()
+    gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
+    if gone and resource.resource not in ANSWERS_OBJECT:
+        uid = (obj.get("metadata") or {}).get("uid", "")
+        await writing.answer_tree(call, success(resource, call.info.name, uid), form)
+    else:
+        call.rv = str((obj.get("metadata") or {}).get("resourceVersion", ""))
+        await writing.answer_tree(call, obj, form)
+
+
+async def delete(
+    server: Server, resource: Resource, namespace: str, name: str, options: DeleteOptions
+) -> tuple[bool, dict[str, Any]]:
+    """Whether the object is gone, and its last state. StatusError 404, 409."""
+    stored = await writing.current(server, resource, namespace, name)
+    obj = writing.tree(server, stored, resource)
+    _check_preconditions(resource, name, obj, options)
+    fate = fate_of(obj, options)
+    if options.dry_run or fate is Fate.NOTHING:
+        return fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE), obj
+    store = server.cacher(resource).store
+    where = namespace or None
+    if fate in (Fate.MARK, Fate.MARK_AND_REMOVE):
+        stored = await store.update(where, name, lambda old: marked(old, options))
+        obj = writing.tree(server, stored, resource)
+    if fate is Fate.MARK:
+        return False, obj
+    removed = await store.delete(where, name)
+    return True, writing.tree(server, removed, resource)
+
+
+def _check_preconditions(
+    resource: Resource, name: str, obj: dict[str, Any], options: DeleteOptions
+) -> None:
+    metadata = obj.get("metadata") or {}
+    for what, wanted, found in (
+        ("UID", options.uid, metadata.get("uid", "")),
+        ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
+    ):
+        if wanted and wanted != found:
+            raise precondition_failed(resource, name, what, wanted, found)

@@ -1,0 +1,79 @@
+"""Subresources of pods that act: binding and eviction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.objects.admission import copy_topology
+from ktui.apiserver.objects.body import parse_json
+from ktui.apiserver.objects.options import DeleteOptions
+from ktui.apiserver.server import Server
+from ktui.apiserver.verbs import writing
+from ktui.apiserver.verbs.create import find_node
+from ktui.apiserver.verbs.delete import delete
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError, bad_request, bare_error
+from ktui.apiserver.objects.metadata import timestamp
+
+CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+async def bind(server: Server, call: Call, resource: Resource) -> None:
+    """POST pods/NAME/binding: the scheduler's word on which node runs the pod."""
+    form, body = await writing.begin(server, call, resource)
+    target = (_object(body).get("target") or {}) if body else {}
+    if target.get("kind") not in (None, "", "Node"):
+        raise bare_error(
+            f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
+        )
+    node_name = target.get("name")
+    if not node_name:
+        raise bare_error("target.name: Required value")
+    node = await find_node(server, node_name)
+
+    def assign(pod: dict[str, Any]) -> dict[str, Any]:
+        spec = pod.setdefault("spec", {})
+        if spec.get("nodeName"):
+            raise _already_assigned(call.info.name, spec["nodeName"])
+        spec["nodeName"] = node_name
+        conditions = pod.setdefault("status", {}).setdefault("conditions", [])
+        scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp()}
+        pod["status"]["conditions"] = [c for c in conditions if c.get("type") != "PodScheduled"] + [scheduled]
+        if node is not None:
+            copy_topology(pod, node)
+        return pod
+
+    call.writes()
+    await server.cacher(resource).store.update(call.info.namespace, call.info.name, assign)
+    await writing.answer_tree(call, CREATED, form, 201)
+
+
+async def evict(server: Server, call: Call, resource: Resource) -> None:
+    """POST pods/NAME/eviction: a deletion (disruption budgets are not kept here)."""
+    form, body = await writing.begin(server, call, resource)
+    wanted = (_object(body).get("deleteOptions") or {}) if body else {}
+    options = DeleteOptions(
+        dry_run=bool(wanted.get("dryRun")), grace_seconds=wanted.get("gracePeriodSeconds")
+    )
+    call.writes()
+    await delete(server, resource, call.info.namespace, call.info.name, options)
+    await writing.answer_tree(call, CREATED, form, 201)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        document = parse_json(body)
+    except ValueError as error:
+        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
+    if not isinstance(document, dict):
+        raise bad_request("the body is no object")
+    return document
+
+
+def _already_assigned(name: str, node: str) -> StatusError:
+    message = (
+        f'Operation cannot be fulfilled on pods/binding "{name}": '
+        f'pod {name} is already assigned to node "{node}"'
+    )
+    return StatusError(409, "Conflict", message, {"name": name, "kind": "pods/binding"})

@@ -1,0 +1,79 @@
+"""What all writes share."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec.json
+
+from ktui.apiserver.answer import finished, send_document, send_object
+from ktui.apiserver.call import Call
+from ktui.apiserver.http.request import BodyTooLarge
+from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError, forbidden_read_only, not_found, request_entity_too_large
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+Obj = dict[str, Any]
+
+
+async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, bytes]:
+    """The form of the answer and the body of a write that may take place; StatusError 403, 406, 413."""
+    form = negotiate(call.request.accept, custom=resource.custom)
+    if not server.services.facts.info().writable:
+        raise forbidden_read_only(resource, call.info.name)
+    call.meter.seats = 1
+    return form, await read_body(call)
+
+
+async def read_body(call: Call) -> bytes:
+    """The body; StatusError 413 above 3 MiB."""
+    try:
+        return await call.request.body()
+    except BodyTooLarge:
+        raise request_entity_too_large() from None
+
+
+def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
+    """The object as it comes back from storage: what its type does not know, and what is empty, is gone."""
+    if resource.custom:
+        return obj
+    raw = server.services.codec.encode_object(obj, resource)
+    stored: Obj = json.loads(server.services.codec.object_json(raw, None, resource.api_version))
+    return stored
+
+
+def tree(server: Server, obj: StoredObject, resource: Resource) -> Obj:
+    """A stored object as a tree, in the version of the request."""
+    codec = server.services.codec
+    document: Obj = json.loads(codec.object_json(obj.raw, obj.rv, resource.api_version))
+    return document
+
+
+async def current(server: Server, resource: Resource, namespace: str, name: str) -> StoredObject:
+    """The object as etcd has it now; StatusError 404."""
+    answer = await server.cacher(resource).get(namespace or None, name, "")
+    if answer.object is None:
+        raise not_found(resource, name)
+    return answer.object
+
+
+async def find(server: Server, resource: Resource, namespace: str, name: str) -> Obj | None:
+    """The object as the cache has it, as a tree: good enough for admission."""
+    try:
+        answer = await server.cacher(resource).get(namespace or None, name, "0")
+    except StatusError:
+        return None
+    return None if answer.object is None else tree(server, answer.object, resource)
+
+
+async def answer_tree(call: Call, obj: Obj, form: Form, status: int = 200) -> None:
+    """An object that is not stored (dry runs, Scale, Status)."""
+    await send_document(call, finished(msgspec.json.encode(obj), form), form, status)
+
+
+__all__ = ["answer_tree", "as_stored", "begin", "current", "find", "read_body", "send_object", "tree"]
