@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ktui.cacher import background
 from ktui.cacher.events import OutEvent
 from ktui.cacher.watchers import Watcher
 
@@ -49,15 +50,13 @@ class BookmarkClock:
         now = asyncio.get_running_loop().time()
         self._due[watcher] = _Due(next_time(now, deadline), deadline, make)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name="bookmarks")
+            self._task = background.start(self._run(), "bookmarks")
 
     def remove(self, watcher: Watcher) -> None:
         self._due.pop(watcher, None)
 
     async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await background.stop(self._task)
 
     def send_due(self, now: float) -> None:
         """Bookmark everybody whose time has come."""

@@ -22,8 +22,12 @@ class AttributeIndex:
     neither memory nor time.
     """
 
-    def __init__(self, attributes_of: Callable[[StoredObject], Mapping[str, str]]) -> None:
+    def __init__(
+        self, attributes_of: Callable[[StoredObject], Mapping[str, str]], missing: str | None = None
+    ) -> None:
+        """`missing` is the value of an attribute that an object lacks; None: it has none, and no posting."""
         self._attributes_of = attributes_of
+        self._missing = missing
         self._postings: dict[str, dict[str, Posting]] = {}
 
     @property
@@ -46,14 +50,16 @@ class AttributeIndex:
         """Follow one change of the store: `previous` made way for `current` (None: absent)."""
         if not self._postings:
             return
-        old = {} if previous is None else self._attributes_of(previous)
-        new = {} if current is None else self._attributes_of(current)
         for attribute, postings in self._postings.items():
-            before, after = old.get(attribute), new.get(attribute)
+            before = None if previous is None else self._value(previous, attribute)
+            after = None if current is None else self._value(current, attribute)
             if previous is not None and before is not None and before != after:
                 self._drop(postings, before, previous.key)
             if current is not None and after is not None:
                 postings.setdefault(after, {})[current.key] = current
+
+    def _value(self, obj: StoredObject, attribute: str) -> str | None:
+        return self._attributes_of(obj).get(attribute, self._missing)
 
     @staticmethod
     def _drop(postings: dict[str, Posting], value: str, key: str) -> None:
@@ -64,9 +70,9 @@ class AttributeIndex:
 
     def _build(self, attribute: str, objects: Iterable[StoredObject]) -> dict[str, Posting]:
         postings: dict[str, Posting] = {}
-        attributes_of = self._attributes_of
+        attributes_of, missing = self._attributes_of, self._missing
         for obj in objects:
-            value = attributes_of(obj).get(attribute)
+            value = attributes_of(obj).get(attribute, missing)
             if value is not None:
                 postings.setdefault(value, {})[obj.key] = obj
         while len(self._postings) >= MAX_ATTRIBUTES:

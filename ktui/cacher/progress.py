@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
+from ktui.cacher import background
+
 PERIOD = 0.1
 
 # Must not raise: a broken stream is its reflector's business.
@@ -32,7 +34,7 @@ class ProgressRequester:
         """Call `ask` every period for as long as the block lasts."""
         self._waiting[ask] += 1
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name="progress requests")
+            self._task = background.start(self._run(), "progress requests")
         try:
             yield
         finally:
@@ -42,9 +44,7 @@ class ProgressRequester:
 
     async def close(self) -> None:
         """Ask no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await background.stop(self._task)
 
     async def _run(self) -> None:
         while self._waiting:

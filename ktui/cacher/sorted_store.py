@@ -63,6 +63,11 @@ class SortedStore:
         low = bisect_left(self._keys, start)
         return max(0, bisect_left(self._keys, end, lo=low) - low)
 
+    def last_key(self, start: str, end: str) -> str:
+        """The last key in [start, end), "" when there is none."""
+        at = bisect_left(self._keys, end) - 1
+        return self._keys[at] if at >= 0 and self._keys[at] >= start else ""
+
     def slice(self, start: str, end: str) -> list[StoredObject]:
         """The objects of keys in [start, end), in order: a copy that later changes do not touch."""
         low = bisect_left(self._keys, start)

@@ -26,7 +26,7 @@ class WatchCache:
     def __init__(self) -> None:
         self.store = SortedStore()
         self.labels = AttributeIndex(lambda obj: obj.labels)
-        self.fields = AttributeIndex(lambda obj: obj.fields)
+        self.fields = AttributeIndex(lambda obj: obj.fields, missing="")
         self.ring = Ring()
         self.snapshots = Snapshots(self.store, self.ring)
         self.freshness = Freshness()

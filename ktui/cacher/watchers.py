@@ -40,7 +40,6 @@ class Watcher:
     def __init__(self, selection: Selection, since: int, size: int, *, selective: bool) -> None:
         self.selection = selection
         self.since = since
-        self.delivered = 0
         self.bookmarks = 0
         self.cause = ""  # why the stream has ended
         self._selective = selective
@@ -66,6 +65,11 @@ class Watcher:
             not deleted and event.object.matches(self.selection),
             previous is not None and previous.matches(self.selection),
         )
+
+    def concerns(self, obj: StoredObject) -> bool:
+        """Whether `obj` is of the watched namespace and name, whatever the selectors say."""
+        namespace, name = self.selection.namespace, self.selection.name
+        return (not namespace or obj.namespace == namespace) and (not name or obj.name == name)
 
     def matches(self, obj: StoredObject) -> bool:
         return not self._selective or obj.matches(self.selection)
@@ -115,7 +119,6 @@ class Watcher:
                 batch = list(self._queue)
                 self._queue.clear()
                 self._room.set()
-                self.delivered += len(batch)
                 yield batch
             elif self.cause:
                 return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from cacher_model import obj
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.cacher.ring import Ring
 from ktui.cacher.watch_cache import WatchCache
-from cacher_model import obj
 
 END = "\U0010ffff"
 KEYS = [f"{ns}/{name}" for ns in "ab" for name in "wxyz"]
@@ -23,7 +23,7 @@ def small_cache(capacity: int) -> WatchCache:
 
 def play(cache: WatchCache, steps: list[Step]) -> dict[int, dict[str, int]]:
     """Apply the steps; what was there (rv by key) at each revision."""
-    state = {key: 1 for key in KEYS[::2]}
+    state = dict.fromkeys(KEYS[::2], 1)
     cache.replace([obj(key, 1) for key in sorted(state)], rv=10)
     history = {10: dict(state)}
     rv = 10

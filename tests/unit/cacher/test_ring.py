@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from cacher_model import event, obj
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.cacher.ring import Ring
-from cacher_model import event, obj
 
 
 def filled(count: int, *, seconds_apart: float, **limits: float) -> Ring:

@@ -1,0 +1,110 @@
+"""LIST from the watch cache's memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ktui.cacher.candidates import Candidates, candidates
+from ktui.cacher.errors import SnapshotGone
+from ktui.cacher.scope import Scope
+from ktui.cacher.slices import sliced
+from ktui.cacher.watch_cache import WatchCache
+from ktui.telemetry.meter import current_meter
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class CacheQuery:
+    """What to take from the cache. Keys are whole ones; `start` is "" or where a continued LIST goes on.
+
+    `exact` asks for a snapshot of that resourceVersion; `limit` 0 is none.
+    """
+
+    scope: Scope
+    selection: Selection
+    root: str
+    start: str = ""
+    exact: int | None = None
+    limit: int = 0
+    pods: bool = False
+    minor: int = 36
+
+    @property
+    def first(self) -> str:
+        return self.start or self.root + self.scope.prefix
+
+    @property
+    def end(self) -> str:
+        """The first key after the collection: `/` is followed by `0`."""
+        return f"{(self.root + self.scope.prefix)[:-1]}0"
+
+
+@dataclass(frozen=True, slots=True)
+class CachePage:
+    """`last_key` is the last one returned when more follow, else ""; `remaining` how many (None: unknown)."""
+
+    objects: list[StoredObject]
+    rv: int
+    last_key: str = ""
+    remaining: int | None = None
+
+
+@dataclass(slots=True)
+class _Selected:
+    objects: list[StoredObject] = field(default_factory=list)
+    evaluated: int = 0
+    full: bool = False
+
+
+async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
+    """A consistent page of the cache: taken at once, filtered in slices.
+
+    Raises SnapshotGone when there is no snapshot for `query.exact`.
+    """
+    rv = cache.rv if query.exact is None else query.exact
+    found = _found(cache, query)
+    meter = current_meter()
+    meter.fetched += found.fetched
+    with meter.phase("filter"):
+        selected = await _select(found.objects, query)
+    meter.evaluated += selected.evaluated
+    meter.matched += len(selected.objects)
+    meter.returned += len(selected.objects)
+    last_key = selected.objects[-1].key if selected.full else ""
+    if not last_key or last_key == found.last_key:
+        return CachePage(selected.objects, rv)
+    plain = not query.scope.selective and not query.scope.narrowed
+    return CachePage(selected.objects, rv, last_key, len(found.objects) - query.limit if plain else None)
+
+
+def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
+    if query.exact is not None:
+        objects = cache.snapshots.slice(query.exact, query.first, query.end)
+        if objects is None:
+            raise SnapshotGone
+        return Candidates(objects, len(objects), objects[-1].key if objects else "")
+    if query.scope.single:
+        one = cache.store.get(query.root + query.scope.key)
+        objects = [] if one is None else [one]
+        return Candidates(objects, len(objects), objects[-1].key if objects else "")
+    return candidates(cache, query.selection, query.first, query.end, pods=query.pods, minor=query.minor)
+
+
+async def _select(objects: list[StoredObject], query: CacheQuery) -> _Selected:
+    if not query.scope.selective:
+        full = 0 < query.limit <= len(objects)
+        return _Selected(objects[: query.limit] if full else objects, 0, full)
+    selected, selection, limit = _Selected(), query.selection, query.limit
+    async for part in sliced(objects):
+        matching = [obj for obj in part if obj.matches(selection)]
+        selected.evaluated += len(part)
+        selected.objects += matching
+        if 0 < limit <= len(selected.objects):
+            del selected.objects[limit:]
+            selected.full = True
+            break
+    return selected

@@ -1,0 +1,165 @@
+"""WATCH from the watch cache: initial events, replay from the ring, then live."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ktui.cacher.bookmarks import BookmarkClock
+from ktui.cacher.dispatcher import Dispatcher
+from ktui.cacher.events import ADDED, OutEvent
+from ktui.cacher.slices import sliced
+from ktui.cacher.watch_cache import WatchCache
+from ktui.cacher.watchers import Watcher
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+# Initial events and replayed ones are handed on in pieces of this many.
+PIECE = 500
+
+MakeBookmark = Callable[[int, bool], OutEvent]  # resourceVersion, whether it ends the initial events
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Where a cache's events come from."""
+
+    cache: WatchCache
+    dispatcher: Dispatcher
+    clock: BookmarkClock
+
+
+class CacheWatch:
+    """One client's stream.
+
+    The client is told the present state (`initial`) or starts after `watcher.since`.
+    It then reads the ring until it has caught up, and only from there on has a
+    queue of its own, so that a slow start costs it nothing but time.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        watcher: Watcher,
+        initial: list[StoredObject] | None,
+        *,
+        bookmark: MakeBookmark | None = None,
+        end_bookmark: bool = False,
+        timeout: float | None = None,
+        closed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.delivered = 0
+        self._closed = closed
+        self._feed = feed
+        self._watcher = watcher
+        self._initial = initial
+        self._bookmark = bookmark
+        self._end_bookmark = end_bookmark
+        self._generation = feed.cache.generation
+        loop = asyncio.get_running_loop()
+        self._deadline = None if timeout is None else loop.time() + timeout
+        self._timer = None if timeout is None else loop.call_later(timeout, self.close, "timeout")
+        self._ended_initial = False
+
+    @property
+    def bookmarks(self) -> int:
+        return self._watcher.bookmarks + self._ended_initial
+
+    @property
+    def buffered(self) -> int:
+        return self._watcher.buffered
+
+    @property
+    def cause(self) -> str:
+        return self._watcher.cause
+
+    def close(self, cause: str) -> None:
+        """End the stream; what is queued is still delivered."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._feed.clock.remove(self._watcher)
+        self._feed.dispatcher.close(self._watcher, cause)
+        self._closed()
+
+    async def batches(self) -> AsyncIterator[list[OutEvent]]:
+        try:
+            async for batch in self._phases():
+                self.delivered += len(batch)
+                yield batch
+        finally:
+            self.close("client gone")
+
+    async def _phases(self) -> AsyncIterator[list[OutEvent]]:
+        if self._initial is not None:
+            async for batch in self._initial_events(self._initial):
+                yield batch
+        async for batch in self._caught_up():
+            yield batch
+        if self._watcher.closed:
+            return
+        self._feed.dispatcher.watchers.add(self._watcher)
+        if self._bookmark is not None:
+            make = self._bookmark
+            self._feed.clock.add(self._watcher, self._deadline, lambda rv: make(rv, False))
+        async for batch in self._watcher.batches():
+            yield batch
+
+    async def _initial_events(self, objects: list[StoredObject]) -> AsyncIterator[list[OutEvent]]:
+        matches = self._watcher.matches
+        async for part in sliced(objects, PIECE):
+            if self._watcher.closed:
+                return
+            batch = [OutEvent(ADDED, obj.rv, obj) for obj in part if matches(obj)]
+            if batch:
+                yield batch
+        self._initial = None
+        if self._end_bookmark and self._bookmark is not None:
+            self._ended_initial = True
+            yield [self._bookmark(self._watcher.since, True)]
+
+    async def _caught_up(self) -> AsyncIterator[list[OutEvent]]:
+        """Replay the ring; when this ends there is nothing newer, and nothing was awaited since."""
+        cache, watcher = self._feed.cache, self._watcher
+        while not watcher.closed:
+            lost = self._lost()
+            if lost:
+                watcher.close(lost)
+                return
+            events = cache.ring.since(watcher.since, PIECE)
+            if not events:
+                return
+            watcher.since = events[-1].rv
+            seen = (watcher.convert(event) for event in events if watcher.concerns(event.object))
+            batch = [out for out in seen if out is not None]
+            if batch:
+                yield batch
+            else:
+                await asyncio.sleep(0)
+
+    def _lost(self) -> str:
+        """Why the events that the client misses are not here any more, "" when they are."""
+        if self._feed.cache.generation != self._generation:
+            return "cache reinitialized"
+        return "too slow" if self._watcher.since < self._feed.cache.ring.oldest_watch_rv else ""
+
+
+class ErrorStream:
+    """A WATCH that is answered with one ERROR event."""
+
+    bookmarks = 0
+
+    def __init__(self, event: OutEvent) -> None:
+        self.delivered = 0
+        self.cause = ""
+        self._event = event
+
+    def close(self, cause: str) -> None:
+        self.cause = self.cause or cause
+
+    async def batches(self) -> AsyncIterator[list[OutEvent]]:
+        self.delivered = 1
+        yield [self._event]
+        self.close("error")

@@ -1,0 +1,87 @@
+"""LIST from etcd: which revision is read, and what its errors mean to the client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ktui.cacher.plans import Token
+from ktui.cacher.scope import Scope
+from ktui.etcd.errors import CompactedError, FutureRevisionError
+from ktui.kube import continuetoken, status
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.status import StatusError
+from ktui.storage.store import StoreListRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ktui.kube.versions import Behaviour
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.selection import Selection
+    from ktui.storage.store import Store
+
+EXACT = "Exact"
+# Shared by both: from 1.34 on a revision that does not exist yet is a 504, before it was a bare 500.
+FUTURE_IS_TIMEOUT_SINCE = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Objects in key order and what ListMeta says of them."""
+
+    objects: Sequence[StoredObject]
+    rv: int
+    continue_: str
+    remaining: int | None
+
+
+def revision_of(options: ListOptions, scope: Scope, token: Token) -> int:
+    """The revision to read at, 0 for the newest: the token's, that of Exact, or of limit with resourceVersion N."""
+    if token.start:
+        return max(token.rv, 0)
+    asked = int(options.resource_version or 0)
+    legacy = options.limit > 0 and not options.resource_version_match and not scope.single
+    return asked if options.resource_version_match == EXACT or legacy else 0
+
+
+async def list_from_etcd(
+    store: Store,
+    options: ListOptions,
+    selection: Selection,
+    scope: Scope,
+    token: Token,
+    behaviour: Behaviour,
+) -> Listed:
+    """Read a page (or all) of etcd. Raises StatusError."""
+    revision = revision_of(options, scope, token)
+    request = StoreListRequest(
+        namespace=scope.namespace or None,
+        name=scope.name or None,
+        selection=selection,
+        limit=max(options.limit, 0),
+        revision=revision,
+        start_key=token.start,
+        minimum_rv=0 if revision else int(options.resource_version or 0),
+        page_rule="doubling" if behaviour.minor >= 24 else "constant",
+    )
+    try:
+        found = await store.list(request)
+    except CompactedError:
+        raise _expired(token) from None
+    except FutureRevisionError:
+        raise await _future(store, revision, behaviour) from None
+    continue_ = continuetoken.encode(found.rv, found.next_start) if found.next_start else ""
+    return Listed(found.objects, found.rv, continue_, found.remaining)
+
+
+def _expired(token: Token) -> StatusError:
+    if not token.start:
+        return status.list_too_old()
+    return status.continue_expired(continuetoken.encode(-1, token.start))
+
+
+async def _future(store: Store, revision: int, behaviour: Behaviour) -> StatusError:
+    if behaviour.minor < FUTURE_IS_TIMEOUT_SINCE:
+        return status.bare_error("etcdserver: mvcc: required revision is a future revision")
+    return status.too_large_rv(revision, await store.probe(), retry_after=0)

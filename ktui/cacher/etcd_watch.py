@@ -1,0 +1,140 @@
+"""WATCH straight from etcd: of resources without watch cache."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from ktui.cacher import background, events
+from ktui.cacher.cache_watch import MakeBookmark
+from ktui.cacher.events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
+from ktui.etcd.errors import CompactedError, EtcdError
+from ktui.kube import status
+from ktui.kube.status import StatusError
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.selection import Selection
+    from ktui.storage.store import Store, StoreEvent
+
+# kube-apiserver's outgoing channel.
+OUTGOING = 100
+
+
+class EtcdWatch:
+    """An etcd watch of its own for one client.
+
+    `initial` lists first and sends what is there as ADDED; `since` is then the
+    resourceVersion that the list must have reached. A task reads etcd and waits
+    for the client when it is 100 batches ahead of it.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        selection: Selection,
+        *,
+        initial: bool,
+        since: int,
+        bookmark: MakeBookmark | None = None,
+        end_bookmark: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        self.delivered = 0
+        self.bookmarks = 0
+        self.cause = ""
+        self._store = store
+        self._selection = selection
+        self._initial = initial
+        self._since = since
+        self._bookmark = bookmark
+        self._end_bookmark = end_bookmark
+        self._queue: asyncio.Queue[list[OutEvent]] = asyncio.Queue(OUTGOING)
+        self._ended = asyncio.Event()
+        self._pump = asyncio.create_task(self._run(), name=f"watch {store.resource.id}")
+        loop = asyncio.get_running_loop()
+        self._timer = None if timeout is None else loop.call_later(timeout, self.close, "timeout")
+
+    def close(self, cause: str) -> None:
+        """End the stream; what is queued is still delivered."""
+        self.cause = self.cause or cause
+        self._ended.set()
+        self._pump.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def batches(self) -> AsyncIterator[list[OutEvent]]:
+        try:
+            while (batch := await self._next()) is not None:
+                self.delivered += len(batch)
+                yield batch
+        finally:
+            self.close("client gone")
+            await background.stop(self._pump)
+
+    async def _next(self) -> list[OutEvent] | None:
+        if not self._queue.empty():
+            return self._queue.get_nowait()
+        getting, ended = asyncio.ensure_future(self._queue.get()), asyncio.ensure_future(self._ended.wait())
+        try:
+            await asyncio.wait((getting, ended), return_when=asyncio.FIRST_COMPLETED)
+            return getting.result() if getting.done() else None
+        finally:
+            getting.cancel()
+            ended.cancel()
+
+    async def _run(self) -> None:
+        """Fill the queue; errors are ERROR events."""
+        try:
+            await self._events()
+            self.close("etcd closed the watch")
+        except CompactedError:
+            await self._fail(status.watch_too_old())
+        except StatusError as error:
+            await self._fail(error)
+        except EtcdError as error:
+            await self._fail(status.internal_error(str(error)))
+
+    async def _events(self) -> None:
+        since = self._since
+        if self._initial:
+            since = await self._send_present()
+        elif since == 0:
+            since = await self._store.probe()
+        async with self._store.watch(since) as watch:
+            async for event in watch:
+                out = self._convert(event)
+                if out is not None:
+                    await self._queue.put([out])
+
+    async def _send_present(self) -> int:
+        rv = 0
+        async for page in self._store.pages(self._selection.namespace):
+            rv = page.rv
+            if rv < self._since:
+                raise status.too_large_rv(self._since, rv, retry_after=0)
+            matching = [obj for obj in page.objects if obj.matches(self._selection)]
+            if matching:
+                await self._queue.put([OutEvent(ADDED, obj.rv, obj) for obj in matching])
+        if self._end_bookmark and self._bookmark is not None:
+            self.bookmarks += 1
+            await self._queue.put([self._bookmark(rv, True)])
+        return rv
+
+    def _convert(self, event: StoreEvent) -> OutEvent | None:
+        if event.type == BOOKMARK or event.object is None:
+            if self._bookmark is None:
+                return None
+            self.bookmarks += 1
+            return self._bookmark(event.rv, False)
+        change = CacheEvent(event.type, event.object, event.previous, event.rv, 0.0)
+        current = event.type != DELETED and self._matches(event.object)
+        return change.out(current, self._matches(event.previous))
+
+    def _matches(self, obj: StoredObject | None) -> bool:
+        return obj is not None and obj.matches(self._selection)
+
+    async def _fail(self, error: StatusError) -> None:
+        await self._queue.put([events.error(error.body())])
+        self.close("error")

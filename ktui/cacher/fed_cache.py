@@ -1,0 +1,168 @@
+"""A watch cache with everything that keeps it filled and its watchers served."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from ktui.cacher import background
+from ktui.cacher.bookmarks import BookmarkClock
+from ktui.cacher.cache_watch import CacheWatch, Feed
+from ktui.cacher.dispatcher import Dispatcher
+from ktui.cacher.errors import NotFresh
+from ktui.cacher.progress import ProgressRequester
+from ktui.cacher.reflector import Reflector
+from ktui.cacher.status import StatePublisher
+from ktui.cacher.watch_cache import WatchCache
+from ktui.kube import status
+from ktui.kube.routing.model import CacheState, Readiness
+from ktui.telemetry import events as telemetry
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.meter import current_meter
+
+if TYPE_CHECKING:
+    from ktui.cacher.settings import Settings
+    from ktui.storage.store import Store
+
+TRIGGER = "spec.nodeName"
+# kube-apiserver's request timeout, and so the longest that a request waits until a cache is ready.
+READY_TIMEOUT = 60.0
+
+
+class FedCache:
+    """Starts cold: nothing is read from etcd until `warm` is called."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        bus: Bus,
+        requester: ProgressRequester,
+        gate: asyncio.Semaphore,
+    ) -> None:
+        self._id = store.resource.id
+        self._settings = settings
+        self._bus = bus
+        self._requester = requester
+        trigger = TRIGGER if TRIGGER in store.resource.field_selectors else ""
+        self.memory = WatchCache()
+        self.dispatcher = Dispatcher(trigger)
+        self.clock = BookmarkClock(lambda: self.dispatcher.rv)
+        self.feed = Feed(self.memory, self.dispatcher, self.clock)
+        self.streams: set[CacheWatch] = set()
+        self._publisher = StatePublisher(bus, self.state)
+        self._reflector = Reflector(
+            store, self.memory, self.dispatcher, gate, self._publisher.changed, self._progressed
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def cold(self) -> bool:
+        """Whether nobody has asked for this resource yet."""
+        return not self._tasks
+
+    def warm(self) -> None:
+        """Start filling the cache, unless that was done before."""
+        if self.cold:
+            self._tasks = [
+                background.start(self._reflector.run(), f"reflector {self._id}"),
+                background.start(self.dispatcher.run(), f"dispatcher {self._id}"),
+            ]
+
+    async def ready(self, within: float = READY_TIMEOUT) -> bool:
+        """Wait until the cache is filled, starting that if need be; False after so many seconds."""
+        self.warm()
+        try:
+            async with asyncio.timeout(within):
+                await self._reflector.ready.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def await_ready(self) -> None:
+        """Block as kube-apiserver up to 1.30 does. Raises StatusError when that takes a minute."""
+        with current_meter().phase("wait"):
+            if await self.ready():
+                return
+        # Up to 1.23 nothing but the request's own timeout ended the wait.
+        if self._settings.behaviour.minor <= 23:
+            raise status.timeout()
+        raise status.service_unavailable("context deadline exceeded")
+
+    async def fresh(self, rv: int) -> None:
+        """Wait up to 3 s until the cache has seen `rv`. Raises NotFresh."""
+        freshness = self.memory.freshness
+        if rv <= freshness.rv:
+            return
+        # Progress requests for waiting readers came with 1.28's gate.
+        asks = self._settings.progress and self._settings.behaviour.consistent_list_from_cache
+        self._publisher.changed()
+        with current_meter().phase("wait"):
+            if asks:
+                with self._requester.asking(self._reflector.request_progress):
+                    reached = await freshness.wait(rv)
+            else:
+                reached = await freshness.wait(rv)
+        self._publisher.changed()
+        if not reached:
+            raise NotFresh(rv, freshness.rv)
+
+    def routing_state(self) -> CacheState:
+        """What a routing decision may know."""
+        if not self._settings.watch_cache:
+            return CacheState(Readiness.DISABLED, progress=self._settings.progress)
+        return CacheState(
+            readiness=self._reflector.readiness,
+            cache_rv=self.memory.rv,
+            progress=self._settings.progress,
+            oldest_snapshot_rv=self.memory.snapshots.oldest,
+            oldest_watch_rv=self.memory.ring.oldest_watch_rv,
+            downtime_seconds=self._reflector.downtime,
+        )
+
+    @property
+    def last_error(self) -> str:
+        """Why the cache is not ready, as far as that is known."""
+        return self._reflector.error
+
+    def state(self) -> telemetry.CacheState:
+        """The present state, as telemetry tells it."""
+        memory, reflector = self.memory, self._reflector
+        return telemetry.CacheState(
+            resource=self._id,
+            state=self._state_name(),
+            rv=memory.rv,
+            objects=len(memory.store),
+            bytes=memory.store.bytes,
+            oldest_rv=memory.ring.oldest_watch_rv,
+            capacity=memory.ring.capacity,
+            buffered=len(memory.ring),
+            events=memory.events_received,
+            watchers=len(self.streams),
+            waiting=memory.freshness.waiting,
+            snapshots=len(memory.snapshots),
+            loaded=reflector.loaded,
+            expected=reflector.expected,
+            error=reflector.error,
+            progress_requests=reflector.progress_requests,
+        )
+
+    def _state_name(self) -> str:
+        if not self._settings.watch_cache:
+            return Readiness.DISABLED.value
+        return "cold" if self.cold else self._reflector.readiness.value
+
+    def changed(self) -> None:
+        """Something that `state` tells has changed."""
+        self._publisher.changed()
+
+    async def close(self) -> None:
+        """Stop reading etcd and end all streams."""
+        await background.stop(*self._tasks)
+        for stream in list(self.streams):
+            stream.close("server stops")
+        await self.clock.close()
+        self._publisher.close()
+
+    def _progressed(self, rv: int) -> None:
+        self._bus.publish(telemetry.ProgressTick(resource=self._id, rv=rv))

@@ -1,0 +1,140 @@
+"""Keeps one watch cache filled: a paged list of etcd, then a watch from there on.
+
+kube-apiserver's reflector over the etcd store: on any error the cache is not
+ready, its clients' watches end, and after a second everything is read anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ktui.cacher.dispatcher import Dispatcher
+from ktui.cacher.events import BOOKMARK
+from ktui.cacher.watch_cache import WatchCache
+from ktui.etcd.errors import EtcdError
+from ktui.kube.routing.model import Readiness
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.store import Store, StoreWatch
+
+RETRY_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Reflector:
+    """`gate` is held while filling, so that one etcd is not read by many at once.
+
+    `changed` is called whenever something that telemetry shows has changed, and
+    `progressed` with each resourceVersion learnt without an event.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        cache: WatchCache,
+        dispatcher: Dispatcher,
+        gate: asyncio.Semaphore,
+        changed: Callable[[], None],
+        progressed: Callable[[int], None],
+    ) -> None:
+        self.readiness = Readiness.INITIALIZING
+        self.ready = asyncio.Event()
+        self.loaded = 0
+        self.expected = 0
+        self.error = ""
+        self.progress_requests = 0
+        self._store = store
+        self._cache = cache
+        self._dispatcher = dispatcher
+        self._gate = gate
+        self._changed = changed
+        self._progressed = progressed
+        self._down_since = time.monotonic()
+        self._watch: StoreWatch | None = None
+
+    @property
+    def downtime(self) -> float:
+        """Seconds for which the cache has not been ready."""
+        return 0.0 if self.ready.is_set() else time.monotonic() - self._down_since
+
+    async def run(self) -> None:
+        """Fill and follow until cancelled."""
+        while True:
+            cause = "stopped"
+            try:
+                await self._fill()
+                await self._follow()
+                cause = "etcd closed the watch"
+            except EtcdError as error:
+                cause = str(error)
+                log.info("watch cache of %s: %s", self._store.resource.id, cause)
+            except Exception as error:
+                cause = f"internal error: {error}"
+                log.exception("watch cache of %s", self._store.resource.id)
+            finally:
+                # Whatever went wrong, a cache that nobody follows must not look ready.
+                self._not_ready(cause)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def request_progress(self) -> None:
+        """Ask etcd how far the watch is; a broken watch is noticed by whoever reads it."""
+        if self._watch is None:
+            return
+        self.progress_requests += 1
+        try:
+            await self._watch.request_progress()
+        except EtcdError as error:
+            log.debug("progress request for %s: %s", self._store.resource.id, error)
+
+    async def _fill(self) -> None:
+        async with self._gate:
+            objects: list[StoredObject] = []
+            rv = self.loaded = self.expected = 0
+            async for page in self._store.pages():
+                objects += page.objects
+                rv = page.rv
+                self.loaded, self.expected = len(objects), page.count
+                self._changed()
+        self._cache.replace(objects, rv)
+        self._dispatcher.reset(rv, "cache reinitialized")
+        self.readiness, self.error = Readiness.READY, ""
+        self.ready.set()
+        self._changed()
+
+    async def _follow(self) -> None:
+        cache, dispatcher = self._cache, self._dispatcher
+        watch = self._watch = self._store.watch(cache.rv)
+        try:
+            async for event in watch:
+                if event.type == BOOKMARK:
+                    self._progress(event.rv)
+                    continue
+                dispatcher.submit(cache.apply(event.type, event.object, event.rv))
+                self._changed()
+                await dispatcher.room()
+        finally:
+            self._watch = None
+            await watch.close()
+
+    def _progress(self, rv: int) -> None:
+        if rv <= self._cache.rv:
+            return
+        self._cache.progress(rv)
+        self._dispatcher.submit(rv)
+        self._progressed(rv)
+        self._changed()
+
+    def _not_ready(self, cause: str) -> None:
+        if self.ready.is_set():
+            self.ready.clear()
+            self._down_since = time.monotonic()
+            self.readiness = Readiness.REINITIALIZING
+            self._dispatcher.reset(self._cache.rv, "cache reinitializing")
+        self.error = cause
+        self._changed()

@@ -1,0 +1,87 @@
+"""All resources' cachers, made on first use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ktui.cacher.cacher import Cacher
+from ktui.cacher.fed_cache import FedCache
+from ktui.cacher.progress import ProgressRequester
+from ktui.cacher.settings import Settings
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import CacheState
+
+if TYPE_CHECKING:
+    from ktui.kube.resources import Resource
+    from ktui.storage.store import Store
+
+
+class Registry:
+    """`warmups` bounds how many caches are filled at the same time: 1 for an etcd that is not ours."""
+
+    def __init__(
+        self, make_store: Callable[[Resource], Store], settings: Settings, bus: Bus, *, warmups: int = 1
+    ) -> None:
+        self.settings = settings
+        self._make_store = make_store
+        self._bus = bus
+        self._requester = ProgressRequester()
+        self._gate = asyncio.Semaphore(warmups)
+        self._cachers: dict[str, Cacher] = {}
+        bus.add_snapshot(self.states)
+
+    def __iter__(self) -> Iterator[Cacher]:
+        return iter(list(self._cachers.values()))
+
+    def for_resource(self, resource: Resource) -> Cacher:
+        """The cacher of `resource`, shared by all its served versions. Reads nothing yet."""
+        cacher = self._cachers.get(resource.id)
+        if cacher is None:
+            cacher = self._cachers[resource.id] = self._make(resource)
+            self._bus.publish(cacher.state())
+        return cacher
+
+    def find(self, resource_id: str) -> Cacher | None:
+        """The cacher of `pods`, `ciliumnodes.cilium.io` … if somebody has asked for it before."""
+        return self._cachers.get(resource_id)
+
+    def warm(self, resources: Iterable[Resource]) -> None:
+        """Start filling the caches of `resources`."""
+        for resource in resources:
+            self.for_resource(resource).warm()
+
+    async def forget(self, resource_id: str) -> None:
+        """Close and drop the cacher of a resource that is not served any more."""
+        cacher = self._cachers.pop(resource_id, None)
+        if cacher is not None:
+            await cacher.close()
+
+    def compacted(self, rv: int) -> None:
+        """etcd was compacted at `rv`: no cache serves what lies before it."""
+        for cacher in self:
+            if cacher.fed is not None:
+                cacher.fed.memory.compacted(rv)
+                cacher.fed.changed()
+
+    def states(self) -> list[CacheState]:
+        """The state of every cache, as telemetry tells it."""
+        return [cacher.state() for cacher in self]
+
+    async def close(self) -> None:
+        """Stop reading etcd and end all streams."""
+        await asyncio.gather(*(cacher.close() for cacher in self))
+        await self._requester.close()
+
+    def _make(self, resource: Resource) -> Cacher:
+        store = self._make_store(resource)
+        if not has_watch_cache(resource):
+            return Cacher(store, self.settings, None)
+        fed = FedCache(store, self.settings, self._bus, self._requester, self._gate)
+        return Cacher(store, self.settings, fed)
+
+
+def has_watch_cache(resource: Resource) -> bool:
+    """Every resource but events, whose watch-cache size kube-apiserver sets to 0."""
+    return (resource.group, resource.resource) not in {("", "events"), ("events.k8s.io", "events")}

@@ -1,0 +1,111 @@
+"""What a Cacher is asked and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.routing.model import Decision
+
+if TYPE_CHECKING:
+    from ktui.cacher.events import OutEvent
+    from ktui.kube.resources import Resource
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.selection import Selection
+
+FELL_BACK = "cache,etcd"
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """A LIST. `namespace` and `name` are those of the URL (None: all); `selection` holds the selectors."""
+
+    namespace: str | None
+    name: str | None
+    options: ListOptions
+    selection: Selection
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """A WATCH. `resource` is in the version that its bookmarks bear (None: the store's).
+
+    `timeout` is in seconds, None for no end.
+    """
+
+    namespace: str | None
+    name: str | None
+    options: ListOptions
+    selection: Selection
+    timeout: float | None = None
+    resource: Resource | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GetAnswer:
+    """`object` None: there is none. `rv` is the resourceVersion of cache or etcd when it was read."""
+
+    object: StoredObject | None
+    rv: int
+    decision: Decision
+    route: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListAnswer:
+    """A LIST's objects in key order and what its ListMeta says.
+
+    `route` is where it was answered in the end: `cache`, `cache_snapshot`, `etcd`, or
+    `cache,etcd` when the cache could not and etcd was read after all.
+    """
+
+    objects: Sequence[StoredObject]
+    rv: int
+    continue_: str
+    remaining: int | None
+    decision: Decision
+    route: str
+
+
+class Stream(Protocol):
+    """A WATCH's events, until `close`, its timeout, or a cause of the server's."""
+
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def bookmarks(self) -> int: ...
+    @property
+    def cause(self) -> str: ...
+
+    def batches(self) -> AsyncIterator[list[OutEvent]]: ...
+
+    def close(self, cause: str) -> None: ...
+
+
+class WatchAnswer:
+    """An accepted WATCH. Errors from here on are ERROR events in the stream."""
+
+    def __init__(self, decision: Decision, route: str, stream: Stream) -> None:
+        self.decision = decision
+        self.route = route
+        self.stream = stream
+
+    def batches(self) -> AsyncIterator[list[OutEvent]]:
+        """Events as they come, all that have come at once: the cheap way to write them."""
+        return self.stream.batches()
+
+    @property
+    def events(self) -> AsyncIterator[OutEvent]:
+        """The same, one by one."""
+        return self._each()
+
+    def close(self, cause: str = "client gone") -> None:
+        """End the stream; whoever iterates it sees its end."""
+        self.stream.close(cause)
+
+    async def _each(self) -> AsyncIterator[OutEvent]:
+        async for batch in self.stream.batches():
+            for event in batch:
+                yield event

@@ -1,0 +1,144 @@
+"""WATCH: decided by the rules of the version, fed by the watch cache or by etcd itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ktui.cacher import events, plans
+from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
+from ktui.cacher.errors import NotFresh, status_of
+from ktui.cacher.etcd_watch import EtcdWatch
+from ktui.cacher.fed_cache import FedCache
+from ktui.cacher.requests import Stream, WatchAnswer, WatchRequest
+from ktui.cacher.scope import NAME, NAMESPACE
+from ktui.cacher.settings import Settings
+from ktui.cacher.watchers import Watcher, channel_size
+from ktui.kube.routing import decide_watch
+from ktui.kube.routing.model import CacheState, Decision, Route
+from ktui.kube.status import StatusError
+from ktui.storage.selection import Selection
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.store import Store
+
+# Resources whose watchers kube-apiserver finds by a trigger field: (first minor, last minor, field).
+_TRIGGERS = {
+    "pods": (19, 99, "spec.nodeName"),
+    "nodes": (19, 26, NAME),
+    "configmaps": (19, 26, NAME),
+    "secrets": (19, 26, NAME),
+    "resourceslices.resource.k8s.io": (31, 99, "spec.nodeName"),
+}
+
+
+class Watching:
+    """Opens the WATCHes of one resource."""
+
+    def __init__(self, store: Store, settings: Settings, fed: FedCache | None) -> None:
+        self._store = store
+        self._settings = settings
+        self._fed = fed
+
+    async def watch(self, request: WatchRequest, state: CacheState) -> WatchAnswer:
+        """Raises StatusError for what is refused at once; the rest are ERROR events in the stream."""
+        question = plans.watch_question(request.options)
+        decision = decide_watch(question, state, self._settings.behaviour)
+        if decision.error is not None:
+            error = status_of(decision.error, self._last_error())
+            if not decision.error.in_stream:
+                raise error
+            return self._failed(decision, error)
+        if decision.route is Route.ETCD or self._fed is None:
+            return self._answer(decision, await self._from_etcd(request, decision))
+        try:
+            return self._answer(decision, await self._from_cache(self._fed, request, decision))
+        except NotFresh as late:
+            return self._failed(decision, late.as_status())
+
+    async def _from_cache(self, fed: FedCache, request: WatchRequest, decision: Decision) -> CacheWatch:
+        if plans.waits_until_ready(decision):
+            await fed.await_ready()
+        initial = any(reason.startswith("w.initial_") for reason in decision.reasons)
+        since = plans.minimum_rv(request.options)
+        if plans.probes(decision):
+            since = await self._store.probe()
+        if initial:
+            await fed.fresh(since)
+        # From here on nothing is awaited: the state and its resourceVersion belong together.
+        memory = fed.memory
+        objects = self._present(fed, request) if initial else None
+        watcher = self._watcher(request, memory.rv if initial or not since else since, fed)
+        stream = CacheWatch(
+            fed.feed,
+            watcher,
+            objects,
+            bookmark=self._bookmarks(request),
+            end_bookmark="w.bookmark_end" in decision.reasons,
+            timeout=request.timeout,
+            closed=lambda: self._forget(fed, stream),
+        )
+        fed.streams.add(stream)
+        fed.changed()
+        return stream
+
+    async def _from_etcd(self, request: WatchRequest, decision: Decision) -> EtcdWatch:
+        stream = EtcdWatch(
+            self._store,
+            self._selection(request),
+            initial="w.etcd_list" in decision.reasons,
+            since=plans.minimum_rv(request.options),
+            bookmark=self._bookmarks(request),
+            end_bookmark="w.bookmark_end" in decision.reasons,
+            timeout=request.timeout,
+        )
+        await stream.open()
+        return stream
+
+    def _present(self, fed: FedCache, request: WatchRequest) -> list[StoredObject]:
+        selection = self._selection(request)
+        prefix = f"{self._store.prefix}{selection.namespace}/" if selection.namespace else self._store.prefix
+        objects = fed.memory.store.slice(prefix, f"{prefix[:-1]}0")
+        return [obj for obj in objects if obj.name == selection.name] if selection.name else objects
+
+    def _watcher(self, request: WatchRequest, since: int, fed: FedCache) -> Watcher:
+        selection = self._selection(request)
+        behaviour = self._settings.behaviour
+        first, last, field = _TRIGGERS.get(self._store.resource.id, (99, 0, ""))
+        triggers = first <= behaviour.minor <= last
+        triggered = triggers and selection.fields.requires(field) is not None
+        size = channel_size(behaviour, fed.memory.ring.capacity, triggers=triggers, triggered=triggered)
+        selective = not (selection.labels.empty and selection.fields.empty)
+        return Watcher(selection, since, 2 * size, selective=selective)
+
+    def _selection(self, request: WatchRequest) -> Selection:
+        """The selectors, and the namespace and name that scope the dispatch."""
+        fields = request.selection.fields
+        namespace = request.namespace or fields.requires(NAMESPACE)
+        name = request.name or fields.requires(NAME)
+        return Selection(request.selection.labels, fields, namespace or None, name or None)
+
+    def _bookmarks(self, request: WatchRequest) -> MakeBookmark | None:
+        if not request.options.allow_watch_bookmarks:
+            return None
+        resource = request.resource or self._store.resource
+        return lambda rv, ends: events.bookmark(
+            rv, resource.api_version, resource.kind, initial_events_end=ends
+        )
+
+    def _last_error(self) -> str:
+        told = self._settings.behaviour.minor >= 33 and self._fed is not None
+        return self._fed.last_error if told and self._fed else ""
+
+    @staticmethod
+    def _answer(decision: Decision, stream: Stream) -> WatchAnswer:
+        return WatchAnswer(decision, decision.route.value, stream)
+
+    @staticmethod
+    def _failed(decision: Decision, error: StatusError) -> WatchAnswer:
+        return WatchAnswer(decision, decision.route.value, ErrorStream(events.error(error.body())))
+
+    @staticmethod
+    def _forget(fed: FedCache, stream: CacheWatch) -> None:
+        fed.streams.discard(stream)
+        fed.changed()

@@ -1,0 +1,177 @@
+"""Filling, following, losing the watch and filling again."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from cacher_model import obj
+
+from ktui.cacher import reflector as reflector_module
+from ktui.cacher.dispatcher import Dispatcher
+from ktui.cacher.reflector import Reflector
+from ktui.cacher.watch_cache import WatchCache
+from ktui.etcd.errors import CompactedError
+from ktui.kube.routing.model import Readiness
+
+
+class FakeWatch:
+    """What etcd sends is put into `incoming`; an exception is raised, None ends the stream."""
+
+    def __init__(self, since: int) -> None:
+        self.since = since
+        self.closed = False
+        self.asked = 0
+        self.incoming: asyncio.Queue[Any] = asyncio.Queue()
+
+    def __aiter__(self) -> FakeWatch:
+        return self
+
+    async def __anext__(self) -> Any:
+        event = await self.incoming.get()
+        if event is None:
+            raise StopAsyncIteration
+        if isinstance(event, Exception):
+            raise event
+        return event
+
+    async def request_progress(self) -> None:
+        self.asked += 1
+
+    async def close(self) -> None:
+        self.closed = True
+
+    def put(self, event_type: str, key: str, rv: int) -> None:
+        self.incoming.put_nowait(SimpleNamespace(type=event_type, object=obj(key, rv), previous=None, rv=rv))
+
+    def progress(self, rv: int) -> None:
+        self.incoming.put_nowait(SimpleNamespace(type="BOOKMARK", object=None, previous=None, rv=rv))
+
+
+class FakeStore:
+    resource = SimpleNamespace(id="pods")
+
+    def __init__(self) -> None:
+        self.content = [obj("a/x", 3), obj("b/y", 4)]
+        self.rv = 10
+        self.watches: list[FakeWatch] = []
+
+    async def pages(self) -> Any:
+        for one in self.content:
+            yield SimpleNamespace(objects=[one], rv=self.rv, count=len(self.content))
+
+    def watch(self, since: int) -> FakeWatch:
+        self.watches.append(FakeWatch(since))
+        return self.watches[-1]
+
+
+class Fixture:
+    def __init__(self) -> None:
+        self.store = FakeStore()
+        self.cache = WatchCache()
+        self.dispatcher = Dispatcher()
+        self.ticks: list[int] = []
+        self.reflector = Reflector(
+            self.store,  # type: ignore[arg-type]
+            self.cache,
+            self.dispatcher,
+            asyncio.Semaphore(1),
+            lambda: None,
+            self.ticks.append,
+        )
+
+    async def until(self, condition: Any) -> None:
+        async with asyncio.timeout(5):
+            while not condition():
+                await asyncio.sleep(0)
+
+
+def run(scenario: Any) -> None:
+    async def body() -> None:
+        fixture = Fixture()
+        task = asyncio.create_task(fixture.reflector.run())
+        dispatching = asyncio.create_task(fixture.dispatcher.run())
+        await fixture.reflector.ready.wait()
+        await fixture.until(lambda: fixture.store.watches)
+        await scenario(fixture)
+        task.cancel()
+        dispatching.cancel()
+        await asyncio.gather(task, dispatching, return_exceptions=True)
+
+    asyncio.run(body())
+
+
+@pytest.fixture(autouse=True)
+def quick_retries(monkeypatch):
+    monkeypatch.setattr(reflector_module, "RETRY_SECONDS", 0.0)
+
+
+def test_it_lists_in_pages_and_watches_from_there():
+    async def scenario(f: Fixture) -> None:
+        assert [one.key for one in f.cache.store.all()] == ["a/x", "b/y"]
+        assert f.cache.rv == 10
+        assert f.store.watches[0].since == 10
+        assert (f.reflector.readiness, f.reflector.loaded, f.reflector.expected) == (Readiness.READY, 2, 2)
+
+    run(scenario)
+
+
+def test_events_and_progress_move_the_cache():
+    async def scenario(f: Fixture) -> None:
+        f.store.watches[0].put("ADDED", "a/z", 11)
+        f.store.watches[0].put("DELETED", "a/x", 12)
+        f.store.watches[0].progress(12)
+        f.store.watches[0].progress(20)
+        await f.until(lambda: f.cache.rv == 20)
+        assert [one.key for one in f.cache.store.all()] == ["a/z", "b/y"]
+        # Progress that tells nothing new is no tick.
+        assert f.ticks == [20]
+        await f.until(lambda: f.dispatcher.rv == 20)
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("fault", [CompactedError("compacted", "", 50), None, ZeroDivisionError("a bug")])
+def test_a_broken_watch_makes_it_list_anew(fault):
+    async def scenario(f: Fixture) -> None:
+        first = f.store.watches[0]
+        generation = f.cache.generation
+        f.store.content, f.store.rv = [obj("b/y", 60)], 70
+        first.incoming.put_nowait(fault)
+        await f.until(lambda: len(f.store.watches) == 2)
+        assert first.closed
+        assert f.cache.generation == generation + 1
+        assert (f.cache.rv, f.store.watches[1].since) == (70, 70)
+        assert [one.key for one in f.cache.store.all()] == ["b/y"]
+        assert f.reflector.ready.is_set()
+        assert f.reflector.downtime == 0
+
+    run(scenario)
+
+
+def test_while_it_cannot_list_it_is_reinitializing():
+    async def scenario(f: Fixture) -> None:
+        async def refused() -> Any:
+            raise CompactedError("etcd says no")
+            yield
+
+        f.store.pages = refused  # type: ignore[method-assign]
+        f.store.watches[0].incoming.put_nowait(None)
+        await f.until(lambda: f.reflector.error == "etcd says no")
+        assert f.reflector.readiness is Readiness.REINITIALIZING
+        assert not f.reflector.ready.is_set()
+        # What was there before is kept, for whoever may read it.
+        assert len(f.cache.store) == 2
+
+    run(scenario)
+
+
+def test_progress_requests_go_to_the_present_watch():
+    async def scenario(f: Fixture) -> None:
+        await f.reflector.request_progress()
+        assert f.store.watches[0].asked == 1
+        assert f.reflector.progress_requests == 1
+
+    run(scenario)
