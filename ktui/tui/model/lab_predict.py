@@ -1,0 +1,169 @@
+"""What the rules foresee for the LIST that is being composed, from what the dashboard knows of the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ktui.kube import seats
+from ktui.kube.explain import Explanation, explain
+from ktui.kube.resources import Resource, ResourceTable
+from ktui.kube.routing.model import CacheState, Readiness
+from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import StatusError
+from ktui.kube.versions import DEFAULT_VERSION, Behaviour, BehaviourError, behaviour_of
+from ktui.tui.model.lab import ListForm, path_of
+from ktui.tui.model.state import State
+
+_READINESS = {
+    "ready": Readiness.READY,
+    "initializing": Readiness.INITIALIZING,
+    "reinitializing": Readiness.REINITIALIZING,
+    "disabled": Readiness.DISABLED,
+    "cold": Readiness.INITIALIZING,  # the first request starts to fill it
+}
+# Which field a refusal is about, by the id of its reason.
+_FIELD_OF_REASON = {
+    "v.match_needs_rv": "match",
+    "v.match_with_cont": "match",
+    "v.match_unknown": "match",
+    "v.exact_zero": "match",
+    "v.rv_with_cont": "continue_token",
+    "v.bad_continue": "continue_token",
+    "v.bad_rv": "resource_version",
+    "v.bad_option": "limit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a LIST will not be answered: the Status that the server would give.
+
+    `code` 0: there is nothing to send yet. `field` is the form's field that is to blame.
+    """
+
+    code: int
+    reason: str
+    message: str
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The verdict on a form. `path` is "" when there is no such resource."""
+
+    path: str = ""
+    explanation: Explanation | None = None
+    seats: int | None = None  # None: the resource's size is not known
+    problem: Problem | None = None
+
+    @property
+    def route(self) -> str:
+        """Public route: cache | etcd | none; "" when nothing could be said."""
+        if self.explanation is None:
+            return "none" if self.problem is not None and self.problem.code else ""
+        return self.explanation.decision.route.public
+
+
+def predict(form: ListForm, table: ResourceTable, state: State, version: str = "") -> Prediction:
+    """Predict `form` under the rules of `version` (default: those of the form, else of the server)."""
+    resource = table.by_name(form.resource)
+    if resource is None:
+        return Prediction(problem=Problem(0, "", _unknown(form.resource), "resource"))
+    path = path_of(form, resource)
+    if problem := _selector_problem(form, resource):
+        return Prediction(path, problem=problem)
+    try:
+        behaviour = behaviour_of(version or form.kube_version or server_version(state))
+        request = parse_request(path, "list")
+    except (RequestError, BehaviourError) as error:
+        return Prediction(path, problem=Problem(0, "", str(error)))
+    explanation = explain(request, routing_state(state, resource.id), behaviour)
+    seats_taken = _seats(request, behaviour, state, resource.id)
+    return Prediction(path, explanation, seats_taken, _problem(explanation))
+
+
+def server_version(state: State) -> str:
+    """The minor whose rules the server follows now."""
+    return state.server.kube_version if state.server is not None else DEFAULT_VERSION
+
+
+def routing_state(state: State, resource_id: str) -> CacheState:
+    """What the dashboard knows of a resource's cache, as the rules want to know it."""
+    progress = state.server is None or state.server.progress != "unsupported"
+    head, compact = state.head.revision or None, state.head.compact or None
+    row = state.caches.get(resource_id)
+    if row is None:
+        return CacheState(Readiness.INITIALIZING, progress=progress, etcd_rv=head, compact_rv=compact)
+    cache = row.cache
+    return CacheState(
+        readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
+        cache_rv=row.rv,
+        progress=progress,
+        oldest_snapshot_rv=(cache.oldest_rv or row.rv) if cache.snapshots else row.rv,
+        oldest_watch_rv=cache.oldest_rv,
+        etcd_rv=head,
+        compact_rv=compact,
+    )
+
+
+def _unknown(name: str) -> str:
+    if not name:
+        return "name a resource: pods, leases, deployments.apps"
+    return f"the server has no resource {name!r}"
+
+
+def _selector_problem(form: ListForm, resource: Resource) -> Problem | None:
+    try:
+        LabelSelector.parse(form.label_selector)
+    except StatusError as error:
+        return Problem(error.code, error.reason, error.message, "label_selector")
+    try:
+        FieldSelector.parse(form.field_selector).for_resource(resource)
+    except StatusError as error:
+        return Problem(error.code, error.reason, error.message, "field_selector")
+    return None
+
+
+def _problem(explanation: Explanation) -> Problem | None:
+    decision = explanation.decision
+    if decision.error is None:
+        return None
+    error = decision.error
+    return Problem(error.code, error.reason, error.message, _FIELD_OF_REASON.get(decision.reason_id, ""))
+
+
+def _seats(request: ReadRequest, behaviour: Behaviour, state: State, resource_id: str) -> int | None:
+    """Seats that flow control takes, by the number and size of the stored objects."""
+    size = _size(state, resource_id)
+    if size is None or request.refusal is not None:
+        return None
+    objects, stored = size
+    options = request.options
+    work = seats.ListWork(
+        objects=objects,
+        average_bytes=stored // objects if objects else 0,
+        limit=max(options.limit, 0),
+        from_cache=seats.list_from_cache(
+            behaviour,
+            options.resource_version,
+            options.resource_version_match,
+            options.limit,
+            continued=bool(options.continue_),
+            progress=state.server is None or state.server.progress != "unsupported",
+        ),
+        selectors=not (request.labels.empty and request.fields.empty),
+        single=bool(request.required_name),
+    )
+    return seats.list_seats(behaviour, work)
+
+
+def _size(state: State, resource_id: str) -> tuple[int, int] | None:
+    """Objects and bytes of a resource: from its cache, else from what was counted in etcd."""
+    row = state.caches.get(resource_id)
+    if row is not None and row.live:
+        return row.cache.objects, row.cache.bytes
+    for prefix in state.prefixes.values():
+        if prefix.resource == resource_id:
+            return prefix.count, prefix.bytes
+    return None

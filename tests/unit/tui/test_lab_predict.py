@@ -1,0 +1,92 @@
+"""Predictions from the live state, and the server's own words for what it would refuse."""
+
+import pytest
+
+from ktui.kube.resources import BUILTIN
+from ktui.telemetry.events import CacheState, Prefix, Progress, ServerInfo
+from ktui.tui.model.lab import ListForm
+from ktui.tui.model.lab_predict import predict, routing_state
+from ktui.tui.model.reducer import apply
+from ktui.tui.model.state import State
+
+
+def server(version: str = "1.36", progress: str = "assumed") -> ServerInfo:
+    return ServerInfo(
+        ktui_version="0",
+        kube_version=version,
+        etcd_version="3.5.1",
+        etcd_kind="embedded",
+        endpoints=[],
+        writable=True,
+        progress=progress,
+    )
+
+
+def state(version: str = "1.36", progress: str = "assumed") -> State:
+    now = State()
+    pods = CacheState(resource="pods", state="ready", rv=100, objects=3000, bytes=18_000_000, oldest_rv=40)
+    cold = Prefix(prefix="/registry/leases/", resource="leases.coordination.k8s.io", count=100, bytes=40_000)
+    apply(now, [server(version, progress), Progress(head=120, compact=10), pods, cold])
+    return now
+
+
+@pytest.mark.parametrize(
+    ("form", "version", "route"),
+    [
+        (ListForm(), "1.36", "cache"),
+        (ListForm(), "1.24", "etcd"),
+        (ListForm(resource_version="0"), "1.24", "cache"),
+        (ListForm(resource="events"), "1.36", "etcd"),
+        (ListForm(limit="500"), "1.36", "cache"),
+    ],
+)
+def test_the_route_follows_the_version(form: ListForm, version: str, route: str) -> None:
+    prediction = predict(form, BUILTIN, state(version))
+    assert prediction.route == route
+    assert prediction.problem is None
+    assert predict(form, BUILTIN, state("1.30"), version).route == route
+
+
+def test_an_etcd_without_progress_requests_is_read_itself() -> None:
+    assert predict(ListForm(), BUILTIN, state(progress="unsupported")).route == "etcd"
+
+
+@pytest.mark.parametrize(
+    ("form", "code", "field", "words"),
+    [
+        (ListForm(label_selector="a in (b"), 400, "label_selector", "unable to parse requirement"),
+        (ListForm(field_selector="spec.colour=red"), 400, "field_selector", "field label not supported"),
+        (ListForm(limit="abc"), 400, "limit", "invalid syntax"),
+        (ListForm(match="Exact"), 422, "match", "forbidden unless resourceVersion is provided"),
+        (ListForm(match="Exact", resource_version="0"), 422, "match", "forbidden for resourceVersion"),
+        (ListForm(continue_token="???"), 400, "continue_token", "continue"),
+        (ListForm(resource_version="abc"), 400, "resource_version", "invalid resource version"),
+        (ListForm(resource="podz"), 0, "resource", "podz"),
+        (ListForm(resource=""), 0, "resource", "name a resource"),
+        (ListForm(kube_version="1.3"), 0, "", "unknown Kubernetes version"),
+    ],
+)
+def test_a_refusal_is_told_in_the_servers_words(form: ListForm, code: int, field: str, words: str) -> None:
+    problem = predict(form, BUILTIN, state()).problem
+    assert problem is not None
+    assert (problem.code, problem.field) == (code, field)
+    assert words in problem.message
+
+
+def test_a_refusal_has_no_route() -> None:
+    assert predict(ListForm(match="Exact"), BUILTIN, state()).route == "none"
+    assert predict(ListForm(label_selector="!"), BUILTIN, state()).route == "none"
+    assert predict(ListForm(resource="podz"), BUILTIN, state()).route == ""
+
+
+def test_seats_are_those_of_the_objects_there_are() -> None:
+    assert predict(ListForm(), BUILTIN, state()).seats == 10
+    assert predict(ListForm(limit="50"), BUILTIN, state()).seats == 3
+    assert predict(ListForm(resource="leases"), BUILTIN, state()).seats == 1
+    assert predict(ListForm(resource="configmaps"), BUILTIN, state()).seats is None
+
+
+def test_a_cache_that_nobody_has_asked_for_is_not_ready() -> None:
+    assert routing_state(state(), "leases.coordination.k8s.io").readiness == "initializing"
+    assert routing_state(state(), "pods").readiness == "ready"
+    assert routing_state(state(), "pods").etcd_rv == 120
