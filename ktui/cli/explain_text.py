@@ -68,7 +68,8 @@ def _letter(decision: Decision, colour: bool) -> str:
 def _rows(e: Explanation, width: int) -> Iterator[str]:
     d = e.decision
     rows = [
-        ("request", f"{e.request.verb.upper()} {printable(e.request.url)}, Kubernetes {e.behaviour.version}"),
+        ("request", f"{e.request.verb.upper()} {printable(e.request.url)}"),
+        ("version", _version(e)),
         ("error", _error_text(d)),
         ("limit", {True: "honoured", False: "ignored", None: ""}[d.limit_honoured]),
         ("consistency", d.consistency or ""),
@@ -84,6 +85,11 @@ def _rows(e: Explanation, width: int) -> Iterator[str]:
             first, *rest = textwrap.wrap(value, width - 16) or [""]
             yield f"   {label:<13}{first}"
             yield from (" " * 16 + more for more in rest)
+
+
+def _version(e: Explanation) -> str:
+    gates = [f"{gate}={'true' if on else 'false'}" for gate, on in e.behaviour.changed_gates.items()]
+    return ", ".join([f"Kubernetes {e.behaviour.version}", *gates])
 
 
 def _error_text(decision: Decision) -> str:

@@ -81,6 +81,4 @@ def _from_cache(walk: Walk, n: int, state: CacheState, *, waited: bool) -> Decis
 
 def _beyond(walk: Walk, n: int, state: CacheState) -> bool:
     newest = state.etcd_rv
-    return newest is not None and walk.ask(
-        "revision not reached by etcd?", f"{n}, etcd at {newest}", n > newest
-    )
+    return newest is not None and walk.ask("ahead of etcd as well?", f"{n}, etcd at {newest}", n > newest)

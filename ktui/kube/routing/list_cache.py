@@ -182,7 +182,7 @@ def _wait(case: ListCase, behind: bool) -> str:
 def _beyond(case: ListCase, n: int) -> bool:
     newest = case.state.etcd_rv
     return newest is not None and case.walk.ask(
-        "revision not reached by etcd?", f"{n}, etcd at {newest}", n > newest
+        "ahead of etcd as well?", f"{n}, etcd at {newest}", n > newest
     )
 
 

@@ -86,5 +86,5 @@ def _compacted(case: ListCase, rv: int) -> bool:
 def _future(case: ListCase, rv: int) -> bool:
     newest = case.state.etcd_rv
     return newest is not None and case.walk.ask(
-        "revision not reached by etcd?", f"{rv}, etcd at {newest}", rv > newest
+        "ahead of etcd as well?", f"{rv}, etcd at {newest}", rv > newest
     )

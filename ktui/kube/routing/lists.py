@@ -143,9 +143,13 @@ def _at_exact(case: ListCase, n: int, found: str) -> Decision:
         return _in_cache(case, n, "c.snap_future")
     oldest = case.state.oldest_snapshot_rv
     none = oldest is None or n < oldest
-    if ask("no snapshot at or below it?", f"{n}, oldest snapshot {oldest or 'none'}", none):
+    if ask("older than every snapshot?", f"{n}, {_oldest(oldest)}", none):
         return from_etcd(case, ("d.exact_nosnap",))
     return _in_cache(case, n, found)
+
+
+def _oldest(snapshot_rv: int | None) -> str:
+    return "no snapshot" if snapshot_rv is None else f"oldest snapshot {snapshot_rv}"
 
 
 def _in_cache(case: ListCase, exact: int | None = None, reason: str = "") -> Decision:

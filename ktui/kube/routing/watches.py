@@ -201,7 +201,7 @@ def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Decision:
 def _beyond(case: WatchCase, n: int) -> bool:
     newest = case.state.etcd_rv
     return newest is not None and case.walk.ask(
-        "revision not reached by etcd?", f"{n}, etcd at {newest}", n > newest
+        "ahead of etcd as well?", f"{n}, etcd at {newest}", n > newest
     )
 
 

@@ -1,0 +1,67 @@
+"""Everyday requests do, in each version, what everyday.toml says."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ktui.kube import continuetoken
+from ktui.kube.routing.model import Decision, Readiness
+from ktui.kube.routing.predict import predict
+from ktui.kube.routing.request import parse_request
+from ktui.kube.routing.world import Age, world_of
+from ktui.kube.versions import behaviour_of
+
+TABLE = Path(__file__).with_name("everyday.toml")
+CASES: list[dict[str, Any]] = tomllib.loads(TABLE.read_text("utf-8"))["case"]
+TOKENS = {
+    "{token}": continuetoken.encode(4711, "shop/web\0"),
+    "{latest}": continuetoken.encode(-1, "shop/web\0"),
+}
+
+
+def rows() -> list[Any]:
+    found = []
+    for case in CASES:
+        for key, expected in case.items():
+            if key.startswith("1."):
+                first, last = (int(version[2:]) for version in key.split("-"))
+                for minor in range(first, last + 1):
+                    found.append(pytest.param(case, minor, expected, id=f"1.{minor} {case['name']}"))
+    return found
+
+
+def shown(decision: Decision) -> str:
+    limit = {True: "honoured", False: "ignored", None: "-"}[decision.limit_honoured]
+    outcome = str(decision.error.code) if decision.error else decision.consistency or "-"
+    return f"{decision.route} {' '.join(decision.reasons)} | {limit} | {outcome}"
+
+
+@pytest.mark.parametrize(("case", "minor", "expected"), rows())
+def test_everyday_request(case: dict[str, Any], minor: int, expected: str) -> None:
+    path = case["path"]
+    for name, token in TOKENS.items():
+        path = path.replace(name, token)
+    request = parse_request(path)
+    age = Age(case.get("age", "current"))
+    state = world_of(
+        request,
+        readiness=Readiness(case.get("cache", "ready")),
+        progress=case.get("progress", True),
+        rv_age=age,
+        token_age=age,
+        snapshot=case.get("snapshot", True),
+    )
+    assert shown(predict(request, state, behaviour_of(f"1.{minor}"))) == expected
+
+
+def test_every_case_covers_every_version() -> None:
+    for case in CASES:
+        minors = [
+            minor
+            for key in case
+            if key.startswith("1.")
+            for minor in range(int(key[2:4]), int(key.split("-")[1][2:]) + 1)
+        ]
+        assert minors == list(range(19, 38)), case["name"]
