@@ -103,6 +103,11 @@ def version_priority(version: str) -> tuple[int, int, int, str]:
     return (rank, -major, -minor, version) if rank < 3 else (rank, 0, 0, version)
 
 
+def is_stable(version: str) -> bool:
+    """Whether a version is neither alpha nor beta."""
+    return "alpha" not in version and "beta" not in version
+
+
 def _split_version(version: str) -> tuple[int, str, int]:
     digits, stage, minor = version.removeprefix("v"), "", "0"
     for word in ("alpha", "beta"):

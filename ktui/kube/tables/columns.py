@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from ktui.kube.resources import Column, Resource
 
 # Kinds without a printer of their own: the name and when it was created, as a timestamp.
-DEFAULT_COLUMNS = (Column("Name"), Column("Created At", type="date"))
+_NAME = Column("Name", format="name")
+DEFAULT_COLUMNS = (_NAME, Column("Created At", type="date"))
 
 
 @lru_cache(maxsize=256)
 def definitions(resource: Resource) -> tuple[dict[str, Any], ...]:
     """One dict a column: name, type, format, description, priority."""
     if resource.custom:
-        return (_definition(Column("Name")), *map(_definition, resource.columns))
+        return (_definition(_NAME), *map(_definition, resource.columns))
     return tuple(_definition(_described(resource, column)) for column in builtin_columns(resource))
 
 
@@ -31,17 +33,21 @@ def _definition(column: Column) -> dict[str, Any]:
     common = {"Name": texts["name"], "Age": texts["born"], "Created At": texts["born"]}
     return {
         "name": column.name,
-        "type": "date" if column.name == "Created At" else column.type,
-        "format": "name" if column.name == "Name" and column.priority == 0 else column.format,
+        "type": column.type,
+        "format": column.format,
         "description": column.description or common.get(column.name, ""),
         "priority": column.priority,
     }
 
 
 def _described(resource: Resource, column: Column) -> Column:
-    texts = _texts()["columns"].get(resource.id, {})
-    kind, description = texts.get(column.name, ("string", ""))
-    return Column(column.name, column.priority, column.source, kind, column.format, description)
+    """The column with what upstream says of it: built-in rows of the resource table hold names alone."""
+    if column.name == "Name":
+        return replace(column, format="name")
+    if column.name == "Created At":
+        return replace(column, type="date")
+    kind, description = _texts()["columns"].get(resource.id, {}).get(column.name, ("string", ""))
+    return replace(column, type=kind, description=description)
 
 
 @lru_cache(maxsize=1)

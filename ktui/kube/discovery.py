@@ -1,0 +1,166 @@
+"""Discovery documents: which groups, versions and resources there are.
+
+Both forms: one document a group and version (`/api`, `/apis`, `/apis/apps/v1`), and
+the aggregated one (apidiscovery.k8s.io/v2) that kubectl asks for since 1.27.
+`storageVersionHash` is left out. As kube-apiserver's own defaults have it, gated kinds and
+the alpha and beta versions of built-in ones are not announced (they can be read all the same).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.crd import is_stable, version_priority
+from ktui.kube.resources import Resource, ResourceTable
+from ktui.kube.subresources import Subresource, subresources_of
+
+Document = dict[str, Any]
+
+AGGREGATED_VERSIONS = ("v2", "v2beta1")
+
+# In the order in which the registry of custom resources names them; built-ins sort theirs.
+_CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+
+
+def api_versions(server_address: str) -> Document:
+    """`/api`; `server_address` is `HOST:PORT`."""
+    address = {"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [address]}
+
+
+def api_group_list(table: ResourceTable) -> Document:
+    """`/apis`."""
+    groups = [_group(group, versions) for group, versions in _groups(table).items() if group]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+
+def api_group(table: ResourceTable, group: str) -> Document | None:
+    """`/apis/GROUP`; None when there is no such group."""
+    versions = _groups(table).get(group)
+    if not group or not versions:
+        return None
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, versions)}
+
+
+def api_resource_list(table: ResourceTable, group: str, version: str) -> Document | None:
+    """`/api/v1` (group ""), `/apis/GROUP/VERSION`; None when nothing is served there."""
+    resources = _groups(table).get(group, {}).get(version)
+    if not resources:
+        return None
+    entries = [entry for resource in resources for entry in _entries(resource)]
+    # The core group's document says no apiVersion, in upstream too.
+    head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
+    return {**head, "groupVersion": resources[0].api_version, "resources": entries}
+
+
+def group_discovery_list(table: ResourceTable, *, core: bool, version: str = "v2") -> Document:
+    """The aggregated document of `/api` (`core`) or `/apis`, in one of AGGREGATED_VERSIONS."""
+    items = [
+        _aggregated(group, versions) for group, versions in _groups(table).items() if core == (not group)
+    ]
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": f"apidiscovery.k8s.io/{version}",
+        "metadata": {},
+        "items": items,
+    }
+
+
+def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
+    """Group → version (preferred first) → resources by name; groups of custom resources last."""
+    found: dict[str, dict[str, list[Resource]]] = {group: {} for group in _order(table)}
+    for resource in _served(table):
+        found[resource.group].setdefault(resource.version, []).append(resource)
+    return {
+        group: {
+            v: sorted(versions[v], key=lambda r: r.resource) for v in sorted(versions, key=version_priority)
+        }
+        for group, versions in found.items()
+        if versions
+    }
+
+
+def _order(table: ResourceTable) -> list[str]:
+    builtin = dict.fromkeys(r.group for r in table if not r.custom)
+    return [*builtin, *sorted({r.group for r in table if r.custom} - builtin.keys())]
+
+
+def _served(table: ResourceTable) -> list[Resource]:
+    """What is announced, once a version. Custom resources stand in the table once a version already."""
+    announced = [r for r in table if not r.gated]
+    custom = [r for r in announced if r.custom]
+    return custom + [r.at(v) for r in announced if not r.custom for v in r.versions if is_stable(v)]
+
+
+def _group(group: str, versions: dict[str, list[Resource]]) -> Document:
+    entries = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
+    return {"name": group, "versions": entries, "preferredVersion": entries[0]}
+
+
+def _verbs(resource: Resource) -> list[str]:
+    return [v for v in _CUSTOM_VERBS if v in resource.verbs] if resource.custom else sorted(resource.verbs)
+
+
+def _optional(resource: Resource) -> Document:
+    lists = {"shortNames": resource.short_names, "categories": resource.categories}
+    return {key: list(values) for key, values in lists.items() if values}
+
+
+def _entries(resource: Resource) -> list[Document]:
+    main = {
+        "name": resource.resource,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": _verbs(resource),
+        **_optional(resource),
+    }
+    return [main, *(_subresource_entry(resource, sub) for sub in subresources_of(resource))]
+
+
+def _subresource_entry(resource: Resource, sub: Subresource) -> Document:
+    foreign = {"group": sub.group, "version": sub.version} if sub.version else {}
+    return {
+        "name": f"{resource.resource}/{sub.name}",
+        "singularName": "",
+        "namespaced": resource.namespaced,
+        **foreign,
+        "kind": sub.kind,
+        "verbs": list(sub.verbs),
+    }
+
+
+def _aggregated(group: str, versions: dict[str, list[Resource]]) -> Document:
+    return {
+        "metadata": {"name": group} if group else {},
+        "versions": [
+            {
+                "version": version,
+                "resources": list(map(_aggregated_resource, resources)),
+                "freshness": "Current",
+            }
+            for version, resources in versions.items()
+        ],
+    }
+
+
+def _aggregated_resource(resource: Resource) -> Document:
+    entry: Document = {
+        "resource": resource.resource,
+        "responseKind": {"group": resource.group, "version": resource.version, "kind": resource.kind},
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": _verbs(resource),
+        **_optional(resource),
+    }
+    subresources = [_aggregated_subresource(resource, sub) for sub in subresources_of(resource)]
+    return entry | {"subresources": subresources} if subresources else entry
+
+
+def _aggregated_subresource(resource: Resource, sub: Subresource) -> Document:
+    group, version = (sub.group, sub.version) if sub.version else (resource.group, resource.version)
+    return {
+        "subresource": sub.name,
+        "responseKind": {"group": group, "version": version, "kind": sub.kind},
+        "verbs": list(sub.verbs),
+    }
