@@ -132,13 +132,17 @@ class KtuiApp(App[int]):
             self._pending.popleft()
             self._lost += 1
 
-    def tick(self) -> None:
-        """Fold what has come and let the current screen paint."""
+    def fold(self) -> None:
+        """Bring the state up to what has come."""
         if self._lost:
             self.state.dropped += self._lost
             self._lost = 0
         pending, self._pending = self._pending, deque()
         reducer.apply(self.state, pending)
+
+    def tick(self) -> None:
+        """Fold what has come and let the current screen paint."""
+        self.fold()
         screen = self.screen
         if not isinstance(screen, ModeScreen) or not screen.is_mounted:
             return

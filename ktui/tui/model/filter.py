@@ -60,7 +60,7 @@ def _test(term: str, columns: Mapping[str, Value[Row]]) -> Callable[[Row], bool]
         return _any_contains(term, columns)
     column = found["column"].lower()
     if column not in columns:
-        raise FilterError(f"no column {column!r}; there are {', '.join(columns)}")
+        raise FilterError(f"no column {column!r}: {' '.join(columns)}")
     return _condition(columns[column], column, found["op"], found["value"])
 
 

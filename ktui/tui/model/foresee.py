@@ -1,19 +1,19 @@
-"""What the routing rules of other Kubernetes versions would have done with a request."""
+"""What the routing rules say of a request: in other versions, and asked more cheaply."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import unquote
 
-from ktui.kube.continuetoken import decode
-from ktui.kube.listoptions import ListOptions, parse_list_options
-from ktui.kube.routing import decide_get, decide_list
+from ktui.kube.explain import explain
 from ktui.kube.routing.model import CacheState as RoutingState
-from ktui.kube.routing.model import Decision, ListQuestion, Readiness, TokenState
-from ktui.kube.status import StatusError
+from ktui.kube.routing.model import Readiness
+from ktui.kube.routing.predict import predict
+from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import BehaviourError, behaviour_of
 from ktui.tui.model.state import RequestRow, State
 
-# Where the rules of reading changed: before the gates, beta consistent reads (1.31), snapshots (1.34), now.
+# Where reading changed: before consistent reads from cache, with them (1.31), with snapshots (1.34), now.
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
 _READINESS = {
     "ready": Readiness.READY,
@@ -22,7 +22,6 @@ _READINESS = {
     "reinitializing": Readiness.REINITIALIZING,
     "disabled": Readiness.DISABLED,
 }
-_NARROWING = ("metadata.name", "metadata.namespace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,77 +30,68 @@ class Foreseen:
 
     version: str
     route: str
-    reason_id: str
     current: bool
 
 
-def foresee(row: RequestRow, state: State) -> list[Foreseen]:
-    """Routes of a GET or LIST by version, with its cache as it is now; [] for anything else."""
-    now = _minor(state.server.kube_version) if state.server is not None else ""
-    versions = sorted({*VERSIONS, *([now] if now else [])}, key=lambda text: int(text.split(".")[1]))
-    foreseen = []
-    for version in versions:
-        decision = _decide(row, routing_state(row.started.resource, state), version)
-        if decision is not None:
-            foreseen.append(Foreseen(version, decision.route.value, decision.reason_id, version == now))
-    return foreseen
+@dataclass(frozen=True, slots=True)
+class Cheaper:
+    """A cheaper form: the request rewritten, why, and the route foreseen for it."""
+
+    target: str
+    why: str
+    route: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """All that the rules say; empty for what is no GET, LIST or WATCH of a resource."""
+
+    versions: tuple[Foreseen, ...] = ()
+    cheaper: tuple[Cheaper, ...] = ()
+    phases: dict[str, str] = field(default_factory=dict)  # predicate -> kube-apiserver's function
+
+
+NOTHING = Outlook()
+
+
+def foresee(row: RequestRow, state: State) -> Outlook:
+    """The outlook of a request with its cache as it is now."""
+    try:
+        request = parse_request(row.target, row.started.verb.lower())
+        now = behaviour_of(state.server.kube_version) if state.server is not None else behaviour_of()
+    except (RequestError, BehaviourError):
+        return NOTHING
+    cache = routing_state(row.started.resource, state)
+    explained = explain(request, cache, now)
+    return Outlook(
+        versions=_versions(request, cache, now.minor),
+        cheaper=tuple(
+            Cheaper(unquote(advice.path), advice.why, advice.decision.route.value)
+            for advice in explained.advice
+        ),
+        phases={step.rule: step.phase for step in explained.decision.steps},
+    )
+
+
+def _versions(request: ReadRequest, cache: RoutingState, now: int) -> tuple[Foreseen, ...]:
+    minors = sorted({now, *(int(version.partition(".")[2]) for version in VERSIONS)})
+    return tuple(
+        Foreseen(f"1.{minor}", predict(request, cache, behaviour_of(f"1.{minor}")).route.value, minor == now)
+        for minor in minors
+    )
 
 
 def routing_state(resource: str, state: State) -> RoutingState:
-    """What the rules may know of a resource's cache."""
+    """What the rules may know of a resource's cache; nothing is known of one that was never asked."""
+    server = state.server
+    progress = server is None or server.progress != "unsupported"
     cached = state.caches.get(resource)
     if cached is None:
-        return RoutingState(readiness=Readiness.DISABLED if resource == "events" else Readiness.READY)
-    server = state.server
+        return RoutingState(progress=progress)
     return RoutingState(
         readiness=_READINESS.get(cached.cache.state, Readiness.READY),
         cache_rv=cached.rv,
-        progress=server is None or server.progress != "unsupported",
-        oldest_snapshot_rv=cached.cache.oldest_rv or None if cached.cache.snapshots else None,
+        progress=progress,
+        oldest_snapshot_rv=cached.cache.oldest_rv if cached.cache.snapshots else None,
         oldest_watch_rv=cached.cache.oldest_rv,
     )
-
-
-def _decide(row: RequestRow, cache: RoutingState, version: str) -> Decision | None:
-    started = row.started
-    if not started.resource or started.verb not in ("GET", "LIST"):
-        return None
-    try:
-        behaviour = behaviour_of(version)
-        options = parse_list_options(started.query)
-        if started.verb == "GET":
-            return decide_get(options.resource_version, cache, behaviour)
-        return decide_list(list_question(options), cache, behaviour)
-    except (StatusError, BehaviourError):
-        return None  # such a query is refused before anything is routed
-
-
-def list_question(options: ListOptions) -> ListQuestion:
-    """The parts of the options that routing looks at."""
-    token, token_rv = _token(options.continue_)
-    names = [part.partition("=")[0].rstrip("!=") for part in options.field_selector.split(",") if part]
-    return ListQuestion(
-        resource_version=options.resource_version,
-        match=options.resource_version_match,
-        limit=options.limit,
-        token=token,
-        token_rv=token_rv,
-        selectors=bool(options.label_selector) or any(name not in _NARROWING for name in names),
-        recursive="metadata.name" not in names,
-        send_initial_events=options.send_initial_events is not None,
-        narrowed="metadata.namespace" in names,
-    )
-
-
-def _token(text: str) -> tuple[TokenState, int]:
-    if not text:
-        return TokenState.NONE, 0
-    try:
-        return TokenState.VALID, decode(text).rv
-    except StatusError:
-        return TokenState.GARBAGE, 0
-
-
-def _minor(version: str) -> str:
-    """`v1.36.2` → `1.36`."""
-    return ".".join(version.lstrip("v").split(".")[:2])

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
-from ktui.tui.model.foresee import foresee
+from ktui.tui.model.foresee import NOTHING, foresee
 from ktui.tui.model.lanes import race_of
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.screens.base import ModeScreen
@@ -93,10 +93,10 @@ class OverviewScreen(ModeScreen):
         row = self.requests.row
         if not self._moved("why", row):
             return
-        foreseen = foresee(row, state) if row is not None else []
+        outlook = foresee(row, state) if row is not None else NOTHING
         panel = self.query_one("#why", Panel)
         panel.border_title = title_of(row)
-        panel.show(lambda width, height: why_content(row, foreseen, (), width, height))
+        panel.show(lambda width, height: why_content(row, outlook, width, height))
 
     def _moved(self, what: str, stamp: Any) -> bool:
         if self._painted.get(what, self) == stamp:

@@ -13,7 +13,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.tui import keys
-from ktui.tui.model.foresee import foresee
+from ktui.tui.model.foresee import NOTHING, foresee
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.widgets.cost import funnel_content, waterfall_content
@@ -97,10 +97,10 @@ class RequestsScreen(ModeScreen):
         if row is self._painted:
             return
         self._painted = row
-        foreseen = foresee(row, state) if row is not None else []
+        outlook = foresee(row, state) if row is not None else NOTHING
         client = self.ktui.client
         server = client.connection.url if client is not None else "https://SERVER"
-        self._show("walk", lambda width, height: walk_content(row, foreseen, (), width, height))
+        self._show("walk", lambda width, height: walk_content(row, outlook, width, height))
         self._show("waterfall", lambda width, height: waterfall_content(row, width, height))
         self._show("funnel", lambda width, height: funnel_content(row, width, height))
         self._show("calls", lambda width, height: calls_content(row, width, height))

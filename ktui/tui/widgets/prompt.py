@@ -25,13 +25,15 @@ class Prompt(Horizontal):
         height: 1; background: $surface; display: none; padding: 0 1;
         &.-open { display: block; }
         & > #prompt-sign { width: auto; color: $accent; text-style: bold; }
-        & > #prompt-hint { width: auto; max-width: 60%; color: $ink-muted; padding: 0 0 0 2; }
+        & > #prompt-hint { width: auto; max-width: 75%; text-overflow: ellipsis; text-wrap: nowrap;
+            color: $ink-muted; padding: 0 0 0 2; }
         & > #prompt-hint.-problem { color: $warning; }
         & > Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $surface; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "close", show=False, id="prompt.close", tooltip="close the line")
+        Binding("escape", "dismiss", "close", show=False, id="prompt.close", tooltip="close the line"),
+        Binding("tab", "complete", "complete", show=False, id="prompt.complete", tooltip="complete the word"),
     ]
 
     class Closed(Message):
@@ -74,6 +76,7 @@ class Prompt(Horizontal):
         field.cursor_position = len(text)
         self._say("")
         self.add_class("-open")
+        self.screen.add_class("-prompting")
         field.focus()
 
     @property
@@ -100,9 +103,14 @@ class Prompt(Horizontal):
         else:
             self._close(kept=True)
 
+    def action_complete(self) -> None:
+        """Take the suggested word."""
+        self.query_one(Input).action_cursor_right()
+
     def action_dismiss(self) -> None:
         self._close(kept=False)
 
     def _close(self, kept: bool) -> None:
         self.remove_class("-open")
+        self.screen.remove_class("-prompting")
         self.post_message(self.Closed(kept))

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.tui.model.foresee import Foreseen
+from ktui.tui.model.foresee import Outlook
 from ktui.tui.model.format import integer, long_bytes, milliseconds, safe
 from ktui.tui.model.state import RequestRow
 from ktui.tui.model.walkthrough import as_curl, as_kubectl
 from ktui.tui.widgets.lines import line, lines
-from ktui.tui.widgets.why import cheaper_line, cost_line, verdict_lines, versions_line, walk_lines
+from ktui.tui.widgets.why import cheaper_lines, cost_line, verdict_lines, versions_line, walk_lines
 
 
-def walk_content(
-    row: RequestRow | None, foreseen: Sequence[Foreseen], cheaper: Sequence[str], width: int, height: int
-) -> Content:
+def walk_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
     """Predicates first, in order, then where they led, what that cost and what other versions do."""
     if row is None:
         return line(("select a request to see its walk", "$ink-muted"))
     after = [*verdict_lines(row, width), cost_line(row, width)]
-    if foreseen:
-        after.append(versions_line(foreseen, width))
-    after += [cheaper_line(advice, width) for advice in cheaper]
-    steps = walk_lines(row.steps, width, max(1, height - len(after) - 1))
+    if outlook.versions:
+        after.append(versions_line(outlook.versions, width))
+    after += [text for advice in outlook.cheaper for text in cheaper_lines(advice, width, 3)]
+    steps = _headed(row, outlook, width, max(1, height - len(after) - 1))
     rule = [line(("  └" + "─" * 3 + "▶", "$ink-faint"))] if len(steps) + len(after) < height else []
     return lines([*steps, *rule, *after][:height])
+
+
+def _headed(row: RequestRow, outlook: Outlook, width: int, height: int) -> list[Content]:
+    """The steps under the functions of kube-apiserver that ask them, where height allows."""
+    phases = [outlook.phases.get(step.rule, "") for step in row.steps]
+    headings = sum(phase != before for before, phase in zip(["", *phases], phases, strict=False))
+    steps = walk_lines(row.steps, width, height)
+    if len(row.steps) + headings > height or not all(phases):
+        return steps
+    drawn: list[Content] = []
+    for before, phase, step in zip(["", *phases], phases, steps, strict=False):
+        if phase != before:
+            drawn.append(line((phase, "bold $primary")))
+        drawn.append(step)
+    return drawn
 
 
 def calls_content(row: RequestRow | None, width: int, height: int) -> Content:

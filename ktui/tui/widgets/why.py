@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.tui.model.foresee import Foreseen
+from ktui.tui.model.foresee import Cheaper, Foreseen, Outlook
 from ktui.tui.model.format import integer, long_bytes, milliseconds, safe
 from ktui.tui.model.request_view import request_runs
 from ktui.tui.model.routes import badge_of, badge_of_route
@@ -18,16 +18,14 @@ _INDENT = 2
 _WIDEST_WALK = 96  # cells; beyond it "yes" and "no" stand too far from their questions
 
 
-def why_content(
-    row: RequestRow | None, foreseen: Sequence[Foreseen], cheaper: Sequence[str], width: int, height: int
-) -> Content:
+def why_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
     """The panel for one request; what matters most comes first, the walk takes what height is left."""
     if row is None:
         return line(("select a request to see why it went where it went", "$ink-muted"))
     above = [*verdict_lines(row, width), cost_line(row, width)]
-    if foreseen:
-        above.append(versions_line(foreseen, width))
-    above += [cheaper_line(advice, width) for advice in cheaper[:1]]
+    if outlook.versions:
+        above.append(versions_line(outlook.versions, width))
+    above += [text for advice in outlook.cheaper[:1] for text in cheaper_lines(advice, width, 2)]
     left = height - len(above)
     return lines([*above, *walk_lines(row.steps, width, left)][:height])
 
@@ -75,8 +73,17 @@ def versions_line(foreseen: Sequence[Foreseen], width: int) -> Content:
     return line(*runs).truncate(width, ellipsis=True)
 
 
-def cheaper_line(advice: str, width: int) -> Content:
-    return line((" " * _INDENT, ""), ("cheaper: ", "bold $success"), advice).truncate(width, ellipsis=True)
+def cheaper_lines(advice: Cheaper, width: int, most: int) -> list[Content]:
+    """`cheaper: C ?resourceVersion=0 — why`, in at most `most` lines."""
+    query = advice.target.partition("?")[2]
+    asked = f"?{query}" if query else advice.target
+    label = "cheaper: "
+    texts = textwrap.wrap(
+        safe(f"{label}{asked} — {advice.why}"), max(10, width - _INDENT), max_lines=most, placeholder=" …"
+    )
+    indent = " " * _INDENT
+    first = line(indent, (label, "bold $success"), (texts[0][len(label) :], "$foreground"))
+    return [first, *(line(indent, (text, "$foreground")) for text in texts[1:])]
 
 
 def walk_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:

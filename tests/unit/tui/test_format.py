@@ -1,0 +1,68 @@
+"""Numbers with their units, and text that cannot bite."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.tui.model import format as f
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (812, "812"), (999, "999"), (1000, "1.0k"), (3049, "3.0k"), (48_213, "48.2k"), (999_960, "1.0M")],
+)
+def test_short_count(value: int, text: str) -> None:
+    assert f.short_count(value) == text
+
+
+@given(st.integers(min_value=0, max_value=10**15))
+def test_short_count_fits_five_cells(value: int) -> None:
+    assert len(f.short_count(value)) <= 5
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0 B"), (999, "999 B"), (4_100_000, "4.1 MB"), (17_904_100, "17.9 MB")]
+)
+def test_long_bytes(value: int, text: str) -> None:
+    assert f.long_bytes(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.04, "0.04"), (0.4, "0.4"), (6.12, "6.1"), (38.4, "38"), (1204.2, "1,204")]
+)
+def test_milliseconds(value: float, text: str) -> None:
+    assert f.milliseconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.42, "0.4s"), (38, "38s"), (12 * 60, "12m"), (3 * 3600 + 300, "3h05m"), (2 * 86400 + 4 * 3600, "2d04h")],
+)
+def test_duration(seconds: float, text: str) -> None:
+    assert f.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x[red]y", "x[red]y"),
+        ("a\x1b[31mb", "a␛[31mb"),
+        ("two\nlines\x00", "two␊lines␀"),
+        ("\u202egnp.exe", "⟨U+202E⟩gnp.exe"),
+        ("\x9b31m", "⟨U+009B⟩31m"),
+        ("zero\u200bwidth", "zero⟨U+200B⟩width"),
+        ("größe ✓", "größe ✓"),
+    ],
+)
+def test_safe_shows_what_would_steer_the_terminal(text: str, shown: str) -> None:
+    assert f.safe(text) == shown
+
+
+@given(st.text())
+def test_nothing_unsafe_is_left(text: str) -> None:
+    assert not [char for char in f.safe(text) if unicodedata.category(char)[0] == "C"]
+    assert f.safe(f.safe(text)) == f.safe(text)

@@ -1,0 +1,130 @@
+"""Telemetry folded into state."""
+
+from __future__ import annotations
+
+from ktui.telemetry.events import (
+    CacheState,
+    Dropped,
+    EtcdCall,
+    Progress,
+    ProgressTick,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    RouteStep,
+    WatcherClosed,
+    WatcherOpened,
+)
+from ktui.tui.model.reducer import apply
+from ktui.tui.model.routes import badge_of
+from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, State
+
+
+def started(number: int, at: float = 1.0, **changes: object) -> RequestStarted:
+    fields = {
+        "verb": "LIST", "path": "/api/v1/pods", "query": "", "resource": "pods", "namespace": "",
+        "name": "", "client": "kubectl", "user_agent": "kubectl/v1.36", **changes,
+    }  # fmt: skip
+    return RequestStarted(id=number, at=at, **fields)
+
+
+def routed(number: int, route: str = "etcd", wait: str = "none") -> RequestRouted:
+    steps = [RouteStep("resourceVersion unset?", "unset", True)]
+    return RequestRouted(id=number, route=route, reason_id="d.unset", reason="because", steps=steps, wait=wait)
+
+
+def finished(number: int, route: str = "etcd", status: int = 200) -> RequestFinished:
+    return RequestFinished(id=number, status=status, route=route, ms=6.0, fetched=210, returned=198)
+
+
+def test_a_request_grows_by_its_events() -> None:
+    state = State()
+    apply(state, [started(7)])
+    assert badge_of(state.requests[7]).letter == "·"
+    apply(state, [routed(7, "cache", wait="up_to_3s")])
+    assert badge_of(state.requests[7]).letter == "W"
+    apply(state, [finished(7, "cache")])
+    row = state.requests[7]
+    assert (badge_of(row).letter, row.scanned, row.done) == ("C", 210, True)
+
+
+def test_the_final_route_wins_over_the_predicted_one() -> None:
+    state = State()
+    apply(state, [started(1), routed(1, "cache"), finished(1, "cache,etcd")])
+    assert badge_of(state.requests[1]).letter == "E"
+
+
+def test_an_error_shows_before_its_route() -> None:
+    state = State()
+    apply(state, [started(1), routed(1), finished(1, status=410)])
+    assert badge_of(state.requests[1]).letter == "!"
+
+
+def test_rows_are_replaced_never_altered() -> None:
+    state = State()
+    apply(state, [started(1)])
+    before = state.requests[1]
+    apply(state, [routed(1)])
+    assert before.routed is None and state.requests[1] is not before
+
+
+def test_the_log_is_bounded_and_counts_what_it_forgot() -> None:
+    state = State()
+    apply(state, [started(number) for number in range(REQUEST_LOG + 5)])
+    assert len(state.requests) == REQUEST_LOG
+    assert (state.seen, state.forgotten) == (REQUEST_LOG + 5, 5)
+    assert next(iter(state.requests)) == 5
+
+
+def test_events_of_an_unknown_request_are_no_row() -> None:
+    state = State()
+    apply(state, [routed(9), finished(9)])
+    assert state.requests == {}
+
+
+def test_etcd_calls_go_to_their_request_up_to_a_bound() -> None:
+    state = State()
+    calls = [EtcdCall(op="range", request="key", request_id=1) for _ in range(CALLS_A_REQUEST + 9)]
+    apply(state, [started(1), *calls, EtcdCall(op="status", request="")])
+    assert len(state.requests[1].calls) == CALLS_A_REQUEST
+    assert len(state.calls) == CALLS_A_REQUEST + 10
+
+
+def test_the_head_never_goes_back_and_its_rate_comes_from_event_times() -> None:
+    state = State()
+    apply(state, [Progress(at=10.0, head=100), Progress(at=12.0, head=174), Progress(at=12.1, head=170)])
+    assert state.head.revision == 174
+    assert 34 <= state.head.per_second <= 37
+
+
+def test_a_progress_tick_moves_a_cache_on_without_an_event() -> None:
+    state = State()
+    apply(state, [Progress(at=1.0, head=120), CacheState(at=1.0, resource="nodes", state="ready", rv=90)])
+    assert state.caches["nodes"].lag(state.head.revision) == 30
+    apply(state, [ProgressTick(at=1.1, resource="nodes", rv=118)])
+    assert (state.caches["nodes"].rv, state.caches["nodes"].lag(120)) == (118, 2)
+    apply(state, [CacheState(at=1.2, resource="nodes", state="ready", rv=91)])
+    assert state.caches["nodes"].rv == 118
+
+
+def test_a_cache_that_is_not_ready_has_no_lag() -> None:
+    state = State()
+    apply(state, [CacheState(at=1.0, resource="pods", state="initializing", loaded=3, expected=9)])
+    assert state.caches["pods"].lag(500) == 0
+
+
+def test_watchers_come_and_go_and_drops_are_counted() -> None:
+    state = State()
+    apply(state, [WatcherOpened(id=3, resource="pods", since="1", client="kubelet"), Dropped(count=12)])
+    assert set(state.watchers) == {3} and state.dropped == 12
+    apply(state, [WatcherClosed(id=3, resource="pods", delivered=4)])
+    assert not state.watchers and len(state.closed_watchers) == 1
+
+
+def test_touched_tells_which_part_has_moved() -> None:
+    state = State()
+    before = state.touched.requests
+    apply(state, [Progress(at=1.0, head=1)])
+    assert state.touched.requests == before
+    apply(state, [started(1)])
+    assert state.touched.requests > before
