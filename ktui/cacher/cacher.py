@@ -19,7 +19,7 @@ from ktui.cacher.watching import Watching
 from ktui.kube import continuetoken
 from ktui.kube.routing import decide_get, decide_list
 from ktui.kube.routing.model import CacheState, Decision, Readiness, Route
-from ktui.kube.status import StatusError, too_many_requests
+from ktui.kube.status import too_many_requests
 from ktui.telemetry import events as telemetry
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class Cacher:
         return await self._from_cache(self.fed, request, scope, token, decision)
 
     async def watch(self, request: WatchRequest) -> WatchAnswer:
-        """A WATCH, after the API's own validation of its options. Raises StatusError before it is accepted."""
-        return await self._watching.watch(request, self._state())
+        """A WATCH, after the API's own validation of its options. Raises StatusError if it is refused."""
+        return await self._watching.watch(request, self._state(), self._told_error())
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
         """Fill the cache if it is cold, and wait for it; False after so many seconds."""
@@ -119,7 +119,7 @@ class Cacher:
         return ListAnswer(page.objects, page.rv, continue_, page.remaining, decision, decision.route.value)
 
     def _falls_back(self) -> bool:
-        """Whether a consistent read that timed out is answered by etcd: since 1.31, unless a gate forbids it."""
+        """Whether a consistent read that timed out goes to etcd: since 1.31, unless a gate forbids it."""
         behaviour = self._settings.behaviour
         if behaviour.consistent_list_from_cache_skip_timeout_fallback:
             raise too_many_requests("the watch cache did not catch up with etcd in time", 1)
@@ -179,13 +179,11 @@ class Cacher:
             return
         if token is not None and token.error is not None and "v.bad_continue" in decision.reasons:
             raise token.error
-        raise self._status(decision)
+        raise status_of(decision.error, self._told_error())
 
-    def _status(self, decision: Decision) -> StatusError:
-        assert decision.error is not None
-        # Since 1.33 the refusal says what went wrong.
-        told = self._settings.behaviour.minor >= 33 and self.fed is not None
-        return status_of(decision.error, self.fed.last_error if told and self.fed else "")
+    def _told_error(self) -> str:
+        """What a refusal says of why the cache is not ready: since 1.33 the last error."""
+        return self.fed.last_error if self.fed is not None and self._settings.behaviour.minor >= 33 else ""
 
     def _key(self, namespace: str | None, name: str) -> str:
         return f"{self.store.prefix}{namespace}/{name}" if namespace else self.store.prefix + name

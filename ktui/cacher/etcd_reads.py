@@ -37,7 +37,7 @@ class Listed:
 
 
 def revision_of(options: ListOptions, scope: Scope, token: Token) -> int:
-    """The revision to read at, 0 for the newest: the token's, that of Exact, or of limit with resourceVersion N."""
+    """The revision to read at: the token's, that of Exact or of limit with an RV; 0: the newest."""
     if token.start:
         return max(token.rv, 0)
     asked = int(options.resource_version or 0)

@@ -48,9 +48,10 @@ class Registry:
         return self._cachers.get(resource_id)
 
     def warm(self, resources: Iterable[Resource]) -> None:
-        """Start filling the caches of `resources`."""
+        """Start filling the caches of those of `resources` that etcd stores."""
         for resource in resources:
-            self.for_resource(resource).warm()
+            if resource.stored:
+                self.for_resource(resource).warm()
 
     async def forget(self, resource_id: str) -> None:
         """Close and drop the cacher of a resource that is not served any more."""

@@ -40,17 +40,17 @@ class Watching:
         self._settings = settings
         self._fed = fed
 
-    async def watch(self, request: WatchRequest, state: CacheState) -> WatchAnswer:
+    async def watch(self, request: WatchRequest, state: CacheState, last_error: str) -> WatchAnswer:
         """Raises StatusError for what is refused at once; the rest are ERROR events in the stream."""
         question = plans.watch_question(request.options)
         decision = decide_watch(question, state, self._settings.behaviour)
         if decision.error is not None:
-            error = status_of(decision.error, self._last_error())
+            error = status_of(decision.error, last_error)
             if not decision.error.in_stream:
                 raise error
             return self._failed(decision, error)
         if decision.route is Route.ETCD or self._fed is None:
-            return self._answer(decision, await self._from_etcd(request, decision))
+            return self._answer(decision, self._from_etcd(request, decision))
         try:
             return self._answer(decision, await self._from_cache(self._fed, request, decision))
         except NotFresh as late:
@@ -82,8 +82,8 @@ class Watching:
         fed.changed()
         return stream
 
-    async def _from_etcd(self, request: WatchRequest, decision: Decision) -> EtcdWatch:
-        stream = EtcdWatch(
+    def _from_etcd(self, request: WatchRequest, decision: Decision) -> EtcdWatch:
+        return EtcdWatch(
             self._store,
             self._selection(request),
             initial="w.etcd_list" in decision.reasons,
@@ -92,8 +92,6 @@ class Watching:
             end_bookmark="w.bookmark_end" in decision.reasons,
             timeout=request.timeout,
         )
-        await stream.open()
-        return stream
 
     def _present(self, fed: FedCache, request: WatchRequest) -> list[StoredObject]:
         selection = self._selection(request)
@@ -125,10 +123,6 @@ class Watching:
         return lambda rv, ends: events.bookmark(
             rv, resource.api_version, resource.kind, initial_events_end=ends
         )
-
-    def _last_error(self) -> str:
-        told = self._settings.behaviour.minor >= 33 and self._fed is not None
-        return self._fed.last_error if told and self._fed else ""
 
     @staticmethod
     def _answer(decision: Decision, stream: Stream) -> WatchAnswer:
