@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+import logging
+
+from ktui.apiserver.api import NOT_FOUND_TEXT, Api
+from ktui.apiserver.authn import authenticate
+from ktui.apiserver.call import Call
+from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
+from ktui.apiserver.http.request import ClientGone, Request
+from ktui.apiserver.http.response import Response
+from ktui.apiserver.metrics.requests import RequestMetrics
+from ktui.apiserver.pages.answers import send_status
+from ktui.apiserver.pages.routes import Pages
+from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
+from ktui.kube.requestinfo import parse_path, request_verb
+from ktui.kube.status import StatusError, internal_error
+from ktui.telemetry.meter import Meter
+
+log = logging.getLogger(__name__)
+
+# Custom resources are usually known within milliseconds; a slow etcd must not keep the port closed.
+SYNC_SECONDS = 5.0
 
 
 class Application:
@@ -11,9 +33,69 @@ class Application:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._catalog = Catalog(services.registry)
+        metrics = RequestMetrics()
+        self._api = Api(Server(services, self._catalog), metrics)
+        self._pages = Pages(services, self._catalog, metrics)
+        self._ids = itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        raise NotImplementedError(scope["type"])
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._serve(Request(scope, receive), Response(send))
+
+    async def start(self) -> None:
+        self._catalog.start()
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                await self._catalog.synced.wait()
+        except TimeoutError:
+            log.warning("custom resources are still being read: they are served as soon as they are known")
+
+    async def stop(self) -> None:
+        self._pages.close()
+        await self._catalog.stop()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        await self.start()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _serve(self, request: Request, response: Response) -> None:
+        info = parse_path(request.path)
+        verb = request_verb(request.method, info, request.query)
+        response.add_headers([("cache-control", "no-cache, private")])
+        try:
+            authenticate(request, self._services.token, info, verb)
+        except StatusError as error:
+            await send_status(response, error)
+            return
+        if info.is_resource or request.path.split("/")[1] in ("api", "apis"):
+            meter = Meter(request_id=next(self._ids))
+            behaviour = self._services.settings.behaviour
+            await self._api.serve(Call(request, response, info, verb, behaviour, self._services.bus, meter))
+        else:
+            await self._serve_page(request, response)
+
+    async def _serve_page(self, request: Request, response: Response) -> None:
+        try:
+            page = self._pages.find(request.method, request.path)
+            if page is None:
+                await response.text(404, NOT_FOUND_TEXT)
+            else:
+                await page(request, response)
+        except StatusError as error:
+            await send_status(response, error)
+        except ClientGone:
+            log.debug("client gone from %s", request.path)
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+            if not response.started:
+                await send_status(response, internal_error("the server log has the details"))
 
 
 def build_app(services: Services) -> ASGIApp:

@@ -6,14 +6,13 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
 from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.reasons import REASONS
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.events import RequestFinished, RequestRouted, RequestStarted, RouteStep
 from ktui.telemetry.meter import Meter
-
-from ktui.apiserver.http.request import Request
-from ktui.apiserver.http.response import Response
 
 if TYPE_CHECKING:
     from ktui.kube.requestinfo import RequestInfo

@@ -6,10 +6,21 @@ from collections.abc import Awaitable, Callable
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs import create, delete, delete_collection, get, listing, patch, pods, scale, update, watch
+from ktui.apiserver.verbs import (
+    create,
+    delete,
+    delete_collection,
+    get,
+    listing,
+    patch,
+    pods,
+    scale,
+    update,
+    watch,
+)
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
-from ktui.kube.status import StatusError, method_not_allowed, path_not_found
+from ktui.kube.status import method_not_allowed, path_not_found
 
 Handler = Callable[[Server, Call, Resource], Awaitable[None]]
 
@@ -79,7 +90,3 @@ def _reachable(call: Call, resource: Resource) -> bool:
         allowed = call.verb == "POST" or "deletecollection" in resource.verbs
         return inside and not named and allowed
     return bool(call.info.name) or call.verb in ("LIST", "WATCH")
-
-
-def not_served(call: Call) -> StatusError:
-    return path_not_found()

@@ -20,4 +20,4 @@ class Server:
 
     def cacher(self, resource: Resource) -> Cacher:
         """The cache of a resource, whichever of its versions was asked for."""
-        return self.services.registry.for_resource(resource)
+        return self.services.registry.for_resource(self.catalog.canonical(resource))

@@ -1,1 +1,1 @@
-"""HTTP itself: requests, responses, media types, certificates, the listening server. Nothing of Kubernetes' objects."""
+"""HTTP itself: requests, responses, media types, certificates, the listening server; no Kubernetes."""

@@ -36,7 +36,9 @@ class Response:
             {
                 "type": "http.response.start",
                 "status": status,
-                "headers": [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in every],
+                "headers": [
+                    (name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in every
+                ],
             }
         )
 

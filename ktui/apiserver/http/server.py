@@ -68,7 +68,7 @@ class HttpServer:
     async def stop(self) -> None:
         """Stop listening, cut what is still open, stop the application."""
         if self._server is not None and self._serving is not None:
-            self._server.stop()
+            self._server.stop()  # type: ignore[no-untyped-call]
             with contextlib.suppress(asyncio.CancelledError):
                 await self._serving
             self._server = self._serving = None

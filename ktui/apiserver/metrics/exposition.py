@@ -42,7 +42,11 @@ class Reading:
     """A gauge or counter whose values are read when somebody asks."""
 
     def __init__(
-        self, name: str, help_text: str, read: Callable[[], Iterable[tuple[Labels, float]]], kind: str = "gauge"
+        self,
+        name: str,
+        help_text: str,
+        read: Callable[[], Iterable[tuple[Labels, float]]],
+        kind: str = "gauge",
     ) -> None:
         self.name = name
         self.help = help_text

@@ -1,1 +1,1 @@
-"""What a write makes of an object before it is stored: defaults, admission, managed fields, patches. Pure functions."""
+"""What a write makes of an object before it is stored: defaults, admission, managed fields, patches."""

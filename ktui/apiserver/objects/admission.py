@@ -9,7 +9,7 @@ TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone
 
 
 def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None) -> None:
-    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the one it is bound to."""
+    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node`: the one it is bound to."""
     spec = pod.setdefault("spec", {})
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")

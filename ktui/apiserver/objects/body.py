@@ -88,12 +88,8 @@ def _check_kind(obj: Obj, resource: Resource, body: bytes) -> None:
         kind = resource.kind
     else:
         internal = resource.group.partition(".")[0] or "core"
-        why = (
-            f"converting ({resource.version}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
-        )
-    raise bad_request(
-        f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {why}'
-    )
+        why = f"converting ({resource.version}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
+    raise bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {why}')
 
 
 def _unrecognized(resource: Resource, why: str, body: bytes) -> StatusError:

@@ -95,7 +95,9 @@ def _finalizers(obj: Obj, options: DeleteOptions) -> list[str]:
     if not options.policy:
         return present
     wanted = FINALIZER_OF.get(options.policy)
-    kept = [finalizer for finalizer in present if finalizer not in FINALIZER_OF.values() or finalizer == wanted]
+    kept = [
+        finalizer for finalizer in present if finalizer not in FINALIZER_OF.values() or finalizer == wanted
+    ]
     return kept if wanted is None or wanted in kept else [*kept, wanted]
 
 

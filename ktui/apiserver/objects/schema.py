@@ -42,7 +42,7 @@ def prune(value: Any, schema: Schema) -> None:
 
 def prune_object(obj: dict[str, Any], schema: Schema) -> None:
     """Prune a whole object; apiVersion, kind and metadata are never pruned."""
-    kept = {name: obj[name] for name in ("apiVersion", "kind", "metadata") if name in obj}
+    kept: dict[str, Any] = {name: obj[name] for name in ("apiVersion", "kind", "metadata") if name in obj}
     prune(obj, schema)
     obj.update(kept)
 

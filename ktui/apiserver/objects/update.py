@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.apiserver.objects.metadata import counts_generations, metadata_of, timestamp, validate_metadata
 from ktui.apiserver.objects.managed.entries import track_update
+from ktui.apiserver.objects.metadata import counts_generations, metadata_of, timestamp, validate_metadata
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request, conflict

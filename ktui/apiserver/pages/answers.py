@@ -12,9 +12,9 @@ from ktui.kube.status import StatusError
 JSON = "application/json"
 
 
-async def send_json(response: Response, document: Any, status: int = 200) -> None:
+async def send_json(response: Response, document: Any, status: int = 200, media_type: str = JSON) -> None:
     """A JSON document."""
-    await response.whole(status, JSON, msgspec.json.encode(document) + b"\n")
+    await response.whole(status, media_type, msgspec.json.encode(document) + b"\n")
 
 
 async def send_status(response: Response, error: StatusError) -> None:

@@ -51,7 +51,17 @@ class EtcdPages:
 
 def describe(value: KeyValue, *, reveal: bool) -> dict[str, Any]:
     """A key as JSON. A Secret's bytes tell its values, so they are withheld as well."""
-    names = ("key", "mod_revision", "create_revision", "version", "lease", "ttl", "encoding", "api_version", "kind")
+    names = (
+        "key",
+        "mod_revision",
+        "create_revision",
+        "version",
+        "lease",
+        "ttl",
+        "encoding",
+        "api_version",
+        "kind",
+    )
     described = {name: getattr(value, name) for name in names}
     withheld = holds_secret(value.key, value.kind) and not reveal
     described["json"] = redacted(value.json) if withheld and value.json is not None else value.json

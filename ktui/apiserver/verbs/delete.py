@@ -47,9 +47,7 @@ async def delete(
     return True, writing.tree(server, removed, resource)
 
 
-def _check_preconditions(
-    resource: Resource, name: str, obj: dict[str, Any], options: DeleteOptions
-) -> None:
+def _check_preconditions(resource: Resource, name: str, obj: dict[str, Any], options: DeleteOptions) -> None:
     metadata = obj.get("metadata") or {}
     for what, wanted, found in (
         ("UID", options.uid, metadata.get("uid", "")),

@@ -33,7 +33,5 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         except StatusError as error:
             if error.code != 404:  # somebody else deleted it: that is what was wanted
                 raise
-    renderer = object_form(
-        form, resource, call.behaviour, server.services.codec, include="", of_list=True
-    )
+    renderer = object_form(form, resource, call.behaviour, server.services.codec, include="", of_list=True)
     await send_list(call, resource, answer, renderer, form)

@@ -60,14 +60,18 @@ def _patch_type(call: Call, resource: Resource) -> str:
 
 
 def _document(kind: str, body: bytes) -> Any:
-    wanted, go_type = (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
+    wanted, go_type = (
+        (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
+    )
     try:
         document = parse_json(body)
     except ValueError as error:
         raise bad_request(f"error decoding patch: {error}") from None
     if not isinstance(document, wanted):
         what = json_type(document)
-        raise bad_request(f"error decoding patch: json: cannot unmarshal {what} into Go value of type {go_type}")
+        raise bad_request(
+            f"error decoding patch: json: cannot unmarshal {what} into Go value of type {go_type}"
+        )
     return document
 
 

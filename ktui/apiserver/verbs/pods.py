@@ -7,6 +7,7 @@ from typing import Any
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.admission import copy_topology
 from ktui.apiserver.objects.body import parse_json
+from ktui.apiserver.objects.metadata import timestamp
 from ktui.apiserver.objects.options import DeleteOptions
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
@@ -14,7 +15,6 @@ from ktui.apiserver.verbs.create import find_node
 from ktui.apiserver.verbs.delete import delete
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error
-from ktui.apiserver.objects.metadata import timestamp
 
 CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 

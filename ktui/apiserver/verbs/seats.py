@@ -29,9 +29,7 @@ def seats_of_watch(
     return watch_seats(call.behaviour, work, options.resource_version, options.send_initial_events)
 
 
-def _work(
-    server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection
-) -> ListWork:
+def _work(server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection) -> ListWork:
     state = cacher.state()
     counted = state if state is not None and state.state in ("ready", "reinitializing") else None
     return ListWork(

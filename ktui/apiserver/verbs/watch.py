@@ -35,12 +35,12 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     )
     cacher = server.cacher(resource)
     call.meter.seats = seats_of_watch(server, call, cacher, asked, selection)
-    timeout = watch_timeout(options)
+    lasts = watch_timeout(options)
     answer = await cacher.watch(
-        WatchRequest(call.info.namespace or None, call.info.name or None, options, selection, timeout)
+        WatchRequest(call.info.namespace or None, call.info.name or None, options, selection, lasts)
     )
     call.decided(answer.decision, answer.route)
-    await _stream(call, answer, renderer, timeout, form.media_type)
+    await _stream(call, answer, renderer, lasts, form.media_type)
 
 
 def watch_timeout(options: ListOptions) -> float:
@@ -51,7 +51,7 @@ def watch_timeout(options: ListOptions) -> float:
 
 
 async def _stream(
-    call: Call, answer: WatchAnswer, renderer: ObjectForm, timeout: float, media_type: str
+    call: Call, answer: WatchAnswer, renderer: ObjectForm, lasts: float, media_type: str
 ) -> None:
     opened = WatcherOpened(
         id=call.id,
@@ -62,7 +62,7 @@ async def _stream(
     call.bus.publish(opened)
     gone = call.request.disconnection()
     gone.add_done_callback(lambda _: answer.close("client gone"))
-    ending = asyncio.get_running_loop().call_later(timeout, answer.close, "timeout")
+    ending = asyncio.get_running_loop().call_later(lasts, answer.close, "timeout")
     try:
         call.stamp()
         await call.response.start(200, media_type)

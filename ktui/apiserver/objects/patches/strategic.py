@@ -88,7 +88,11 @@ def _merge_list(name: str, present: list[Any], patch: list[Any]) -> list[Any]:
 def merge_key(name: str, items: list[Any]) -> str | None:
     """The key of a list field, None where the whole list is one value."""
     if name == "ports":
-        return "containerPort" if any("containerPort" in item for item in items if isinstance(item, dict)) else "port"
+        return (
+            "containerPort"
+            if any("containerPort" in item for item in items if isinstance(item, dict))
+            else "port"
+        )
     return MERGE_KEYS.get(name)
 
 

@@ -1,0 +1,89 @@
+"""Requests to the Kubernetes API: resolved, handled, and every failure turned into its answer."""
+
+from __future__ import annotations
+
+import logging
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.dispatch import TextNotFound, find_handler, find_resource
+from ktui.apiserver.http.request import ClientGone
+from ktui.apiserver.metrics.requests import RequestMetrics
+from ktui.apiserver.pages.answers import send_json, send_status
+from ktui.apiserver.pages.discovery import find_document
+from ktui.apiserver.server import Server
+from ktui.kube.status import StatusError, internal_error, method_not_allowed
+from ktui.telemetry.meter import metered
+
+log = logging.getLogger(__name__)
+
+NOT_FOUND_TEXT = "404 page not found\n"
+
+
+class Api:
+    """Answers calls under /api and /apis."""
+
+    def __init__(self, server: Server, metrics: RequestMetrics) -> None:
+        self._server = server
+        self._metrics = metrics
+
+    async def serve(self, call: Call) -> None:
+        """Answer, and tell bus and metrics about it, whatever happens."""
+        resolved = self._resolve(call)
+        call.announce()
+        self._metrics.began(call)
+        try:
+            with metered(call.meter):
+                await self._guarded(call, resolved)
+        finally:
+            call.finish()
+            self._metrics.ended(call)
+
+    def _resolve(self, call: Call) -> StatusError | TextNotFound | None:
+        """Find the resource first, so that telemetry can name it; what is wrong is answered later."""
+        if not call.info.is_resource:
+            return None
+        try:
+            call.resource = find_resource(self._server.catalog.table, call.info)
+        except (StatusError, TextNotFound) as error:
+            return error
+        return None
+
+    async def _guarded(self, call: Call, wrong: Exception | None) -> None:
+        try:
+            if wrong is not None:
+                raise wrong
+            await self._handle(call)
+        except StatusError as error:
+            call.error = error.message
+            await self._fail(call, error)
+        except TextNotFound:
+            call.error = NOT_FOUND_TEXT.strip()
+            await call.response.text(404, NOT_FOUND_TEXT)
+        except ClientGone:
+            call.error = "client gone"
+        except Exception as error:
+            call.error = f"{type(error).__name__}: {error}"
+            log.exception("%s %s failed", call.verb, call.request.path)
+            await self._fail(call, internal_error("the server log has the details"))
+
+    async def _handle(self, call: Call) -> None:
+        if call.resource is not None:
+            await find_handler(call, call.resource)(self._server, call, call.resource)
+            return
+        found = find_document(self._server.catalog.table, call.request)
+        if found is None:
+            raise TextNotFound
+        if call.verb != "GET":
+            raise method_not_allowed()
+        document, media_type = found
+        await send_json(call.response, document, media_type=media_type)
+
+    @staticmethod
+    async def _fail(call: Call, error: StatusError) -> None:
+        """Too late for a Status once the answer has begun: then the stream just ends."""
+        if call.response.started:
+            if not call.response.ended:
+                await call.response.end()
+            return
+        call.stamp()
+        await send_status(call.response, error)

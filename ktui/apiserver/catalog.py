@@ -1,0 +1,129 @@
+"""What is served: the built-in resources, and custom ones as their definitions come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from ktui.apiserver.objects.schema import Schema, schema_of
+from ktui.cacher.requests import ListRequest, WatchRequest
+from ktui.kube.crd import resources_of
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.resources import BUILTIN, Resource, ResourceTable
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import StatusError
+from ktui.storage.selection import Selection
+
+if TYPE_CHECKING:
+    from ktui.cacher.cacher import Cacher
+    from ktui.cacher.events import OutEvent
+    from ktui.cacher.registry import Registry
+    from ktui.storage.objects import StoredObject
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 1.0
+CRD_GROUP, CRD_RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
+
+
+class Catalog:
+    """Follows the CustomResourceDefinitions through their own watch cache.
+
+    `synced` is set once they have been read for the first time.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._definitions: dict[str, dict[str, Any]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self.table: ResourceTable = BUILTIN
+        self.synced = asyncio.Event()
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._follow(), name="catalog")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    def find(self, group: str, version: str, resource: str) -> Resource | None:
+        """A resource in a served version."""
+        return self.table.find(group, version, resource)
+
+    def by_id(self, resource_id: str) -> Resource | None:
+        """A resource by the name that telemetry and screens use, in its preferred version."""
+        return next((r for r in self.table.preferred() if r.id == resource_id), None)
+
+    def canonical(self, resource: Resource) -> Resource:
+        """The preferred version: all versions share its cache."""
+        if len(resource.versions) <= 1:
+            return resource
+        return self.table.find(resource.group, resource.versions[0], resource.resource) or resource
+
+    def schema_of(self, resource: Resource) -> Schema:
+        """The structural schema of a custom resource's version."""
+        return schema_of(self._definitions.get(f"{resource.resource}.{resource.group}", {}), resource.version)
+
+    async def _follow(self) -> None:
+        resource = BUILTIN.find(CRD_GROUP, "v1", CRD_RESOURCE)
+        assert resource is not None
+        everything = Selection(LabelSelector.parse(""), FieldSelector.parse("", resource), None, None)
+        while True:
+            try:
+                await self._follow_once(self._registry.for_resource(resource), everything)
+            except StatusError as error:
+                log.warning("custom resource definitions cannot be read: %s", error.message)
+            except Exception:
+                log.exception("following custom resource definitions failed")
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _follow_once(self, cacher: Cacher, everything: Selection) -> None:
+        """List, then watch until the stream ends."""
+        await cacher.ready()
+        options = ListOptions(resource_version="0")
+        answer = await cacher.list(ListRequest(None, None, options, everything))
+        self._definitions = {obj.name: _tree(obj) for obj in answer.objects}
+        await self._rebuild()
+        self.synced.set()
+        options = ListOptions(resource_version=str(answer.rv), watch=True)
+        stream = await cacher.watch(WatchRequest(None, None, options, everything))
+        try:
+            async for batch in stream.batches():
+                for event in batch:
+                    if event.type == "ERROR":
+                        return
+                    self._apply(event)
+                await self._rebuild()
+        finally:
+            stream.close("catalog")
+
+    def _apply(self, event: OutEvent) -> None:
+        if event.object is None:
+            return
+        if event.type == "DELETED":
+            self._definitions.pop(event.object.name, None)
+        else:
+            self._definitions[event.object.name] = _tree(event.object)
+
+    async def _rebuild(self) -> None:
+        custom: list[Resource] = []
+        for name, definition in self._definitions.items():
+            try:
+                custom += resources_of(definition)
+            except (KeyError, TypeError, AttributeError) as error:
+                log.warning("custom resource definition %s cannot be understood: %r", name, error)
+        before = {r.id for r in self.table.all() if r.custom}
+        self.table = BUILTIN.plus(custom)
+        for resource_id in before - {r.id for r in custom}:
+            await self._registry.forget(resource_id)
+
+
+def _tree(obj: StoredObject) -> dict[str, Any]:
+    tree: dict[str, Any] = json.loads(obj.full_json())
+    return tree

@@ -1,0 +1,77 @@
+"""`/ktui/v1/caches/…`: what a watch cache holds, for the cache screen."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
+from ktui.apiserver.pages.answers import send_json
+from ktui.apiserver.pages.numbers import number
+from ktui.kube.status import StatusError
+
+if TYPE_CHECKING:
+    from ktui.cacher.cacher import Cacher
+    from ktui.cacher.registry import Registry
+    from ktui.storage.objects import StoredObject
+
+MAX_ROWS = 5000
+
+
+class CachePages:
+    def __init__(self, registry: Registry, catalog: Catalog) -> None:
+        self._registry = registry
+        self._catalog = catalog
+
+    async def objects(self, request: Request, response: Response) -> None:
+        """A window of the objects in key order; `filter` is a text that namespace/name must contain."""
+        offset, limit = number(request, "offset", 0), min(number(request, "limit", 200), MAX_ROWS)
+        text = request.parameter("filter").lower()
+        cacher = self._cacher(request)
+        if cacher.fed is None:
+            await send_json(response, {"rv": "0", "total": 0, "objects": []})
+            return
+        memory = cacher.fed.memory
+        found = memory.store.all()
+        if text:
+            found = [obj for obj in found if text in f"{obj.namespace}/{obj.name}".lower()]
+        rows = [_row(obj) for obj in islice(found, offset, offset + limit)]
+        await send_json(response, {"rv": str(memory.rv), "total": len(found), "objects": rows})
+
+    async def events(self, request: Request, response: Response) -> None:
+        """The newest events of the ring, newest first."""
+        limit = min(number(request, "limit", 200), MAX_ROWS)
+        cacher = self._cacher(request)
+        newest = cacher.fed.memory.ring.newest(limit) if cacher.fed is not None else ()
+        rows = [
+            {
+                "rv": str(event.rv),
+                "type": event.type,
+                "namespace": event.object.namespace,
+                "name": event.object.name,
+            }
+            for event in newest
+        ]
+        await send_json(response, {"events": rows})
+
+    async def warm(self, request: Request, response: Response) -> None:
+        """Start filling the cache."""
+        self._cacher(request).warm()
+        await send_json(response, {"warming": self._resource_id(request)}, 202)
+
+    def _cacher(self, request: Request) -> Cacher:
+        resource_id = self._resource_id(request)
+        resource = self._catalog.by_id(resource_id)
+        if resource is None or not resource.stored:
+            raise StatusError(404, "NotFound", f"no resource {resource_id!r} is served")
+        return self._registry.for_resource(resource)
+
+    @staticmethod
+    def _resource_id(request: Request) -> str:
+        return request.path.strip("/").split("/")[3]
+
+
+def _row(obj: StoredObject) -> dict[str, object]:
+    return {"namespace": obj.namespace, "name": obj.name, "rv": str(obj.rv), "bytes": len(obj.raw)}

@@ -1,0 +1,106 @@
+"""All pages and their paths."""
+
+from __future__ import annotations
+
+from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
+from ktui.apiserver.metrics.caches import cache_metrics
+from ktui.apiserver.metrics.etcd import EtcdMetrics
+from ktui.apiserver.metrics.exposition import render
+from ktui.apiserver.metrics.requests import RequestMetrics
+from ktui.apiserver.pages import openapi
+from ktui.apiserver.pages.answers import send_json
+from ktui.apiserver.pages.caches import CachePages
+from ktui.apiserver.pages.etcd import EtcdPages
+from ktui.apiserver.pages.health import Health
+from ktui.apiserver.pages.router import Page, PageRouter
+from ktui.apiserver.pages.settings import SettingsPages
+from ktui.apiserver.pages.telemetry import TelemetryStream
+from ktui.apiserver.pages.version import version_document
+from ktui.apiserver.services import Services
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+TEXT = "text/plain; charset=utf-8"
+
+
+class Pages:
+    """`find` a page, `close` the streams when the server stops."""
+
+    def __init__(self, services: Services, catalog: Catalog, requests: RequestMetrics) -> None:
+        self._services = services
+        self._catalog = catalog
+        self._requests = requests
+        self._etcd_metrics = EtcdMetrics(services.bus)
+        self._telemetry = TelemetryStream(services.bus, services.facts)
+        self._router = self._routes()
+
+    def find(self, method: str, path: str) -> Page | None:
+        """None when there is no such page; StatusError 405."""
+        return self._router.find(method, path)
+
+    def close(self) -> None:
+        self._telemetry.close()
+        self._etcd_metrics.close()
+
+    def _routes(self) -> PageRouter:
+        router = PageRouter()
+        services = self._services
+        health = Health(
+            alive=[("ping", lambda: True)],
+            ready=[
+                ("etcd", lambda: not services.facts.etcd_problem()),
+                ("crd-informer-synced", self._catalog.synced.is_set),
+            ],
+        )
+        for name, page in (("healthz", health.healthz), ("livez", health.livez), ("readyz", health.readyz)):
+            router.add("GET", f"/{name}", page)
+        router.add("GET", "/", self._root)
+        router.add("GET", "/version", self._version)
+        router.add("GET", "/metrics", self._metrics)
+        router.add("GET", "/telemetry", self._telemetry.get)
+        router.add("GET", openapi.ROOT, self._openapi_index)
+        router.add("GET", f"{openapi.ROOT}/api/{{}}", self._openapi)
+        router.add("GET", f"{openapi.ROOT}/apis/{{}}/{{}}", self._openapi)
+        self._add_ktui(router)
+        return router
+
+    def _add_ktui(self, router: PageRouter) -> None:
+        settings = SettingsPages(self._services)
+        router.add("GET", "/ktui/v1/info", settings.info)
+        router.add("GET", "/ktui/v1/behaviour", settings.behaviour)
+        router.add("PUT", "/ktui/v1/behaviour", settings.switch)
+        etcd = EtcdPages(self._services.etcd, self._services.facts.info().etcd_prefix)
+        router.add("GET", "/ktui/v1/etcd/prefixes", etcd.prefixes)
+        router.add("GET", "/ktui/v1/etcd/keys", etcd.keys)
+        router.add("GET", "/ktui/v1/etcd/key", etcd.key)
+        caches = CachePages(self._services.registry, self._catalog)
+        router.add("GET", "/ktui/v1/caches/{}/objects", caches.objects)
+        router.add("GET", "/ktui/v1/caches/{}/events", caches.events)
+        router.add("POST", "/ktui/v1/caches/{}/warm", caches.warm)
+
+    async def _root(self, request: Request, response: Response) -> None:
+        await send_json(response, {"paths": sorted({*self._router.paths(), "/api", "/api/v1", "/apis"})})
+
+    async def _version(self, request: Request, response: Response) -> None:
+        await send_json(response, version_document(self._services.settings.behaviour))
+
+    async def _metrics(self, request: Request, response: Response) -> None:
+        self._etcd_metrics.start()
+        metrics = [
+            *self._requests.metrics(),
+            *cache_metrics(self._services.registry, self._services.settings.behaviour),
+            *self._etcd_metrics.metrics(),
+        ]
+        await response.whole(200, METRICS_TYPE, render(metrics))
+
+    async def _openapi_index(self, request: Request, response: Response) -> None:
+        await send_json(response, openapi.index(self._catalog.table))
+
+    async def _openapi(self, request: Request, response: Response) -> None:
+        path = request.path.strip("/").removeprefix(openapi.ROOT.strip("/") + "/")
+        document = openapi.document(self._catalog.table, path)
+        if document is None:
+            await response.text(404, "404 page not found\n")
+        else:
+            await send_json(response, document)

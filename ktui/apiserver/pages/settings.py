@@ -1,0 +1,49 @@
+"""`/ktui/v1/info` and `/ktui/v1/behaviour`."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.apiserver.http.request import BodyTooLarge, Request
+from ktui.apiserver.http.response import Response
+from ktui.apiserver.pages.answers import send_json
+from ktui.apiserver.services import Services
+from ktui.kube.status import bad_request, request_entity_too_large
+from ktui.kube.versions import BehaviourError, behaviour_of
+
+MAX_BODY = 64 * 1024
+
+
+class Wanted(msgspec.Struct):
+    """Body of PUT /ktui/v1/behaviour."""
+
+    kube_version: str
+    feature_gates: dict[str, bool] = {}
+
+
+class SettingsPages:
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def info(self, request: Request, response: Response) -> None:
+        await send_json(response, self._services.facts.info())
+
+    async def behaviour(self, request: Request, response: Response) -> None:
+        """The rules that hold now."""
+        behaviour = self._services.settings.behaviour
+        await send_json(
+            response, {"kube_version": behaviour.version, "feature_gates": behaviour.changed_gates}
+        )
+
+    async def switch(self, request: Request, response: Response) -> None:
+        """From the next request on the rules of another version hold; caches are kept."""
+        try:
+            wanted = msgspec.json.decode(await request.body(MAX_BODY), type=Wanted)
+            self._services.settings.behaviour = behaviour_of(wanted.kube_version, wanted.feature_gates)
+        except BodyTooLarge:
+            raise request_entity_too_large(f"limit is {MAX_BODY}") from None
+        except (msgspec.DecodeError, BehaviourError) as error:
+            raise bad_request(str(error)) from None
+        # Everybody who watches the telemetry learns the new version.
+        self._services.bus.publish(self._services.facts.info())
+        await self.behaviour(request, response)
