@@ -10,15 +10,42 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec.json
 
 from ktui.cacher import background
-from ktui.cacher.events import OutEvent
+from ktui.cacher.events import BOOKMARK, OutEvent
 from ktui.cacher.watchers import Watcher
+from ktui.wire.codec import CodecError, encode_object, fill, object_template
 
+if TYPE_CHECKING:
+    from ktui.kube.resources import Resource
+
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 FREQUENCY = 60.0
 BEFORE_DEADLINE = 2.0
 TICK = 1.0
 JITTER = 0.25
+
+
+def bookmark(rv: int, resource: Resource, *, ends_initial_events: bool = False) -> OutEvent:
+    """A BOOKMARK: an object of the watched kind with nothing but a resourceVersion.
+
+    Go writes a built-in kind's required fields even when they are empty.
+    """
+    return OutEvent(BOOKMARK, rv, document=fill(_template(resource, ends_initial_events), rv))
+
+
+@lru_cache(maxsize=512)
+def _template(resource: Resource, ends_initial_events: bool) -> bytes:
+    annotations = {"annotations": {INITIAL_EVENTS_END: "true"}} if ends_initial_events else {}
+    empty = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": annotations}
+    try:
+        return object_template(encode_object(empty, resource), resource.api_version)
+    except CodecError:  # a kind whose fields nobody knows: only its metadata then
+        return object_template(msgspec.json.encode(empty))
 
 
 @dataclass(slots=True)

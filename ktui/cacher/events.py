@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
 
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-
 
 class OutEvent:
     """One watch event, encoded at most once for each way in which watchers want it.
@@ -98,15 +96,6 @@ class CacheEvent:
             gone = self.object if self.type == DELETED or self.previous is None else self.previous
             self._deleted = OutEvent(DELETED, self.rv, gone.with_rv(self.rv))
         return self._deleted
-
-
-def bookmark(rv: int, api_version: str, kind: str, *, initial_events_end: bool = False) -> OutEvent:
-    """A BOOKMARK: an object of the watched kind that has only a resourceVersion."""
-    metadata: dict[str, object] = {"resourceVersion": str(rv)}
-    if initial_events_end:
-        metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
-    document = msgspec.json.encode({"kind": kind, "apiVersion": api_version, "metadata": metadata})
-    return OutEvent(BOOKMARK, rv, document=document)
 
 
 def error(status: object) -> OutEvent:

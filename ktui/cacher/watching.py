@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ktui.cacher import events, plans
+from ktui.cacher.bookmarks import bookmark
 from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
 from ktui.cacher.errors import NotFresh, status_of
 from ktui.cacher.etcd_watch import EtcdWatch
@@ -120,9 +121,7 @@ class Watching:
         if not request.options.allow_watch_bookmarks:
             return None
         resource = request.resource or self._store.resource
-        return lambda rv, ends: events.bookmark(
-            rv, resource.api_version, resource.kind, initial_events_end=ends
-        )
+        return lambda rv, ends: bookmark(rv, resource, ends_initial_events=ends)
 
     @staticmethod
     def _answer(decision: Decision, stream: Stream) -> WatchAnswer:

@@ -38,7 +38,7 @@ ALL = ("", "", False, False)
             PODS,
             None,
             "",
-            "metadata.namespace=a,metadata.name=x",
+            f"{NAMESPACE}=a,{NAME}=x",
             "1.36",
             False,
             ("a", "x", True, True, False),

@@ -7,13 +7,15 @@ import asyncio
 import pytest
 from cacher_model import event, obj, on_node, selection
 
-from ktui.cacher.bookmarks import BookmarkClock, next_time
+from ktui.cacher.bookmarks import BookmarkClock, bookmark, next_time
 from ktui.cacher.budget import TimeBudget
 from ktui.cacher.dispatcher import Dispatcher
-from ktui.cacher.events import bookmark
 from ktui.cacher.watchers import Watcher, channel_size
+from ktui.kube.crd import resources_of
+from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
 
+CONFIG_MAPS = BUILTIN.find("", "v1", "configmaps")
 RED, BLUE = {"colour": "red"}, {"colour": "blue"}
 
 
@@ -185,7 +187,7 @@ def test_bookmarks_come_once_a_minute_and_just_before_the_deadline(deadline, due
 def test_a_due_bookmark_carries_the_dispatched_resource_version():
     async def run():
         clock, one = BookmarkClock(lambda: 42), watcher(since=40)
-        clock.add(one, None, lambda rv: bookmark(rv, "v1", "Pod"))
+        clock.add(one, None, lambda rv: bookmark(rv, CONFIG_MAPS))
         now = asyncio.get_running_loop().time()
         clock.send_due(now)
         clock.send_due(now + 61)
@@ -194,5 +196,29 @@ def test_a_due_bookmark_carries_the_dispatched_resource_version():
         return [out.line() async for batch in one.batches() for out in batch]
 
     assert asyncio.run(run()) == [
-        b'{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"42"}}}\n'
+        b'{"type":"BOOKMARK","object":'
+        b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"42"}}}\n'
     ]
+
+
+def test_the_bookmark_that_ends_initial_events_has_the_fields_that_go_always_writes():
+    pods = BUILTIN.find("", "v1", "pods")
+    assert bookmark(7, pods, ends_initial_events=True).document == (
+        b'{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7",'
+        b'"annotations":{"k8s.io/initial-events-end":"true"}},"spec":{"containers":null},"status":{}}'
+    )
+
+
+def test_a_custom_resource_has_no_such_fields():
+    crd = {
+        "spec": {
+            "group": "example.io",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "scope": "Namespaced",
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {}}],
+        }
+    }
+    (widgets,) = resources_of(crd)
+    assert bookmark(7, widgets).document == (
+        b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"resourceVersion":"7"}}'
+    )
