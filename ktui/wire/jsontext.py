@@ -19,17 +19,21 @@ _PLAIN = re.compile(rb'[^ !#-\[\]-~]').search
 _HOLDS_RAW = re.compile(rb"[\x00-\x1f]").search
 
 
+GO_UTF8 = "ktui-go-utf8"
+"""The codec error handler that decodes as Go does: every invalid byte is one U+FFFD."""
+
+
 def _replace_one_byte(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeDecodeError)
     return "\ufffd", error.start + 1
 
 
-codecs.register_error("ktui-go-utf8", _replace_one_byte)
+codecs.register_error(GO_UTF8, _replace_one_byte)
 
 
 def utf8(data: bytes) -> str:
     """Text of stored bytes; Go replaces every single invalid byte, Python would group them."""
-    return data.decode("utf-8", "ktui-go-utf8")
+    return data.decode("utf-8", GO_UTF8)
 
 
 def quote(data: bytes) -> bytes:

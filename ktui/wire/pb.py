@@ -12,6 +12,11 @@ _U64 = (1 << 64) - 1
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
     """Unsigned varint at `at` → (value, next index). IndexError past the end."""
+    value = data[at]
+    if value < 128:
+        return value, at + 1
+    if data[at + 1] < 128:
+        return value + (data[at + 1] - 1) * 128, at + 2
     value = shift = 0
     while True:
         byte = data[at]

@@ -1,0 +1,72 @@
+"""Names, labels and field-selector fields of a stored object, without decoding the rest.
+
+Filters ask for a dozen of the hundreds of fields of an object. The scanner of
+a resource walks exactly to those and skips everything else by its length.
+"""
+
+from typing import TYPE_CHECKING
+
+from ktui.wire.envelope import MAGIC, open_value
+from ktui.wire.errors import CodecError
+from ktui.wire.pb import TRUNCATED, put_bytes, varint
+from ktui.wire.scanjson import JsonScan
+from ktui.wire.scanpb import ProtobufScan, Scanned, compile_scan
+from ktui.wire.schema import message_of
+from ktui.wire.selectable import selectable_of
+
+if TYPE_CHECKING:
+    from ktui.kube.resources import Resource
+
+
+class Scanner:
+    """Scans the stored values of one resource.
+
+    Relies on the ascending order of fields, in which every Kubernetes server
+    writes: what comes after a later field is not seen.
+    """
+
+    def __init__(self, resource: "Resource") -> None:
+        self._selectable = selectable_of(resource)
+        self._json = JsonScan(self._selectable)
+        self._by_message: dict[str, ProtobufScan] = {}
+        self._head = b""
+        self._usual: ProtobufScan | None = None
+        message = message_of(resource.storage_version, resource.kind)
+        if resource.encoding == "protobuf" and message is not None:
+            type_meta = put_bytes(1, resource.storage_version.encode()) + put_bytes(2, resource.kind.encode())
+            self._head = MAGIC + put_bytes(1, type_meta) + b"\x12"
+            self._usual = self._scan_of(message)
+
+    def scan(self, raw: bytes) -> Scanned:
+        """The names, labels and fields of a stored value. CodecError when it cannot be read."""
+        try:
+            if self._usual is not None and raw.startswith(self._head):
+                size, start = varint(raw, len(self._head))
+                if start + size > len(raw):
+                    raise CodecError(TRUNCATED)
+                return self._usual(raw, start, start + size)
+            return self._other(raw)
+        except IndexError:
+            raise CodecError(TRUNCATED) from None
+        except (ValueError, RecursionError) as error:
+            raise CodecError(f"the value cannot be read: {error}") from None
+
+    def _other(self, raw: bytes) -> Scanned:
+        if raw.startswith(b"{"):
+            return self._json.scan(raw)
+        envelope = open_value(raw)
+        if envelope.encoding != "protobuf":
+            raise CodecError(envelope.reason)
+        message = message_of(envelope.api_version, envelope.kind)
+        if message is None:
+            raise CodecError(f"no built-in kind {envelope.kind} of {envelope.api_version}: its fields are not known")
+        return self._scan_of(message)(envelope.body, 0, len(envelope.body))
+
+    def _scan_of(self, message: str) -> ProtobufScan:
+        found = self._by_message.get(message)
+        if found is None:
+            found = self._by_message[message] = compile_scan(message, self._selectable)
+        return found
+
+
+__all__ = ["Scanned", "Scanner"]

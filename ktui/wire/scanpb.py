@@ -1,0 +1,212 @@
+"""Generated skip loops: from a protobuf message to a handful of its fields."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ktui.wire.errors import CodecError
+from ktui.wire.jsontext import GO_UTF8, utf8
+from ktui.wire.pb import signed64, varint, walk
+from ktui.wire.schema import Field, fields
+from ktui.wire.selectable import Path, Selectable
+
+
+class Scanned(msgspec.Struct, frozen=True, gc=False):
+    """What a filter needs of one object. Equal label sets share one dict: never change it."""
+
+    namespace: str
+    name: str
+    uid: str
+    labels: dict[str, str]
+    fields: dict[str, str]
+
+
+ProtobufScan = Callable[[bytes, int, int], Scanned]
+"""(value, where the message begins, where it ends) → what it holds."""
+
+Tree = dict[str, Any]
+"""JSON name → subtree, or the name of the variable that takes the value."""
+
+END = b"\xff\x7f"
+"""Behind a message: a tag greater than all others, so that loops need no bounds check."""
+
+_SHARED_ENTRIES = 20_000
+
+
+def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
+    """The function that scans a message for the selectors of a resource."""
+    variables = {path: f"f{at}" for at, path in enumerate(selectable.all_paths())}
+    variables[("metadata", "name")] = "name"
+    variables[("metadata", "namespace")] = "namespace"
+    wanted = dict(variables)
+    wanted[("metadata", "uid")] = "uid"
+    wanted[("metadata", "labels")] = "labels"
+    lines: list[str] = []
+    defaults = {name: "''" for name in wanted.values()} | {"labels": "NONE"}
+    _level(message, _tree(wanted), "b", lines, defaults)
+    body = "\n".join(f" {line}" for line in lines)
+    source = (
+        "def scan(raw, start, end):\n b = raw[start:end] + END\n"
+        + "".join(f" {name} = {value}\n" for name, value in defaults.items())
+        + f"{body}\n return Scanned(namespace, name, uid, labels, {_fields_dict(selectable, variables)})\n"
+    )
+    names: dict[str, Any] = {
+        "END": END,
+        "NONE": {},
+        "Scanned": Scanned,
+        "shared": SharedStrings().__getitem__,
+        "labels_of": SharedLabels().__getitem__,
+        "skip": _skip,
+        "number": _number,
+    }
+    exec(compile(source, f"<scan {message}>", "exec"), names)
+    scan: ProtobufScan = names["scan"]
+    return scan
+
+
+def _tree(wanted: dict[Path, str]) -> Tree:
+    tree: Tree = {}
+    for path, variable in wanted.items():
+        node = tree
+        for part in path[:-1]:
+            node = node.setdefault(part, {})
+        node[path[-1]] = variable
+    return tree
+
+
+def _fields_dict(selectable: Selectable, variables: dict[Path, str]) -> str:
+    items = []
+    for name, paths in selectable.paths.items():
+        value = " or ".join(variables[path] for path in paths) or "''"
+        items.append(f"{name!r}: {value}")
+    return "{" + ", ".join(items) + "}"
+
+
+def _level(message: str, tree: Tree, data: str, out: list[str], defaults: dict[str, str]) -> None:
+    """Statements that walk one message, held in the variable `data`, to the fields of `tree`."""
+    at = f"i_{data}"
+    out += [f"{at} = 0", f"t = {data}[0]"]
+    for field in fields(message):
+        goal = tree.get(field.name)
+        if goal is None or field.has("i"):
+            continue
+        if isinstance(goal, str) and not isinstance(goal, dict):
+            defaults[goal] = _default(field, goal)
+        out += _skip_to(field, data, at)
+        out += _take(field, goal, data, at, defaults)
+
+
+def _default(field: Field, variable: str) -> str:
+    if variable == "labels":
+        return "NONE"
+    if field.has("p") or field.kind == "string":
+        return "''"
+    return {"bool": "'false'", "int32": "'0'", "int64": "'0'"}.get(field.kind, "''")
+
+
+def _skip_to(field: Field, data: str, at: str) -> list[str]:
+    """Past all fields with a lower number. `t` is the byte at `at`.
+
+    Only wire type 2 of those that occur has bit 1 set.
+    """
+    tag = field.number << 3 | field.wire_type
+    if tag < 128:
+        return _skip_while(f"t < {tag}", 1, data, at)
+    low, high = tag & 127 | 128, tag >> 7
+    lower = f"t < {low} and {data}[{at} + 1] == {high}" + (f" or {data}[{at} + 1] < {high}" if high > 1 else "")
+    return _skip_while("t < 128", 1, data, at) + _skip_while(lower, 2, data, at)
+
+
+def _skip_while(condition: str, width: int, data: str, at: str) -> list[str]:
+    return [
+        f"while {condition}:",
+        f" n = {data}[{at} + {width}]",
+        " if n < 128:",
+        f"  {at} += n + {width + 1} if t & 2 else {width + 1}",
+        f" elif t & 2 and {data}[{at} + {width + 1}] < 128:",
+        f"  {at} += n + {data}[{at} + {width + 1}] * 128 - {126 - width}",
+        f" else: {at} = skip({data}, {at})",
+        f" t = {data}[{at}]",
+    ]
+
+
+def _take(field: Field, goal: Any, data: str, at: str, defaults: dict[str, str]) -> list[str]:
+    tag = field.number << 3 | field.wire_type
+    width = 1 if tag < 128 else 2
+    here = f"t == {tag}" if width == 1 else f"t == {tag & 127 | 128} and {data}[{at} + 1] == {tag >> 7}"
+    if goal == "labels":
+        return [
+            f"if {here}:",
+            f" k = {at}",
+            f" while {here}:",
+            f"  n = {data}[{at} + 1]",
+            f"  {at} = {at} + n + 2 if n < 128 else skip({data}, {at})",
+            f"  t = {data}[{at}]",
+            f" labels = labels_of({data}[k:{at}])",
+        ]
+    read = [f" n = {data}[{at} + {width}]"]
+    read += [f" if n < 128: {at} += {width + 1}", f" else: n, {at} = number({data}, {at} + {width})"]
+    if isinstance(goal, dict):
+        inner = f"{data}{field.number}"
+        below: list[str] = []
+        _level(field.type, goal, inner, below, defaults)
+        taken = [f" {inner} = {data}[{at}:{at} + n] + END", f" {at} += n"] + [f" {line}" for line in below]
+    elif field.wire_type == 2:
+        value = f"{data}[{at}:{at} + n]"
+        unique = goal in ("name", "uid")
+        text = f"{value}.decode('utf-8', '{GO_UTF8}')" if unique else f"shared({value})"
+        taken = [f" {goal} = {text}", f" {at} += n"]
+    elif field.kind == "bool":
+        taken = [f" {goal} = 'true' if n else 'false'"]
+    else:
+        taken = [f" {goal} = str(n)"]
+    return [f"if {here}:", *read, *taken, f" t = {data}[{at}]"]
+
+
+def _skip(data: bytes, at: int) -> int:
+    tag, at = varint(data, at)
+    match tag & 7:
+        case 0:
+            return varint(data, at)[1]
+        case 2:
+            size, at = varint(data, at)
+            return at + size
+        case 1:
+            return at + 8
+        case 5:
+            return at + 4
+        case wire:
+            raise CodecError(f"wire type {wire} occurs in no Kubernetes value")
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    value, at = varint(data, at)
+    return signed64(value), at
+
+
+class SharedStrings(dict[bytes, str]):
+    """Few values, many objects: node names, phases, namespaces."""
+
+    def __missing__(self, encoded: bytes) -> str:
+        if len(self) > _SHARED_ENTRIES:
+            self.clear()
+        text = self[encoded] = utf8(encoded)
+        return text
+
+
+class SharedLabels(dict[bytes, dict[str, str]]):
+    """The pods of a ReplicaSet have one label set: the run of encoded entries → one dict."""
+
+    def __missing__(self, run: bytes) -> dict[str, str]:
+        if len(self) > _SHARED_ENTRIES:
+            self.clear()
+        labels = {}
+        for _, _, entry in walk(run):
+            key = value = b""
+            for number, _, part in walk(entry) if isinstance(entry, bytes) else ():
+                if isinstance(part, bytes):
+                    key, value = (part, value) if number == 1 else (key, part)
+            labels[utf8(key)] = utf8(value)
+        self[run] = labels
+        return labels

@@ -1,0 +1,68 @@
+"""Where the value of a field selector stands in the object.
+
+Most selectors are paths of the JSON. The rest are named here, as the
+`ToSelectableFields` of each registry in kube-apiserver 1.36 has them.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ktui.kube.resources import Resource
+
+Path = tuple[str, ...]
+
+_ELSEWHERE: dict[tuple[str, str], tuple[Path, ...]] = {
+    ("Pod", "spec.host"): (("spec", "nodeName"),),
+    ("Pod", "status.podIP"): (("status", "podIPs", "ip"),),
+    ("Pod", "status.podIPs"): (),
+    ("Job", "status.successful"): (("status", "succeeded"),),
+    ("Event", "source"): (("source", "component"), ("reportingComponent",)),
+    ("Event", "reportingController"): (("reportingComponent",),),
+}
+"""(kind, selector) → the paths to try in turn; none: the selector never has a value.
+
+A repeated field on the way stands for its first element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selectable:
+    """The field selectors of a resource, each with the paths where its value may stand."""
+
+    paths: dict[str, tuple[Path, ...]]
+
+    def all_paths(self) -> list[Path]:
+        """Every path once."""
+        return list(dict.fromkeys(path for paths in self.paths.values() for path in paths))
+
+
+def selectable_of(resource: "Resource") -> Selectable:
+    """The field selectors of a resource; metadata.name and metadata.namespace always are."""
+    names = dict.fromkeys(("metadata.name", "metadata.namespace", *resource.field_selectors))
+    return Selectable({name: _paths(resource, name) for name in names})
+
+
+def _paths(resource: "Resource", name: str) -> tuple[Path, ...]:
+    special = None if resource.custom else _ELSEWHERE.get((resource.kind, name))
+    if special is not None:
+        return special
+    parts = tuple(name.lstrip(".").split("."))
+    if resource.kind == "Event" and not resource.custom and parts[0] == "regarding":
+        # Stored as core v1 Event, whichever group serves it.
+        parts = ("involvedObject", *parts[1:])
+    return (parts,)
+
+
+def combined(values: dict[Path, str], selectable: Selectable) -> dict[str, str]:
+    """Field selectors → the first value that is not empty."""
+    fields = {}
+    for name, paths in selectable.paths.items():
+        fields[name] = next((value for path in paths if (value := values.get(path, ""))), "")
+    return fields
+
+
+def as_selected(value: object) -> str:
+    """A JSON value as field selectors see it; objects and arrays have none."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float) else ""
