@@ -1,0 +1,129 @@
+"""The published routing tables, where somebody has laid them beside the checkout."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ktui.kube.routing.model import CacheState, Decision, ListQuestion, Readiness, TokenState
+
+GATES = {
+    "consistent": "ConsistentListFromCache",
+    "resilient": "ResilientWatchCacheInitialization",
+    "snapshots": "ListFromCacheSnapshot",
+    "skip_fallback": "ConsistentListFromCacheSkipTimeoutFallback",
+}
+
+
+def _file() -> Path:
+    beside = Path(__file__).parents[4] / ".." / "shared"
+    return Path(os.environ.get("KTUI_SHARED", beside)) / "facts" / "routing.json"
+
+
+@cache
+def tables() -> dict[str, Any]:
+    """The document; skips the test where it is absent."""
+    if not _file().is_file():
+        pytest.skip("the published routing tables are not beside this checkout (KTUI_SHARED)")
+    document: dict[str, Any] = json.loads(_file().read_text("utf-8"))
+    return document
+
+
+def variants() -> list[tuple[str, dict[str, bool], str]]:
+    """(version, gates, LIST table) of every minor and gate variant."""
+    if not _file().is_file():
+        return []
+    doc = tables()
+    found: list[tuple[str, dict[str, bool], str]] = [
+        (v, {}, m["list_table"]) for v, m in doc["minors"].items()
+    ]
+    for version, named in doc["gate_variants"].items():
+        for variant in named.values():
+            gates = {GATES[name]: on for name, on in variant["override"].items()}
+            found.append((version, gates, variant["list_table"]))
+    return found
+
+
+def cells(axes: list[dict[str, Any]], table: list[int], outcomes: list[Any]) -> Iterator[tuple[Any, ...]]:
+    """(values of the axes…, outcome) of each cell that is not withheld."""
+    for values, outcome in zip(itertools.product(*(axis["values"] for axis in axes)), table, strict=True):
+        if outcome >= 0:
+            yield (*values, outcomes[outcome])
+
+
+def list_question(
+    rv: str, match: str, limit: int, token: str, selectors: int, recursive: int
+) -> ListQuestion:
+    classes = tables()["world"]["classes"]
+    states = {"none": TokenState.NONE, "garbage": TokenState.GARBAGE}
+    return ListQuestion(
+        resource_version=revision(rv),
+        match="Sometimes" if match == "other" else match,
+        limit=500 * limit,
+        token=states.get(token, TokenState.VALID),
+        token_rv=-1 if token.startswith("latest") else classes.get(token, 0),
+        selectors=bool(selectors),
+        recursive=bool(recursive),
+    )
+
+
+def revision(name: str) -> str:
+    texts = {"unset": "", "0": "0", "garbage": "abc"}
+    return texts[name] if name in texts else str(tables()["world"]["classes"][name])
+
+
+def state(readiness: str, progress: int = 1, snapshot: int = 1) -> CacheState:
+    world = tables()["world"]
+    return CacheState(
+        readiness=Readiness(readiness),
+        cache_rv=world["CACHE_RV"],
+        progress=bool(progress),
+        oldest_snapshot_rv=world["classes"]["old"] if snapshot else world["CACHE_RV"],
+        oldest_watch_rv=60,
+        etcd_rv=world["ETCD_RV"],
+        compact_rv=world["COMPACT_RV"],
+    )
+
+
+def shown(decision: Decision) -> dict[str, Any]:
+    """A decision in the words of the tables."""
+    return {
+        "route": decision.route.value,
+        "reasons": list(decision.reasons),
+        "limit_honoured": decision.limit_honoured,
+        "consistency": decision.consistency,
+        "wait": decision.wait,
+        "list_rv": decision.list_rv,
+        "object_rv": decision.object_rv,
+        "etcd_ops": list(decision.etcd_ops),
+        "fallback": decision.fallback,
+        "defaulted_send_initial_events": decision.initial_events_defaulted,
+        "error": _error(decision, in_stream=False),
+        "stream_error": _error(decision, in_stream=True),
+    }
+
+
+def _error(decision: Decision, *, in_stream: bool) -> tuple[int, str, int] | None:
+    error = decision.error
+    if error is None or error.in_stream != in_stream:
+        return None
+    return error.code, error.reason, error.retry_after
+
+
+def wanted(outcome: dict[str, Any]) -> dict[str, Any]:
+    """An outcome of the tables, its errors comparable with `shown`."""
+    found = dict(outcome)
+    for key in ("error", "stream_error"):
+        error = found.get(key)
+        if error:
+            after = error.get("retryAfterSeconds", 0)
+            # A formula over the downtime: at the very start it gives 1.
+            found[key] = (error["code"], error["reason"], 1 if isinstance(after, str) else after)
+    return found

@@ -1,0 +1,63 @@
+"""Every published cell: LIST by minor and gate variant, GET and WATCH by minor."""
+
+from typing import Any
+
+import pytest
+
+from ktui.kube.routing import decide_get, decide_list, decide_watch
+from ktui.kube.routing.model import WatchQuestion
+from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
+
+from . import published
+
+
+@pytest.mark.parametrize(("version", "gates", "table"), published.variants() or [("", {}, "")])
+def test_list_cells(version: str, gates: dict[str, bool], table: str) -> None:
+    doc = published.tables()
+    behaviour = behaviour_of(version, gates)
+    wrong = []
+    checked = 0
+    published_list = doc["list"]
+    for cell in published.cells(
+        published_list["axes"], published_list["tables"][table], published_list["outcomes"]
+    ):
+        *question, cache, progress, snapshot, outcome = cell
+        state = published.state(cache, progress, snapshot)
+        got = published.shown(decide_list(published.list_question(*question), state, behaviour))
+        checked += 1
+        wrong += _differences(cell[:-1], got, outcome)
+    assert checked > 10_000
+    assert not wrong, wrong[:5]
+
+
+@pytest.mark.parametrize("version", KNOWN_VERSIONS)
+def test_get_cells(version: str) -> None:
+    behaviour = behaviour_of(version)
+    wrong = []
+    for cell, outcome in published.tables()["get"][version].items():
+        rv, cache = cell.split("|")
+        got = published.shown(decide_get(published.revision(rv), published.state(cache), behaviour))
+        wrong += _differences((cell,), got, outcome)
+    assert not wrong, wrong[:5]
+
+
+@pytest.mark.parametrize("version", KNOWN_VERSIONS)
+def test_watch_cells(version: str) -> None:
+    watch = published.tables()["watch"]
+    table = watch["tables"][watch["minors"][version]]
+    behaviour = behaviour_of(version)
+    revisions = {"unset": "", "0": "0", "evicted": "40", "buffered": "80", "ahead": "110", "beyond": "500"}
+    readiness = {"ready": "ready", "notready": "reinitializing", "disabled": "disabled"}
+    initial = {"unset": None, "true": True, "false": False}
+    wrong = []
+    for cell in published.cells(watch["axes"], table, watch["outcomes"]):
+        rv, send_initial, match, bookmarks, cache, progress, outcome = cell
+        question = WatchQuestion(revisions[rv], match, bool(bookmarks), initial[send_initial])
+        state = published.state(readiness[cache], progress)
+        wrong += _differences(cell[:-1], published.shown(decide_watch(question, state, behaviour)), outcome)
+    assert not wrong, wrong[:5]
+
+
+def _differences(cell: tuple[Any, ...], got: dict[str, Any], outcome: dict[str, Any]) -> list[Any]:
+    wanted = published.wanted(outcome)
+    return [(cell, key, wanted[key], got[key]) for key in wanted if got[key] != wanted[key]]

@@ -1,0 +1,100 @@
+"""Minors, feature gates and what may be set."""
+
+import pytest
+
+from ktui.kube.gates import GATES, Stage, default_of, phase_of
+from ktui.kube.versions import (
+    KNOWN_VERSIONS,
+    BehaviourError,
+    LockedGateError,
+    UnknownGateError,
+    UnknownVersionError,
+    behaviour_of,
+    parse_gates,
+)
+
+
+def test_every_minor_has_a_behaviour() -> None:
+    assert KNOWN_VERSIONS[0] == "1.19" and KNOWN_VERSIONS[-1] == "1.37" and len(KNOWN_VERSIONS) == 19
+    for version in KNOWN_VERSIONS:
+        assert behaviour_of(version).version == version
+
+
+@pytest.mark.parametrize(
+    ("gate", "on"),
+    [
+        ("consistent_list_from_cache", range(31, 38)),
+        ("resilient_watch_cache_initialization", range(31, 38)),
+        ("list_from_cache_snapshot", range(34, 38)),
+        ("watch_list", [32, 34, 35, 36, 37]),
+        ("size_based_list_cost_estimate", range(34, 38)),
+        ("api_priority_and_fairness", range(20, 38)),
+        ("watch_from_storage_without_resource_version", []),
+        ("consistent_list_from_cache_skip_timeout_fallback", []),
+    ],
+)
+def test_defaults(gate: str, on: object) -> None:
+    minors = [minor for minor in range(19, 38) if getattr(behaviour_of(f"1.{minor}"), gate)]
+    assert minors == list(on)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("text", ["1.36.2", "v1.36.2", "1.36.2-rc.1", "1.36.2+build"])
+def test_a_patch_release_is_understood(text: str) -> None:
+    behaviour = behaviour_of(text)
+    assert (behaviour.minor, behaviour.patch, behaviour.version) == (36, 2, "1.36.2")
+
+
+@pytest.mark.parametrize("text", ["1.18", "1.38", "2.0", "", "all", "1.x", "1.36.", "136"])
+def test_other_versions_are_refused(text: str) -> None:
+    with pytest.raises(UnknownVersionError, match=r"choose one of 1\.19 to 1\.37"):
+        behaviour_of(text)
+
+
+def test_gates_can_be_set() -> None:
+    behaviour = behaviour_of("1.36", {"ListFromCacheSnapshot": False})
+    assert not behaviour.list_from_cache_snapshot
+    assert not behaviour.enabled("ListFromCacheSnapshot")
+    assert behaviour.changed_gates == {"ListFromCacheSnapshot": False}
+
+
+def test_a_locked_gate_takes_only_its_default() -> None:
+    assert behaviour_of("1.34", {"ConsistentListFromCache": True}).changed_gates == {}
+    with pytest.raises(LockedGateError, match=r"locked to true since Kubernetes 1\.34"):
+        behaviour_of("1.35", {"ConsistentListFromCache": False})
+
+
+@pytest.mark.parametrize(
+    ("version", "gate", "text"),
+    [
+        ("1.36", "WatchLst", "did you mean WatchList"),
+        ("1.30", "ListFromCacheSnapshot", r"it came with 1\.33"),
+        ("1.37", "ConsistentListFromCache", r"removed in 1\.37 and is true for good"),
+    ],
+)
+def test_unknown_gates_are_refused(version: str, gate: str, text: str) -> None:
+    with pytest.raises(UnknownGateError, match=text):
+        behaviour_of(version, {gate: True})
+
+
+def test_a_removed_gate_keeps_its_behaviour() -> None:
+    assert behaviour_of("1.37").consistent_list_from_cache
+    assert behaviour_of("1.37").enabled("WatchBookmark")
+
+
+def test_flag_text() -> None:
+    assert parse_gates("A=true, B=False,") == {"A": True, "B": False}
+    assert parse_gates("") == {}
+    for text in ("A", "A=yes", "A="):
+        with pytest.raises(BehaviourError, match="is not of the form"):
+            parse_gates(text)
+
+
+def test_histories_are_in_order() -> None:
+    for gate, phases in GATES.items():
+        minors = [phase.minor for phase in phases]
+        assert minors == sorted(set(minors)), gate
+        assert all(19 <= minor <= 37 for minor in minors), gate
+        gone = [phase for phase in phases if phase.stage is Stage.GONE]
+        assert gone in ([], [phases[-1]]), gate
+        before = phase_of(gate, phases[0].minor - 1)
+        assert before is None and not default_of(gate, phases[0].minor - 1)
