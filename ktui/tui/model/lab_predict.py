@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ktui.kube import seats
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.resources import Resource, ResourceTable
 from ktui.kube.routing.model import CacheState, Readiness
+from ktui.kube.routing.predict import predict as decide
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.kube.versions import DEFAULT_VERSION, Behaviour, BehaviourError, behaviour_of
+from ktui.tui.model import foresee
+from ktui.tui.model.foresee import Foreseen
 from ktui.tui.model.lab import ListForm, path_of
 from ktui.tui.model.state import State
 
-_READINESS = {
-    "ready": Readiness.READY,
-    "initializing": Readiness.INITIALIZING,
-    "reinitializing": Readiness.REINITIALIZING,
-    "disabled": Readiness.DISABLED,
-    "cold": Readiness.INITIALIZING,  # the first request starts to fill it
-}
 # Which field a refusal is about, by the id of its reason.
 _FIELD_OF_REASON = {
     "v.match_needs_rv": "match",
@@ -56,6 +52,7 @@ class Prediction:
     explanation: Explanation | None = None
     seats: int | None = None  # None: the resource's size is not known
     problem: Problem | None = None
+    versions: tuple[Foreseen, ...] = ()
 
     @property
     def route(self) -> str:
@@ -78,9 +75,15 @@ def predict(form: ListForm, table: ResourceTable, state: State, version: str = "
         request = parse_request(path, "list")
     except (RequestError, BehaviourError) as error:
         return Prediction(path, problem=Problem(0, "", str(error)))
-    explanation = explain(request, routing_state(state, resource.id), behaviour)
-    seats_taken = _seats(request, behaviour, state, resource.id)
-    return Prediction(path, explanation, seats_taken, _problem(explanation))
+    cache = routing_state(state, resource.id)
+    explanation = explain(request, cache, behaviour)
+    return Prediction(
+        path,
+        explanation,
+        _seats(request, behaviour, state, resource.id),
+        _problem(explanation),
+        _versions(request, cache, server_version(state)),
+    )
 
 
 def server_version(state: State) -> str:
@@ -89,21 +92,22 @@ def server_version(state: State) -> str:
 
 
 def routing_state(state: State, resource_id: str) -> CacheState:
-    """What the dashboard knows of a resource's cache, as the rules want to know it."""
-    progress = state.server is None or state.server.progress != "unsupported"
+    """What the dashboard knows of a resource's cache and of etcd, as the rules want to know it."""
     head, compact = state.head.revision or None, state.head.compact or None
-    row = state.caches.get(resource_id)
-    if row is None:
-        return CacheState(Readiness.INITIALIZING, progress=progress, etcd_rv=head, compact_rv=compact)
-    cache = row.cache
-    return CacheState(
-        readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
-        cache_rv=row.rv,
-        progress=progress,
-        oldest_snapshot_rv=(cache.oldest_rv or row.rv) if cache.snapshots else row.rv,
-        oldest_watch_rv=cache.oldest_rv,
-        etcd_rv=head,
-        compact_rv=compact,
+    known = replace(foresee.routing_state(resource_id, state), etcd_rv=head, compact_rv=compact)
+    if resource_id in state.caches:
+        return known
+    return replace(known, readiness=Readiness.INITIALIZING)  # the first who asks starts to fill it
+
+
+def _versions(request: ReadRequest, cache: CacheState, server: str) -> tuple[Foreseen, ...]:
+    """The route in the versions where reading changed, and in the server's."""
+    now = behaviour_of(server).minor
+    minors = sorted({now, *(behaviour_of(version).minor for version in foresee.VERSIONS)})
+    return tuple(
+        Foreseen(f"1.{minor}", decided.route.value, minor == now)
+        for minor in minors
+        for decided in (decide(request, cache, behaviour_of(f"1.{minor}")),)
     )
 
 
