@@ -12,7 +12,7 @@ import msgspec
 
 from ktui.wire.encode import Encoded, encode, encode_message, encode_object
 from ktui.wire.envelope import MAGIC, Envelope, open_value
-from ktui.wire.errors import CodecError
+from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.jsontext import quote
 from ktui.wire.jsonvalue import json_object
 from ktui.wire.pb import TRUNCATED, varint
@@ -148,7 +148,7 @@ class Codec:
             raise CodecError("the envelope names no kind")
         message = message_of(api_version, kind)
         if message is None:
-            raise CodecError(f"no built-in kind {kind} of {api_version}: its fields are not known")
+            raise unknown_kind(api_version, kind)
         type_meta = b'"kind":' + quote(kind.encode()) + b',"apiVersion":' + quote(api_version.encode())
         return Kind(api_version, kind, type_meta, self.transcoder.members(message))
 

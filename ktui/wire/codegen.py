@@ -44,7 +44,7 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
     numbered N `text_N`, from its encoded value to JSON text, and in whole
     objects `meta`, the `members` of ObjectMeta, to which they hand `rv`.
     """
-    lines = []
+    lines: list[str] = []
     for field in fields:
         if message == META and field.name == "resourceVersion":
             rows = _resource_version(field)
@@ -55,10 +55,11 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
         lines += (" " + line for line in rows)
     start = [" whole = b", " b += b'\\0'", " i = 0", " t = b[0]", " out = []"]
     bad = " if t or i != len(whole): return "
+    members = [bad + "again(whole, rv)", " return b''.join(out)"]
+    braced = [bad + "b'{' + again(whole, rv)[1:] + b'}'", " return b'{' + b''.join(out)[1:] + b'}'"]
     return "\n".join(
-        ["def members(b, rv=None):", *start, *lines, bad + "again(whole, rv)", " return b''.join(out)"]
-        + ["def object(b, rv=None):", *start, *lines]
-        + [bad + "b'{' + again(whole, rv)[1:] + b'}'", " return b'{' + b''.join(out)[1:] + b'}'"]
+        ("def members(b, rv=None):", *start, *lines, *members)
+        + ("def object(b, rv=None):", *start, *lines, *braced)
     )
 
 

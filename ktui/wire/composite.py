@@ -34,14 +34,16 @@ def list_text(item_text: Text) -> Text:
     """{1 repeated} → array; Kubernetes keeps no empty one apart from null."""
 
     def text(encoded: bytes) -> bytes:
-        items = [item_text(value) for number, _, value in walk(encoded) if number == 1 and isinstance(value, bytes)]
+        items = [
+            item_text(value) for number, _, value in walk(encoded) if number == 1 and isinstance(value, bytes)
+        ]
         return b"[" + b",".join(items) + b"]" if items else b"null"
 
     return text
 
 
 def schema_or_text(kind: str, schema_text: Text, string_text: Text) -> Text:
-    """schemaOrBool {1 allows, 2 schema}, schemaOrArray {1, 2 repeated schema}, schemaOrStrings {1, 2 repeated string}."""
+    """{1 allows, 2 schema} of a schemaOrBool; {1 schema, 2 repeated schema or string} of the other two."""
     item_text = string_text if kind == "schemaOrStrings" else schema_text
 
     def or_bool(encoded: bytes) -> bytes:

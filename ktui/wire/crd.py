@@ -25,9 +25,18 @@ _SHARED = (
 """Top-level member of a v1beta1 spec → member of each version in v1."""
 
 _SPEC_ORDER = (
-    "group version names scope validation subresources versions additionalPrinterColumns "
-    "selectableFields conversion preserveUnknownFields"
-).split()
+    "group",
+    "version",
+    "names",
+    "scope",
+    "validation",
+    "subresources",
+    "versions",
+    "additionalPrinterColumns",
+    "selectableFields",
+    "conversion",
+    "preserveUnknownFields",
+)
 
 
 def served_as_v1(definition: Members) -> Members:
@@ -102,7 +111,13 @@ def _rename_columns(version: Members, old: str, new: str) -> None:
     columns = version.get("additionalPrinterColumns")
     if columns is None or bytes(columns) == b"null":
         return
-    renamed = [{new if name == old else name: text for name, text in column.items()} for column in _list.decode(columns)]
+    renamed = [
+        {new if name == old else name: text for name, text in column.items()}
+        for column in _list.decode(columns)
+    ]
+        {new if name == old else name: text for name, text in column.items()}
+        for column in _list.decode(columns)
+    ]
     version["additionalPrinterColumns"] = _raw(renamed)
 
 

@@ -15,7 +15,7 @@ import msgspec
 from ktui.wire import jsonwriter
 from ktui.wire.crd import stored_as_v1beta1
 from ktui.wire.envelope import MAGIC
-from ktui.wire.errors import CodecError
+from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.pb import put_bytes, put_number, put_varint
 from ktui.wire.scalars import WRITERS, describe
 from ktui.wire.schema import FIXED64, Field, fields, kind_messages, message_of
@@ -56,7 +56,7 @@ def encode(obj: Json, resource: "Resource") -> Encoded:
         obj = _in_version(obj, given, resource, unknown)
     message = message_of(stored, resource.kind)
     if message is None:
-        raise CodecError(f"no built-in kind {resource.kind} of {stored}: its fields are not known")
+        raise unknown_kind(stored, resource.kind)
     body = encode_message(message, _unversioned(obj), unknown)
     return Encoded(envelope_of(stored, resource.kind, body), tuple(unknown))
 

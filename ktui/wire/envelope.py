@@ -39,7 +39,7 @@ class Envelope:
 
 
 class _TypeMeta(msgspec.Struct):
-    apiVersion: str = ""  # noqa: N815
+    apiVersion: str = ""
     kind: str = ""
 
 

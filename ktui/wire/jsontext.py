@@ -9,14 +9,14 @@ import math
 import re
 import struct
 from base64 import b64encode
+from decimal import Decimal
 from json.encoder import encode_basestring
 
 import msgspec
 
 from ktui.wire.errors import CodecError
 
-_PLAIN = re.compile(rb'[^ !#-\[\]-~]').search
-_HOLDS_RAW = re.compile(rb"[\x00-\x1f]").search
+_PLAIN = re.compile(rb"[^ !#-\[\]-~]").search
 
 
 GO_UTF8 = "ktui-go-utf8"
@@ -56,20 +56,10 @@ def float_text(value: float) -> bytes:
     """A float as Go's encoding/json prints it. JSON has no infinities: CodecError."""
     if not math.isfinite(value):
         raise CodecError("a number is infinite or NaN: JSON has no such value")
-    size = abs(value)
-    if size and not 1e-6 <= size < 1e21:
+    if value and not 1e-6 <= abs(value) < 1e21:
         mantissa, _, exponent = repr(value).partition("e")
-        if not exponent:  # repr() switches to an exponent later than Go does
-            mantissa, _, exponent = f"{value:.17e}".partition("e")
-            mantissa = repr(float(mantissa))
-        digits = mantissa.removesuffix(".0")
-        return f"{digits}e{'-' if exponent[0] == '-' else '+'}{exponent.lstrip('+-').lstrip('0').zfill(1)}".encode()
-    if value == int(value):
-        return b"-0" if math.copysign(1, value) < 0 and not value else str(int(value)).encode()
-    text = repr(value)
-    if "e" in text:
-        text = f"{value:.25f}".rstrip("0")
-    return text.encode()
+        return f"{mantissa}e{int(exponent):+d}".encode()
+    return format(Decimal(repr(value)), "f").removesuffix(".0").encode()
 
 
 def embed(data: bytes) -> bytes:

@@ -7,7 +7,9 @@ from typing import Any
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import float_text
 
-_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+_ESCAPES = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
 
 
 def text(value: Any) -> bytes:
@@ -22,7 +24,11 @@ def sorted_text(value: Any) -> bytes:
 
 def _dump(value: Any, *, sort: bool) -> bytes:
     try:
-        dumped = json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=sort, allow_nan=False)
+        dumped = json.dumps(
+            _plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=sort, allow_nan=False
+        )
+            _plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=sort, allow_nan=False
+        )
     except (TypeError, ValueError, RecursionError) as error:
         raise CodecError(f"the object cannot be written as JSON: {error}") from None
     return dumped.translate(_ESCAPES).encode("utf-8", "replace") + b"\n"

@@ -7,7 +7,7 @@ a resource walks exactly to those and skips everything else by its length.
 from typing import TYPE_CHECKING
 
 from ktui.wire.envelope import MAGIC, open_value
-from ktui.wire.errors import CodecError
+from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.pb import TRUNCATED, put_bytes, varint
 from ktui.wire.scanjson import JsonScan
 from ktui.wire.scanpb import ProtobufScan, Scanned, compile_scan
@@ -59,7 +59,9 @@ class Scanner:
             raise CodecError(envelope.reason)
         message = message_of(envelope.api_version, envelope.kind)
         if message is None:
-            raise CodecError(f"no built-in kind {envelope.kind} of {envelope.api_version}: its fields are not known")
+            raise CodecError(
+                f"no built-in kind {envelope.kind} of {envelope.api_version}: its fields are not known"
+            )
         return self._scan_of(message)(envelope.body, 0, len(envelope.body))
 
     def _scan_of(self, message: str) -> ProtobufScan:

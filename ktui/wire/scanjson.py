@@ -22,7 +22,7 @@ class JsonScan:
             for part in path[:-1]:
                 node = node.setdefault(part, {})
             node.setdefault(path[-1], {})
-        self._decoder = msgspec.json.Decoder(_struct("Object", tree))
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_struct("Object", tree))
 
     def scan(self, raw: bytes) -> Scanned:
         """What the document holds. ValueError (msgspec's) for what is no JSON object."""
@@ -43,7 +43,7 @@ class JsonScan:
 
 def _struct(name: str, tree: dict[str, Any]) -> type:
     members = []
-    for at, (json_name, below) in enumerate(tree.items()):
+    for at, below in enumerate(tree.values()):
         kind = _struct(f"{name}{at}", below) | None if below else Any
         members.append((f"m{at}", kind, None))
     rename = {f"m{at}": json_name for at, json_name in enumerate(tree)}

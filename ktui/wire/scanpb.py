@@ -43,7 +43,7 @@ def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
     wanted[("metadata", "uid")] = "uid"
     wanted[("metadata", "labels")] = "labels"
     lines: list[str] = []
-    defaults = {name: "''" for name in wanted.values()} | {"labels": "NONE"}
+    defaults = dict.fromkeys(wanted.values(), "''") | {"labels": "NONE"}
     _level(message, _tree(wanted), "b", lines, defaults)
     body = "\n".join(f" {line}" for line in lines)
     source = (
@@ -114,7 +114,9 @@ def _skip_to(field: Field, data: str, at: str) -> list[str]:
     if tag < 128:
         return _skip_while(f"t < {tag}", 1, data, at)
     low, high = tag & 127 | 128, tag >> 7
-    lower = f"t < {low} and {data}[{at} + 1] == {high}" + (f" or {data}[{at} + 1] < {high}" if high > 1 else "")
+    lower = f"t < {low} and {data}[{at} + 1] == {high}" + (
+        f" or {data}[{at} + 1] < {high}" if high > 1 else ""
+    )
     return _skip_while("t < 128", 1, data, at) + _skip_while(lower, 2, data, at)
 
 

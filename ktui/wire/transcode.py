@@ -58,7 +58,9 @@ class Transcoder:
     pieces; 0 turns the sharing of messages off (short strings always are).
     """
 
-    def __init__(self, release: int | None = None, *, served: bool = True, share_bytes: int = 32 << 20) -> None:
+    def __init__(
+        self, release: int | None = None, *, served: bool = True, share_bytes: int = 32 << 20
+    ) -> None:
         self._release = release
         self._served = served
         self._sharing = share_bytes > 0

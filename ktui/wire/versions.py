@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from ktui.wire import events, hpa
 from ktui.wire.schema import fields, message_of
 
@@ -20,11 +22,6 @@ _RULES: dict[tuple[str, str, str], Callable[[Obj], Obj]] = {
     ("HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1"): hpa.to_v1,
     ("HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2"): hpa.to_v2,
 }
-
-
-def has_rule(stored: str, kind: str, wanted: str) -> bool:
-    """Whether a rule of its own says how to convert."""
-    return (kind, stored, wanted) in _RULES
 
 
 def convert(stored: str, kind: str, wanted: str, obj: Obj) -> Obj | None:
@@ -54,7 +51,12 @@ def _compare(one: str, other: str, seen: set[tuple[str, str]]) -> bool:
     if len(left) != len(right):
         return False
     for mine, theirs in zip(left, right, strict=True):
-        if (mine.number, mine.name, mine.kind, mine.flags) != (theirs.number, theirs.name, theirs.kind, theirs.flags):
+        if (mine.number, mine.name, mine.kind, mine.flags) != (
+            theirs.number,
+            theirs.name,
+            theirs.kind,
+            theirs.flags,
+        ):
             return False
         if mine.type and not _compare(mine.type, theirs.type, seen):
             return False

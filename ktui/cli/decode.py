@@ -1,0 +1,132 @@
+"""`ktui decode`: values stored in etcd as the JSON that kube-apiserver serves."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ktui.cli.exits import OK, USAGE, fail
+
+if TYPE_CHECKING:
+    from ktui.wire.codec import Codec
+
+UNREADABLE = 1
+
+EPILOG = """examples:
+  etcdctl get /registry/pods/default/web --print-value-only | ktui decode -
+  ktui decode --mod-revision 4711 pod.bin
+  ktui decode --kube-version 1.30 values/*.bin | jq -c .metadata.name
+
+exit status: 0 all decoded, 1 some were not (`null` on their lines), 2 usage"""
+
+_NAMED_TYPE = re.compile(
+    r"(?:(?P<group>[a-z0-9.-]+)\.)?(?P<version>v\d+(?:(?:alpha|beta)\d+)?)\.(?P<kind>[A-Z]\w*)"
+)
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "decode",
+        help="print values stored in etcd as the JSON that kube-apiserver serves",
+        description="Print each stored value as one line of compact JSON, in the order of the files. A value "
+        "that cannot be read is `null`, with the file and the reason on standard error.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("files", metavar="FILE", nargs="+", help="a file that holds one value, or - for standard input")
+    add(
+        "--mod-revision",
+        metavar="N",
+        type=int,
+        help="the key's mod_revision: becomes metadata.resourceVersion, and the value is shown as served. "
+        "Without it the value is shown as it is stored",
+    )
+    add(
+        "--kube-version",
+        metavar="V",
+        help="print as this Kubernetes version does (1.24 to 1.37)",
+    )
+    add("--etcd-key", metavar="KEY", help="the value's key: tells the type of a value that does not name it")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ktui.kube.versions import BehaviourError, behaviour_of
+    from ktui.wire.codec import codec_for
+
+    try:
+        release = behaviour_of(args.kube_version).minor if args.kube_version else None
+    except BehaviourError as error:
+        return fail(str(error), USAGE)
+    if args.mod_revision is not None and args.mod_revision < 0:
+        return fail("--mod-revision is a positive number", USAGE)
+    codec = codec_for(release, as_stored=args.mod_revision is None)
+    status = OK
+    for file in args.files:
+        line = _decode(codec, file, args)
+        sys.stdout.buffer.write((line or b"null") + b"\n")
+        sys.stdout.buffer.flush()
+        status = status if line else UNREADABLE
+    return status
+
+
+def _decode(codec: Codec, file: str, args: argparse.Namespace) -> bytes | None:
+    from ktui.wire.errors import CodecError
+
+    try:
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return _document(codec, raw, file, args)
+    except OSError as error:
+        _complain(file, error.strerror or str(error))
+    except CodecError as error:
+        _complain(file, error.reason)
+    return None
+
+
+def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
+    from ktui.wire.errors import CodecError
+
+    try:
+        return _value(codec, raw, file, args)
+    except CodecError:
+        if not raw.endswith(b"\n"):
+            raise
+        return _value(codec, raw[:-1], file, args)  # etcdctl puts a newline behind each value
+
+
+def _value(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
+    from ktui.wire.envelope import open_value
+
+    envelope = open_value(raw)
+    if envelope.encoding == "protobuf" and not envelope.kind:
+        named = _type_by_key(args.etcd_key) if args.etcd_key else _type_by_name(Path(file).name)
+        if named:
+            return codec.message_json(*named, envelope.body)
+    return codec.object_json(raw, args.mod_revision)
+
+
+def _type_by_name(name: str) -> tuple[str, str] | None:
+    """`apps.v1.Deployment.web.pb` → ("apps/v1", "Deployment"); the core group is called `core`."""
+    match = _NAMED_TYPE.match(name)
+    if match is None:
+        return None
+    group = match["group"]
+    return (f"{group}/{match['version']}" if group and group != "core" else match["version"]), match["kind"]
+
+
+def _type_by_key(key: str) -> tuple[str, str] | None:
+    """`/registry/services/specs/default/web` → ("v1", "Service"), under any etcd prefix."""
+    from ktui.kube.resources import BUILTIN
+
+    fitting = [r for r in BUILTIN.preferred() if r.prefix and f"/{r.prefix}" in key]
+    resource = max(fitting, key=lambda r: len(r.prefix), default=None)
+    return (resource.storage_version, resource.kind) if resource else None
+
+
+def _complain(file: str, reason: str) -> None:
+    name = "standard input" if file == "-" else file
+    text = f"ktui decode: {name}: {reason}"
+    print("".join(c if c.isprintable() else "\ufffd" for c in text), file=sys.stderr)
