@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 _SPECIAL = frozenset("=!(),><")
 _SPACE = frozenset(" \t\r\n")
-_END = "\0"
+_NUL = "\0"
+_WORD_END = _SPECIAL | _SPACE | {_NUL}
 
 
 class Kind(Enum):
     """What a token is."""
 
     END = auto()
-    ERROR = auto()
     CLOSE = auto()
     COMMA = auto()
     NOT = auto()
@@ -51,19 +51,22 @@ class Token(NamedTuple):
     text: str
 
 
-def tokens(selector: str) -> list[Token]:
-    """All tokens; the last one is END. A NUL ends the selector, as in upstream."""
-    text = selector.split(_END, 1)[0]
+def tokens(text: str) -> list[Token]:
+    """All tokens; the last one is END.
+
+    A NUL ends the selector where a token could begin; right behind one it only ends that token.
+    """
     found: list[Token] = []
     at = 0
     while True:
         while at < len(text) and text[at] in _SPACE:
             at += 1
-        if at == len(text):
+        if at >= len(text) or text[at] == _NUL:
             return [*found, Token(Kind.END, "")]
         token = _symbol(text, at) if text[at] in _SPECIAL else _word(text, at)
         found.append(token)
         at += len(token.text)
+        at += text[at : at + 1] == _NUL
 
 
 def _symbol(text: str, at: int) -> Token:
@@ -75,7 +78,7 @@ def _symbol(text: str, at: int) -> Token:
 
 def _word(text: str, at: int) -> Token:
     end = at
-    while end < len(text) and text[end] not in _SPECIAL and text[end] not in _SPACE:
+    while end < len(text) and text[end] not in _WORD_END:
         end += 1
     word = text[at:end]
     return Token(_WORDS.get(word, Kind.IDENTIFIER), word)

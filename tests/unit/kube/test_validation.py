@@ -1,0 +1,121 @@
+"""Illegal combinations of list options."""
+
+import pytest
+
+from ktui.kube.listoptions import parse_list_options
+from ktui.kube.status import StatusError
+from ktui.kube.validation import check_storage_options, validate_list, validate_watch
+from ktui.kube.versions import behaviour_of
+
+NEEDS_RV = (
+    "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
+)
+NO_CONTINUE = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"
+EXACT_0 = 'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+UNKNOWN = 'resourceVersionMatch: Unsupported value: "x": supported values: "Exact", "NotOlderThan", ""'
+NO_STREAM = "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"
+NEEDS_MATCH = (
+    "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+)
+GATE_OFF = (
+    "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch "
+    "unless the WatchList feature gate is enabled"
+)
+NEEDS_STREAM = (
+    "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch "
+    "unless sendInitialEvents is provided"
+)
+ONLY_NOT_OLDER = 'resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"'
+NOT_ON_WATCH = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch"
+
+
+def _text(errors: tuple[str, ...]) -> str:
+    text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
+    return f'ListOptions.meta.k8s.io "" is invalid: {text}'
+
+
+@pytest.mark.parametrize(
+    ("query", "errors"),
+    [
+        ("resourceVersionMatch=Exact", (NEEDS_RV,)),
+        ("resourceVersionMatch=x", (NEEDS_RV, UNKNOWN)),
+        ("resourceVersionMatch=x&resourceVersion=5", (UNKNOWN,)),
+        ("resourceVersionMatch=Exact&resourceVersion=0", (EXACT_0,)),
+        ("resourceVersionMatch=Exact&continue=t", (NEEDS_RV, NO_CONTINUE)),
+        ("sendInitialEvents=false", (NO_STREAM,)),
+    ],
+)
+def test_list(query: str, errors: tuple[str, ...]) -> None:
+    with pytest.raises(StatusError) as error:
+        validate_list(parse_list_options(query), behaviour_of("1.36"))
+    assert (error.value.code, error.value.reason) == (422, "Invalid")
+    assert error.value.message == _text(errors)
+    assert error.value.details is not None
+    assert error.value.details["group"] == "meta.k8s.io"
+    assert error.value.details["kind"] == "ListOptions"
+    assert len(error.value.details["causes"]) == len(errors)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "limit=-1",
+        "resourceVersionMatch=&resourceVersion=",
+        "resourceVersion=5&resourceVersionMatch=Exact",
+    ],
+)
+def test_list_accepts(query: str) -> None:
+    validate_list(parse_list_options(query), behaviour_of("1.36"))
+
+
+def test_sendinitialevents_was_unknown_before_1_27() -> None:
+    validate_list(parse_list_options("sendInitialEvents=true"), behaviour_of("1.26"))
+
+
+@pytest.mark.parametrize(
+    ("version", "query", "errors"),
+    [
+        ("1.36", "sendInitialEvents=true", (NEEDS_MATCH,)),
+        ("1.36", "sendInitialEvents=true&resourceVersionMatch=Exact", (NEEDS_MATCH, ONLY_NOT_OLDER)),
+        ("1.36", "resourceVersionMatch=NotOlderThan", (NEEDS_STREAM,)),
+        ("1.36", "sendInitialEvents=1&resourceVersionMatch=NotOlderThan&continue=t", (NO_CONTINUE,)),
+        ("1.33", "sendInitialEvents=1&resourceVersionMatch=NotOlderThan", (GATE_OFF,)),
+        ("1.33", "sendInitialEvents=1", (NEEDS_MATCH, GATE_OFF)),
+        ("1.26", "resourceVersionMatch=Exact&resourceVersion=5", (NOT_ON_WATCH,)),
+        ("1.26", "resourceVersionMatch=Exact", (NOT_ON_WATCH, NEEDS_RV)),
+    ],
+)
+def test_watch(version: str, query: str, errors: tuple[str, ...]) -> None:
+    with pytest.raises(StatusError) as error:
+        validate_watch(parse_list_options("watch=1&" + query), behaviour_of(version))
+    assert error.value.message == _text(errors)
+
+
+def test_watch_accepts_a_streaming_list() -> None:
+    query = "watch=1&sendInitialEvents=1&resourceVersionMatch=NotOlderThan"
+    validate_watch(parse_list_options(query), behaviour_of("1.36"))
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("continue=t&resourceVersion=5", "specifying resource version is not allowed when using continue"),
+        (
+            "resourceVersion=abc",
+            'invalid resource version: resourceVersion: Invalid value: "abc": '
+            'strconv.ParseUint: parsing "abc": invalid syntax',
+        ),
+    ],
+)
+def test_storage_options(query: str, message: str) -> None:
+    with pytest.raises(StatusError) as error:
+        check_storage_options(parse_list_options(query))
+    assert (error.value.code, error.value.message) == (400, message)
+
+
+@pytest.mark.parametrize(
+    ("query", "number"), [("", None), ("resourceVersion=00", 0), ("continue=t&resourceVersion=0", 0)]
+)
+def test_storage_options_answer_the_number(query: str, number: int | None) -> None:
+    assert check_storage_options(parse_list_options(query)) == number
