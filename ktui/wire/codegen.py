@@ -57,10 +57,9 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
     bad = " if t or i != len(whole): return "
     members = [bad + "again(whole, rv)", " return b''.join(out)"]
     braced = [bad + "b'{' + again(whole, rv)[1:] + b'}'", " return b'{' + b''.join(out)[1:] + b'}'"]
-    return "\n".join(
-        ("def members(b, rv=None):", *start, *lines, *members)
-        + ("def object(b, rv=None):", *start, *lines, *braced)
-    )
+    functions = ["def members(b, rv=None):", *start, *lines, *members]
+    functions += ["def object(b, rv=None):", *start, *lines, *braced]
+    return "\n".join(functions)
 
 
 def _field(field: Field) -> Iterator[str]:

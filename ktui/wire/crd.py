@@ -115,9 +115,6 @@ def _rename_columns(version: Members, old: str, new: str) -> None:
         {new if name == old else name: text for name, text in column.items()}
         for column in _list.decode(columns)
     ]
-        {new if name == old else name: text for name, text in column.items()}
-        for column in _list.decode(columns)
-    ]
     version["additionalPrinterColumns"] = _raw(renamed)
 
 

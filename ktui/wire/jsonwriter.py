@@ -27,8 +27,6 @@ def _dump(value: Any, *, sort: bool) -> bytes:
         dumped = json.dumps(
             _plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=sort, allow_nan=False
         )
-            _plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=sort, allow_nan=False
-        )
     except (TypeError, ValueError, RecursionError) as error:
         raise CodecError(f"the object cannot be written as JSON: {error}") from None
     return dumped.translate(_ESCAPES).encode("utf-8", "replace") + b"\n"

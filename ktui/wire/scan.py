@@ -59,9 +59,7 @@ class Scanner:
             raise CodecError(envelope.reason)
         message = message_of(envelope.api_version, envelope.kind)
         if message is None:
-            raise CodecError(
-                f"no built-in kind {envelope.kind} of {envelope.api_version}: its fields are not known"
-            )
+            raise unknown_kind(envelope.api_version, envelope.kind)
         return self._scan_of(message)(envelope.body, 0, len(envelope.body))
 
     def _scan_of(self, message: str) -> ProtobufScan:

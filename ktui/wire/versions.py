@@ -51,12 +51,7 @@ def _compare(one: str, other: str, seen: set[tuple[str, str]]) -> bool:
     if len(left) != len(right):
         return False
     for mine, theirs in zip(left, right, strict=True):
-        if (mine.number, mine.name, mine.kind, mine.flags) != (
-            theirs.number,
-            theirs.name,
-            theirs.kind,
-            theirs.flags,
-        ):
+        if msgspec.structs.replace(theirs, type=mine.type) != mine:
             return False
         if mine.type and not _compare(mine.type, theirs.type, seen):
             return False
