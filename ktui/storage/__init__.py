@@ -1,1 +1,1 @@
-"""The etcd3 store: Kubernetes objects as keys, pages, transactions and leases."""
+"""Kubernetes objects as keys of etcd: pages, gets, transactions, leases, watches."""

@@ -1,0 +1,38 @@
+"""What storage finds wrong with what etcd holds, and etcd's errors as kube-apiserver words them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ktui.etcd.errors import EtcdError, ReadOnlyError, RequestTooLargeError
+from ktui.kube import status
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
+from ktui.wire.errors import CodecError
+
+
+class UnreadableError(EtcdError):
+    """A value that is no object of its resource: encrypted, truncated, of an unknown kind."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"{key} cannot be read: {reason}", reason)
+
+    def as_status(self) -> StatusError:
+        """500: kube-apiserver fails a request over an object that it cannot decode."""
+        return status.internal_error(str(self))
+
+
+@contextmanager
+def writing(resource: Resource, name: str) -> Iterator[None]:
+    """Give the client a Status for what keeps an object from being written."""
+    try:
+        yield
+    except ReadOnlyError:
+        raise status.forbidden_read_only(resource, name) from None
+    except RequestTooLargeError as error:
+        raise status.bare_error("etcdserver: request is too large") from error
+    except UnreadableError as error:
+        raise error.as_status() from error
+    except CodecError as error:
+        raise status.bad_request(f"{resource.kind} {name} cannot be stored: {error}") from error

@@ -1,0 +1,34 @@
+"""Where a resource's objects lie in etcd."""
+
+from __future__ import annotations
+
+from ktui.kube.resources import Resource
+
+
+class Keys:
+    """Keys of one resource: `<--etcd-prefix>/<resource>[/<namespace>]/<name>`.
+
+    `prefix` ends in a slash, so that `/a` does not match `/ab`; `root` is the same
+    without it: normally no key, which makes it cheap to read for its revision.
+    """
+
+    def __init__(self, resource: Resource, etcd_prefix: str = "/registry") -> None:
+        self.prefix = f"{etcd_prefix.rstrip('/')}/{resource.prefix}"
+        self.root = self.prefix.rstrip("/").encode()
+
+    def collection(self, namespace: str | None) -> str:
+        """What all keys of a namespace (None: of all) begin with."""
+        return f"{self.prefix}{namespace}/" if namespace else self.prefix
+
+    def of(self, namespace: str | None, name: str) -> bytes:
+        """The key of one object."""
+        return f"{self.collection(namespace)}{name}".encode()
+
+
+def range_end(prefix: bytes) -> bytes:
+    """The end of the range of all keys that begin with `prefix`: its last byte, one higher.
+
+    Bytes 0xff are dropped first; an empty prefix (or only 0xff) ends at b"\\0", etcd's "no end".
+    """
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else b"\0"

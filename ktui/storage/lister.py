@@ -1,0 +1,138 @@
+"""Lists as kube-apiserver's etcd3 store makes them: pages of one revision, filtered on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.types import KV, RangeResult
+from ktui.kube import status
+from ktui.storage.keys import Keys, range_end
+from ktui.storage.objects import Reader, StoredObject
+from ktui.storage.paging import Chunks, next_page
+from ktui.storage.requests import StoreList, StoreListRequest
+from ktui.storage.selection import Selection
+from ktui.storage.slices import Slices
+from ktui.telemetry.meter import current_meter
+
+_BATCH = 128  # objects scanned before they are put to the selectors
+
+
+class Lister:
+    """One list under way. Use once."""
+
+    def __init__(self, client: EtcdClient, keys: Keys, reader: Reader, request: StoreListRequest) -> None:
+        self._client = client
+        self._keys = keys
+        self._reader = reader
+        self._request = request
+        self._revision = request.revision
+        self._meter = current_meter()
+        self._found: list[StoredObject] = []
+        self._last_key = b""  # the last one evaluated
+        self._stopped = False  # inside a page, because the limit is reached
+
+    async def run(self) -> StoreList:
+        """Read until `limit` objects match or the collection ends."""
+        if self._request.name:
+            return await self._single(self._request.name)
+        if self._request.limit > 0:
+            return await self._limited()
+        return await self._whole()
+
+    async def _single(self, name: str) -> StoreList:
+        """A list that a metadata.name selector has narrowed to one key."""
+        self._meter.etcd_gets += 1
+        answer = await self._range(self._keys.of(self._request.namespace, name), b"", 1)
+        await self._evaluate(answer.kvs)
+        return self._result()
+
+    async def _limited(self) -> StoreList:
+        """Pages that grow with each incomplete one; `remaining` only without selectors."""
+        request, limit = self._request, self._request.limit
+        start, end = self._bounds()
+        while True:
+            self._meter.etcd_lists += 1
+            answer = await self._range(start, end, limit)
+            await self._evaluate(answer.kvs)
+            more = answer.more or self._stopped
+            if not more or len(self._found) >= request.limit:
+                break
+            start = self._last_key + b"\0"
+            limit = next_page(limit, request.page_rule)
+        if not more:
+            return self._result()
+        remaining = None if request.selection.selective else answer.count - request.limit
+        return self._result(self._relative(self._last_key) + "\0", remaining)
+
+    async def _whole(self) -> StoreList:
+        """Everything from the start on; read in chunks, counted as the one list that it is."""
+        self._meter.etcd_lists += 1
+        start, end = self._bounds()
+        chunks = Chunks()
+        more = True
+        while more:
+            answer = await self._range(start, end, chunks.size)
+            await self._evaluate(answer.kvs)
+            chunks.saw(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
+            start, more = self._last_key + b"\0", answer.more
+        return self._result()
+
+    async def _range(self, start: bytes, end: bytes, limit: int) -> RangeResult:
+        """One page; all further ones are read at the first one's revision."""
+        answer = await self._client.range(start, end, limit=limit, revision=self._revision, purpose="list")
+        if answer.revision < self._request.minimum_rv:
+            raise status.too_large_rv(self._request.minimum_rv, answer.revision, retry_after=0)
+        self._revision = self._revision or answer.revision
+        self._meter.fetched += len(answer.kvs)
+        return answer
+
+    async def _evaluate(self, kvs: Sequence[KV]) -> None:
+        """Put a page to the selectors, stopping once the limit is reached."""
+        slices, selection, limit = Slices(), self._request.selection, self._request.limit
+        for low in range(0, len(kvs), _BATCH):
+            batch = kvs[low : low + _BATCH]
+            objects = self._scanned(batch) if selection.selective else [*map(self._reader.object, batch)]
+            taken = self._take(objects, selection, limit)
+            if taken:
+                self._last_key = batch[taken - 1].key
+            if taken < len(batch):
+                self._stopped = True
+                return
+            await slices.yield_if_due()
+
+    def _scanned(self, batch: Sequence[KV]) -> list[StoredObject]:
+        started = time.perf_counter()
+        objects = [self._reader.scanned(kv) for kv in batch]
+        self._meter.add_phase("decode", (time.perf_counter() - started) * 1000.0)
+        return objects
+
+    def _take(self, objects: list[StoredObject], selection: Selection, limit: int) -> int:
+        """Keep what matches; how many objects were evaluated before the limit was reached."""
+        started = time.perf_counter()
+        found, selective = self._found, selection.selective
+        taken = 0
+        for obj in objects:
+            if limit and len(found) >= limit:
+                break
+            taken += 1
+            if not selective or obj.matches(selection):
+                found.append(obj)
+        self._meter.evaluated += taken
+        if selective:
+            self._meter.add_phase("filter", (time.perf_counter() - started) * 1000.0)
+        return taken
+
+    def _bounds(self) -> tuple[bytes, bytes]:
+        prefix = self._keys.collection(self._request.namespace)
+        return f"{prefix}{self._request.start_key}".encode(), range_end(prefix.encode())
+
+    def _relative(self, key: bytes) -> str:
+        prefix = self._keys.collection(self._request.namespace)
+        return key.decode("utf-8", "backslashreplace")[len(prefix) :]
+
+    def _result(self, next_start: str = "", remaining: int | None = None) -> StoreList:
+        self._meter.matched += len(self._found)
+        self._meter.returned += len(self._found)
+        return StoreList(self._found, self._revision, next_start, remaining)

@@ -1,0 +1,133 @@
+"""One Kubernetes object as etcd holds it: bytes, looked into only as far as somebody asks."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ktui.etcd.types import KV
+from ktui.kube.resources import Resource
+from ktui.storage.errors import UnreadableError
+from ktui.storage.selection import Selection
+from ktui.wire.codec import codec_for
+from ktui.wire.errors import CodecError
+from ktui.wire.scan import Scanned, Scanner
+
+
+class Codec(Protocol):
+    """Stored bytes as the JSON that is served."""
+
+    def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...
+
+    def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...
+
+
+class Reader:
+    """Makes objects of one resource out of keys and values, and reads them when asked to."""
+
+    def __init__(self, resource: Resource, prefix: str, codec: Codec | None = None) -> None:
+        self.resource = resource
+        self.prefix = prefix
+        self.codec: Codec = codec or codec_for()
+        self.scanner = Scanner(resource)
+
+    def object(self, kv: KV) -> StoredObject:
+        """The object at `kv`; its value is not touched."""
+        key = kv.key.decode("utf-8", "backslashreplace")
+        return StoredObject(self, key, kv.value, kv.mod_revision, kv.create_revision, kv.lease)
+
+    def scanned(self, kv: KV) -> StoredObject:
+        """The object at `kv`, already scanned. Raises UnreadableError."""
+        obj = self.object(kv)
+        obj.scan()
+        return obj
+
+
+class StoredObject:
+    """`key` is the whole etcd key, `rv` the resourceVersion to serve, `raw` the stored value.
+
+    `labels`, `fields` (its resource's field selectors) and `uid` are scanned once,
+    on first use; `item_json` transcodes once and keeps the result. All of them
+    raise UnreadableError for a value that is no object.
+    """
+
+    __slots__ = ("_item", "_reader", "_scanned", "create_revision", "key", "lease", "raw", "rv")
+
+    def __init__(
+        self, reader: Reader, key: str, raw: bytes, rv: int, create_revision: int, lease: int = 0
+    ) -> None:
+        self._reader = reader
+        self.key = key
+        self.raw = raw
+        self.rv = rv
+        self.create_revision = create_revision
+        self.lease = lease
+        self._scanned: Scanned | None = None
+        self._item: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"StoredObject({self.key!r}, rv={self.rv})"
+
+    @property
+    def namespace(self) -> str:
+        """As the key says, "" for a cluster-scoped object."""
+        return self.key[len(self._reader.prefix) :].rpartition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """As the key says."""
+        return self.key.rpartition("/")[2]
+
+    @property
+    def uid(self) -> str:
+        return self.scan().uid
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.scan().labels
+
+    @property
+    def fields(self) -> dict[str, str]:
+        return self.scan().fields
+
+    def scan(self) -> Scanned:
+        """Labels, fields and uid, without decoding the whole object."""
+        scanned = self._scanned
+        if scanned is None:
+            try:
+                scanned = self._scanned = self._reader.scanner.scan(self.raw)
+            except CodecError as error:
+                raise UnreadableError(self.key, error.reason) from error
+        return scanned
+
+    def matches(self, selection: Selection) -> bool:
+        """Whether it lies in the selection's scope and passes its selectors."""
+        if selection.namespace and selection.namespace != self.namespace:
+            return False
+        if selection.name and selection.name != self.name:
+            return False
+        if not selection.labels.empty and not selection.labels.matches(self.labels):
+            return False
+        return selection.fields.empty or selection.fields.matches(self.fields)
+
+    def item_json(self) -> bytes:
+        """As it stands in a List (built-ins without kind and apiVersion)."""
+        item = self._item
+        if item is None:
+            try:
+                item = self._item = self._reader.codec.item_json(self.raw, self.rv)
+            except CodecError as error:
+                raise UnreadableError(self.key, error.reason) from error
+        return item
+
+    def full_json(self) -> bytes:
+        """As it stands by itself: kind and apiVersion first."""
+        try:
+            return self._reader.codec.object_json(self.raw, self.rv)
+        except CodecError as error:
+            raise UnreadableError(self.key, error.reason) from error
+
+    def with_rv(self, rv: int) -> StoredObject:
+        """The same object at another resourceVersion (a deleted one bears that of its deletion)."""
+        other = StoredObject(self._reader, self.key, self.raw, rv, self.create_revision, self.lease)
+        other._scanned = self._scanned
+        return other

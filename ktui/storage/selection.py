@@ -1,0 +1,25 @@
+"""What a LIST or WATCH asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ktui.kube.selectors import FieldSelector, LabelSelector
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Selectors beside the request's own scope. `namespace` and `name` None: any."""
+
+    labels: LabelSelector = field(default_factory=LabelSelector)
+    fields: FieldSelector = field(default_factory=FieldSelector)
+    namespace: str | None = None
+    name: str | None = None
+
+    @property
+    def selective(self) -> bool:
+        """Whether there are selectors at all; without them no object has to be looked into."""
+        return not (self.labels.empty and self.fields.empty)
+
+
+EVERYTHING = Selection()

@@ -1,0 +1,22 @@
+"""Long loops that let everybody else run every few milliseconds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+SLICE_SECONDS = 0.004
+
+
+class Slices:
+    """`await slices.yield_if_due()` inside a loop gives the event loop its turn every 4 ms."""
+
+    __slots__ = ("_due",)
+
+    def __init__(self) -> None:
+        self._due = time.perf_counter() + SLICE_SECONDS
+
+    async def yield_if_due(self) -> None:
+        if time.perf_counter() > self._due:
+            await asyncio.sleep(0)
+            self._due = time.perf_counter() + SLICE_SECONDS

@@ -1,0 +1,147 @@
+"""One resource in etcd, as kube-apiserver's etcd3 store offers it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.types import KV
+from ktui.kube import status
+from ktui.kube.resources import Resource
+from ktui.storage.errors import UnreadableError
+from ktui.storage.keys import Keys, range_end
+from ktui.storage.leases import Leases
+from ktui.storage.lister import Lister
+from ktui.storage.objects import Codec, Reader, StoredObject
+from ktui.storage.paging import MAX_PAGE, Chunks
+from ktui.storage.requests import Page, StoreEvent, StoreList, StoreListRequest
+from ktui.storage.slices import Slices
+from ktui.storage.watch import StoreWatch
+from ktui.storage.writer import Change, Writer
+from ktui.telemetry.meter import current_meter
+
+__all__ = ["Page", "Store", "StoreEvent", "StoreList", "StoreListRequest", "StoreWatch"]
+
+
+class Store:
+    """Reads raise EtcdError (CompactedError, FutureRevisionError …) or StatusError, so do writes.
+
+    `prefix` is what all its keys begin with, e.g. `/registry/pods/`.
+    """
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        resource: Resource,
+        etcd_prefix: str = "/registry",
+        *,
+        codec: Codec | None = None,
+        leases: Leases | None = None,
+    ) -> None:
+        self.resource = resource
+        self._client = client
+        self._keys = Keys(resource, etcd_prefix)
+        self._reader = Reader(resource, self._keys.prefix, codec)
+        self._writer = Writer(client, resource, self._keys, self._reader, leases or Leases(client))
+
+    @property
+    def prefix(self) -> str:
+        return self._keys.prefix
+
+    async def get(
+        self, namespace: str | None, name: str, *, minimum_rv: int = 0
+    ) -> tuple[StoredObject | None, int]:
+        """The object (None: there is none) and the revision at which etcd was asked.
+
+        504 when etcd has not reached `minimum_rv`.
+        """
+        current_meter().etcd_gets += 1
+        answer = await self._client.range(self._keys.of(namespace, name), purpose="get")
+        if answer.revision < minimum_rv:
+            raise status.too_large_rv(minimum_rv, answer.revision, retry_after=0)
+        return (self._reader.object(answer.kvs[0]) if answer.kvs else None), answer.revision
+
+    async def list(self, request: StoreListRequest) -> StoreList:
+        """A page, or everything. 504 when etcd has not reached `minimum_rv`, 500 for an unreadable object."""
+        try:
+            return await Lister(self._client, self._keys, self._reader, request).run()
+        except UnreadableError as error:
+            raise error.as_status() from error
+
+    async def pages(
+        self, namespace: str | None = None, revision: int = 0, page: int = MAX_PAGE
+    ) -> AsyncIterator[Page]:
+        """All of it at one revision, scanned, in pages of at most `page` objects and some 8 MiB."""
+        prefix = self._keys.collection(namespace).encode()
+        start, end, chunks, count, more = prefix, range_end(prefix), Chunks(page), 0, True
+        current_meter().etcd_lists += 1
+        while more:
+            answer = await self._client.range(
+                start, end, limit=chunks.size, revision=revision, purpose="reflector"
+            )
+            revision, count = revision or answer.revision, count or answer.count
+            yield Page(await self._scanned(answer.kvs), revision, count)
+            if answer.kvs:
+                chunks.saw(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
+                start = answer.kvs[-1].key + b"\0"
+            more = answer.more
+
+    async def probe(self) -> int:
+        """etcd's head, by a linearizable read of one key that normally does not exist."""
+        current_meter().etcd_gets += 1
+        return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
+
+    async def count(self) -> int:
+        """How many objects there are (a count-only Range)."""
+        prefix = self.prefix.encode()
+        return (await self._client.range(prefix, range_end(prefix), count_only=True, purpose="count")).count
+
+    def watch(self, from_revision: int, namespace: str | None = None) -> StoreWatch:
+        """Everything that happens after `from_revision`. Close it, or use `async with`."""
+        prefix = self._keys.collection(namespace).encode()
+        return StoreWatch(
+            self._reader, self._client.watch(prefix, range_end(prefix), start_revision=from_revision + 1)
+        )
+
+    async def create(self, obj: dict[str, Any], ttl: int = 0) -> StoredObject:
+        """See Writer.create."""
+        return await self._writer.create(obj, ttl)
+
+    async def update(
+        self,
+        namespace: str | None,
+        name: str,
+        change: Change,
+        *,
+        expected_rv: int | None = None,
+        cached: StoredObject | None = None,
+        upsert: bool = False,
+        ttl: int = 0,
+    ) -> StoredObject:
+        """See Writer.update."""
+        return await self._writer.update(
+            namespace, name, change, expected_rv=expected_rv, cached=cached, upsert=upsert, ttl=ttl
+        )
+
+    async def delete(
+        self,
+        namespace: str | None,
+        name: str,
+        *,
+        uid: str = "",
+        resource_version: str = "",
+        cached: StoredObject | None = None,
+    ) -> StoredObject:
+        """See Writer.delete."""
+        return await self._writer.delete(
+            namespace, name, uid=uid, resource_version=resource_version, cached=cached
+        )
+
+    async def _scanned(self, kvs: Sequence[KV]) -> Sequence[StoredObject]:
+        slices = Slices()
+        objects = []
+        for kv in kvs:
+            objects.append(self._reader.scanned(kv))
+            await slices.yield_if_due()
+        return objects

@@ -1,0 +1,66 @@
+"""An etcd watch as events of objects, with the state before."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+
+from ktui.etcd.errors import EtcdError
+from ktui.etcd.types import WatchEvent
+from ktui.etcd.watch import WatchStream
+from ktui.storage.objects import Reader
+from ktui.storage.requests import StoreEvent
+from ktui.storage.slices import Slices
+
+
+class StoreWatch:
+    """Async iterator of StoreEvent. Raises CompactedError, UnreadableError or another EtcdError.
+
+    Ends after `close`. Objects are scanned already.
+    """
+
+    def __init__(self, reader: Reader, stream: WatchStream) -> None:
+        self._reader = reader
+        self._stream = stream
+        self._events: deque[WatchEvent] = deque()
+        self._slices = Slices()
+
+    async def __aenter__(self) -> StoreWatch:
+        await self._stream.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> StoreWatch:
+        return self
+
+    async def __anext__(self) -> StoreEvent:
+        while not self._events:
+            batch = await anext(self._stream)
+            if batch.is_progress:
+                return StoreEvent("BOOKMARK", None, None, batch.revision)
+            self._events.extend(batch.events)
+        await self._slices.yield_if_due()
+        return self._event(self._events.popleft())
+
+    async def request_progress(self) -> None:
+        """Ask for a BOOKMARK at etcd's head, once all events up to it are here."""
+        await self._stream.request_progress()
+
+    async def close(self) -> None:
+        await self._stream.close()
+
+    def _event(self, event: WatchEvent) -> StoreEvent:
+        kv, rv = event.kv, event.kv.mod_revision
+        if event.type == "PUT" and kv.create_revision == kv.mod_revision:
+            return StoreEvent("ADDED", self._reader.scanned(kv), None, rv)
+        if event.prev_kv is None:
+            # kube-apiserver gives up such a watch as well: nobody could say what has changed.
+            raise EtcdError(f"etcd has compacted the state of {kv.key!r} before revision {rv}.")
+        previous = self._reader.scanned(event.prev_kv)
+        if event.type == "DELETE":
+            return StoreEvent("DELETED", previous.with_rv(rv), previous, rv)
+        return StoreEvent("MODIFIED", self._reader.scanned(kv), previous, rv)
