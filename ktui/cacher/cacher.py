@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher import etcd_reads, plans
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
-from ktui.cacher.errors import NotFresh, SnapshotGone, status_of
+from ktui.cacher.errors import NotFresh, SnapshotGone, reaching, status_of
 from ktui.cacher.fed_cache import READY_TIMEOUT, FedCache
 from ktui.cacher.plans import Token
 from ktui.cacher.requests import FELL_BACK, GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
@@ -46,7 +46,8 @@ class Cacher:
         self._raise(decision)
         asked = int(rv or 0)
         if decision.route is Route.ETCD or self.fed is None:
-            obj, read_at = await self.store.get(namespace, name, minimum_rv=asked)
+            with reaching(self.resource, "get"):
+                obj, read_at = await self.store.get(namespace, name, minimum_rv=asked)
             return GetAnswer(obj, read_at, decision, Route.ETCD.value)
         if plans.waits_until_ready(decision):
             await self.fed.await_ready()
@@ -60,21 +61,13 @@ class Cacher:
 
     async def list(self, request: ListRequest) -> ListAnswer:
         """A LIST, after the API's own validation of its options. Raises StatusError."""
-        options, token = request.options, plans.read_token(request.options.continue_)
-        scope = self._scope(request)
-        decision = decide_list(
-            plans.list_question(options, scope, token), self._state(), self._settings.behaviour
-        )
-        if decision.error is not None and plans.probes(decision):
-            await self.store.probe()
-        self._raise(decision, token)
-        if decision.route is Route.ETCD or self.fed is None:
-            return await self._from_etcd(request, scope, token, decision, Route.ETCD.value)
-        return await self._from_cache(self.fed, request, scope, token, decision)
+        with reaching(self.resource, "list"):
+            return await self._list(request)
 
     async def watch(self, request: WatchRequest) -> WatchAnswer:
         """A WATCH, after the API's own validation of its options. Raises StatusError if it is refused."""
-        return await self._watching.watch(request, self._state(), self._told_error())
+        with reaching(self.resource, "watch"):
+            return await self._watching.watch(request, self._state(), self._told_error())
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
         """Fill the cache if it is cold, and wait for it; False after so many seconds."""
@@ -95,6 +88,19 @@ class Cacher:
         """Stop reading etcd and end all streams."""
         if self.fed is not None:
             await self.fed.close()
+
+    async def _list(self, request: ListRequest) -> ListAnswer:
+        options, token = request.options, plans.read_token(request.options.continue_)
+        scope = self._scope(request)
+        decision = decide_list(
+            plans.list_question(options, scope, token), self._state(), self._settings.behaviour
+        )
+        if decision.error is not None and plans.probes(decision):
+            await self.store.probe()
+        self._raise(decision, token)
+        if decision.route is Route.ETCD or self.fed is None:
+            return await self._from_etcd(request, scope, token, decision, Route.ETCD.value)
+        return await self._from_cache(self.fed, request, scope, token, decision)
 
     async def _from_cache(
         self, fed: FedCache, request: ListRequest, scope: Scope, token: Token, decision: Decision

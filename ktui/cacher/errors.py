@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ktui.etcd.errors import EtcdError
 from ktui.kube import status
+from ktui.kube.resources import Resource
 from ktui.kube.routing.model import RouteError
 from ktui.kube.status import StatusError
+
+log = logging.getLogger(__name__)
 
 
 class SnapshotGone(Exception):
@@ -33,3 +41,13 @@ def status_of(error: RouteError, last_error: str = "") -> StatusError:
         return StatusError(500, error.reason, error.message)
     details = {"retryAfterSeconds": error.retry_after} if error.retry_after else None
     return StatusError(error.code, error.reason, error.message, details)
+
+
+@contextmanager
+def reaching(resource: Resource, verb: str) -> Iterator[None]:
+    """Give the client the Status of a storage that cannot be reached; `verb` is "get", "list" …"""
+    try:
+        yield
+    except EtcdError as error:
+        log.warning("%s %s: %s", verb, resource.id, error)
+        raise status.server_timeout(resource, verb) from error

@@ -73,8 +73,12 @@ class AttributeIndex:
         attributes_of, missing = self._attributes_of, self._missing
         for obj in objects:
             value = attributes_of(obj).get(attribute, missing)
-            if value is not None:
-                postings.setdefault(value, {})[obj.key] = obj
+            if value is None:
+                continue
+            posting = postings.get(value)
+            if posting is None:
+                posting = postings[value] = {}
+            posting[obj.key] = obj
         while len(self._postings) >= MAX_ATTRIBUTES:
             del self._postings[next(iter(self._postings))]
         self._postings[attribute] = postings

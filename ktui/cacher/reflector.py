@@ -109,18 +109,18 @@ class Reflector:
 
     async def _follow(self) -> None:
         cache, dispatcher = self._cache, self._dispatcher
-        watch = self._watch = self._store.watch(cache.rv)
-        try:
-            async for event in watch:
-                if event.type == BOOKMARK:
-                    self._progress(event.rv)
-                    continue
-                dispatcher.submit(cache.apply(event.type, event.object, event.rv))
-                self._changed()
-                await dispatcher.room()
-        finally:
-            self._watch = None
-            await watch.close()
+        async with self._store.watch(cache.rv) as watch:
+            self._watch = watch
+            try:
+                async for event in watch:
+                    if event.type == BOOKMARK or event.object is None:
+                        self._progress(event.rv)
+                        continue
+                    dispatcher.submit(cache.apply(event.type, event.object, event.rv))
+                    self._changed()
+                    await dispatcher.room()
+            finally:
+                self._watch = None
 
     def _progress(self, rv: int) -> None:
         if rv <= self._cache.rv:

@@ -40,7 +40,10 @@ class FakeWatch:
     async def request_progress(self) -> None:
         self.asked += 1
 
-    async def close(self) -> None:
+    async def __aenter__(self) -> FakeWatch:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
         self.closed = True
 
     def put(self, event_type: str, key: str, rv: int) -> None:
