@@ -48,16 +48,14 @@ def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
 
 
 def _verdict(decision: Decision, width: int, colour: bool) -> Iterator[str]:
-    head = f"{_letter(decision, colour)}  {_WORDS[decision.route]} — "
     first, *others = decision.reasons
-    indent = " " * 3
-    # The escape sequences of the letter take no room on the screen.
     plain = f"{_LETTERS[decision.route]}  {_WORDS[decision.route]} — {first}: {REASONS[first]}"
-    wrapped = textwrap.wrap(plain, width, subsequent_indent=indent)
-    yield head + wrapped[0][len(plain.split(" — ")[0]) + 3 :]
-    yield from wrapped[1:]
+    head, *rest = _wrapped(plain, width, "", " " * 3)
+    # Coloured after wrapping: escape sequences take no room on the screen.
+    yield _letter(decision, colour) + head[1:]
+    yield from rest
     for reason in others:
-        yield from _wrapped(f"and {reason}: {REASONS[reason]}", width, indent)
+        yield from _wrapped(f"and {reason}: {REASONS[reason]}", width, " " * 3)
 
 
 def _letter(decision: Decision, colour: bool) -> str:
