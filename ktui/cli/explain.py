@@ -39,8 +39,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "explain",
         help="say where a request is served from, and why, without any etcd",
-        description="Say whether a kube-apiserver serves a GET, LIST or WATCH from its watch cache or from "
-        "etcd, why, and what would be cheaper. Nothing is contacted.",
+        description="Say whether a kube-apiserver serves a GET, LIST or WATCH from its watch cache\n"
+        "or from etcd, why, and what would be cheaper. Nothing is contacted.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
