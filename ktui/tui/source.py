@@ -143,7 +143,7 @@ class ReplaySource:
             yield batch
 
     async def why_stopped(self) -> str:
-        return "the recording is over"
+        return ""
 
     def link(self) -> Link:
         return Link(Stage.REPLAY, f"{self._path.name} {self._played:,}/{len(self._events):,}")

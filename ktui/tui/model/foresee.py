@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from urllib.parse import unquote
 
 from ktui.kube.explain import explain
+from ktui.kube.query import first_values
+from ktui.kube.requestinfo import split_url
 from ktui.kube.routing.model import CacheState as RoutingState
 from ktui.kube.routing.model import Readiness
 from ktui.kube.routing.predict import predict
@@ -35,9 +36,9 @@ class Foreseen:
 
 @dataclass(frozen=True, slots=True)
 class Cheaper:
-    """A cheaper form: the request rewritten, why, and the route foreseen for it."""
+    """A cheaper form: what to change (`add resourceVersion=0`), why, and the route foreseen for it."""
 
-    target: str
+    change: str
     why: str
     route: str
 
@@ -66,11 +67,23 @@ def foresee(row: RequestRow, state: State) -> Outlook:
     return Outlook(
         versions=_versions(request, cache, now.minor),
         cheaper=tuple(
-            Cheaper(unquote(advice.path), advice.why, advice.decision.route.value)
+            Cheaper(_change(row.target, advice.path), advice.why, advice.decision.route.value)
             for advice in explained.advice
         ),
         phases={step.rule: step.phase for step in explained.decision.steps},
     )
+
+
+def _change(before: str, after: str) -> str:
+    """The difference of two requests in words: `add resourceVersion=0`, `drop limit`, or the whole path."""
+    (old_path, old_query), (path, query) = split_url(before), split_url(after)
+    if old_path != path:
+        return f"ask {after}"
+    old, new = first_values(old_query), first_values(query)
+    words = [f"drop {name}" for name in old if name not in new]
+    words += [f"add {name}={value}" for name, value in new.items() if name not in old]
+    words += [f"{name}={value}" for name, value in new.items() if name in old and old[name] != value]
+    return ", ".join(words)
 
 
 def _versions(request: ReadRequest, cache: RoutingState, now: int) -> tuple[Foreseen, ...]:

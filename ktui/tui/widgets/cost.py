@@ -28,7 +28,7 @@ def waterfall_content(row: RequestRow | None, width: int, height: int) -> Conten
 
 def _phase(phase: Phase, total: float, track: int) -> Content:
     start = int(phase.start / total * track) if total else 0
-    bar = _bar(phase.ms / total if total else 0.0, track - start)
+    bar = _bar(phase.ms / total if total else 0.0, track)[: max(1, track - start)]
     return line(
         (phase.name[:_NAME].ljust(_NAME), "$ink-muted"),
         (" " * start, ""),

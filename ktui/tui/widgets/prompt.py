@@ -51,7 +51,7 @@ class Prompt(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("", id="prompt-sign", markup=False)
-        field = Input(compact=True)
+        field = Input(compact=True, select_on_focus=False)
         field.cursor_blink = False
         yield field
         yield Static("", id="prompt-hint", markup=False)

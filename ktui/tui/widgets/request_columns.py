@@ -19,8 +19,9 @@ def _badge(row: RequestRow) -> Cell:
 
 
 def _route_words(row: RequestRow) -> str:
-    badge = badge_of(row)
-    return f"{badge.letter} {row.route} {badge.word}"
+    """What the column is filtered by: `E etcd`, `C cache`, `! failed`, `W waiting`."""
+    state = "failed" if row.failed else "waiting" if row.waiting else row.route
+    return f"{badge_of(row).letter} {state}"
 
 
 def _ms(row: RequestRow) -> Cell:

@@ -33,7 +33,7 @@ Row = TypeVar("Row")
 HEADER = 1  # lines
 
 
-class VTable(ScrollView, Generic[Row], can_focus=True):
+class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     """A sortable, filterable table with a cursor.
 
     `key` gives a row's lasting identity (so that the cursor stays on it while

@@ -15,6 +15,7 @@ from ktui.tui.model.state import RequestRow, RouteStep
 from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad
 
 _INDENT = 2
+_BELOW_VERDICT = 6  # lines kept for cost, versions, cheaper form and the deciding step
 _WIDEST_WALK = 96  # cells; beyond it "yes" and "no" stand too far from their questions
 
 
@@ -22,7 +23,8 @@ def why_content(row: RequestRow | None, outlook: Outlook, width: int, height: in
     """The panel for one request; what matters most comes first, the walk takes what height is left."""
     if row is None:
         return line(("select a request to see why it went where it went", "$ink-muted"))
-    above = [*verdict_lines(row, width), cost_line(row, width)]
+    verdict = verdict_lines(row, width, most=max(2, height - _BELOW_VERDICT))
+    above = [*verdict, cost_line(row, width)]
     if outlook.versions:
         above.append(versions_line(outlook.versions, width))
     above += [text for advice in outlook.cheaper[:1] for text in cheaper_lines(advice, width, 2)]
@@ -30,8 +32,8 @@ def why_content(row: RequestRow | None, outlook: Outlook, width: int, height: in
     return lines([*above, *walk_lines(row.steps, width, left)][:height])
 
 
-def verdict_lines(row: RequestRow, width: int) -> list[Content]:
-    """`E  etcd: because …`, wrapped; an error answer says its message instead."""
+def verdict_lines(row: RequestRow, width: int, most: int = 99) -> list[Content]:
+    """`E  etcd: because …`, wrapped into at most `most` lines; an error answer says its message instead."""
     badge = badge_of(row)
     if row.failed and row.finished is not None:
         said, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
@@ -39,7 +41,8 @@ def verdict_lines(row: RequestRow, width: int) -> list[Content]:
         said, word = row.reason or "not routed yet", badge_of_route(row.route).word
     if row.waiting:
         word = "waiting for the watch cache"
-    texts = textwrap.wrap(safe(f"{word}: {said}"), max(10, width - _INDENT)) or [word]
+    text, room = safe(f"{word}: {said}"), max(10, width - _INDENT)
+    texts = textwrap.wrap(text, room, max_lines=most, placeholder=" …", break_on_hyphens=False) or [word]
     head, *rest = texts
     first = line((f"{badge.letter} ", badge.style), (head[: len(word)], badge.style), head[len(word) :])
     return [first, *(line((" " * _INDENT + text, "$foreground")) for text in rest)]
@@ -74,13 +77,10 @@ def versions_line(foreseen: Sequence[Foreseen], width: int) -> Content:
 
 
 def cheaper_lines(advice: Cheaper, width: int, most: int) -> list[Content]:
-    """`cheaper: C ?resourceVersion=0 — why`, in at most `most` lines."""
-    query = advice.target.partition("?")[2]
-    asked = f"?{query}" if query else advice.target
+    """`cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
     label = "cheaper: "
-    texts = textwrap.wrap(
-        safe(f"{label}{asked} — {advice.why}"), max(10, width - _INDENT), max_lines=most, placeholder=" …"
-    )
+    text = safe(f"{label}{advice.change} — {advice.why}")
+    texts = textwrap.wrap(text, max(10, width - _INDENT), max_lines=most, placeholder=" …")
     indent = " " * _INDENT
     first = line(indent, (label, "bold $success"), (texts[0][len(label) :], "$foreground"))
     return [first, *(line(indent, (text, "$foreground")) for text in texts[1:])]

@@ -249,7 +249,10 @@ STORY = (
         "resourceVersionMatch=Exact",
         ListQuestion("", match="Exact"),
         status=422,
-        error='ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+        error=(
+            'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: '
+            "resourceVersionMatch is forbidden unless resourceVersion is provided"
+        ),
         ms=0.2,
     ),
     Ask(

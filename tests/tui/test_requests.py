@@ -1,0 +1,75 @@
+"""The Requests screen: the log and one request taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
+
+pytestmark = pytest.mark.anyio
+
+Snap = Callable[..., bool]
+TO_EXACT = ("2", *["up"] * 9)  # argocd's LIST of secrets at an old revision
+
+
+@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+def test_requests(snap_compare: Snap, size: tuple[int, int]) -> None:
+    assert snap_compare(still_app(demo_events()), press=TO_EXACT, terminal_size=size)
+
+
+def test_consistent_read(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(demo_events()), press=("2", *["up"] * 7), terminal_size=WIDE)
+
+
+def test_phases_at_80_columns(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(demo_events()), press=(*TO_EXACT, "right"), terminal_size=SMALL)
+
+
+def test_empty(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(), press=("2",), terminal_size=SMALL)
+
+
+async def test_each_panel_is_one_key_away_at_80_columns() -> None:
+    app = still_app(demo_events())
+    seen = []
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press(*TO_EXACT)
+        for _ in range(5):
+            await pilot.pause()
+            seen.append(shown(app))
+            await pilot.press("right")
+    for text, telling in zip(
+        seen,
+        ("4 seats", "decode", "matched", "range_end:", "kubectl get --raw"),
+        strict=True,
+    ):
+        assert telling in text
+
+
+async def test_the_detail_tells_walk_cost_and_the_cheaper_form() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press(*TO_EXACT)
+        await pilot.pause()
+        text = shown(app)
+    assert "older than every snapshot?" in text and "shouldDelegateList" in text
+    assert "412 scanned → 412 sent" in text and "4 seats" in text
+    assert "cheaper: resourceVersionMatch=NotOlderThan" in text
+    assert "1.24 E · 1.30 E · 1.31 E · 1.34 E · 1.36 E" in text
+
+
+async def test_pause_holds_the_table_and_space_lets_it_go_on() -> None:
+    app = still_app(demo_events()[:-20])
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("2", "space")
+        before = len(app.screen.log_table.rows)
+        app.feed(demo_events()[-20:])
+        app.tick()
+        await pilot.pause()
+        assert len(app.screen.log_table.rows) == before
+        assert "‖ paused" in shown(app)
+        await pilot.press("space")
+        await pilot.pause()
+        assert len(app.screen.log_table.rows) > before
