@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from ktui.kube.resources import Column, Resource
+from ktui.kube.tables.printers import PRINTERS
 
 # Kinds without a printer of their own: the name and when it was created, as a timestamp.
 _NAME = Column("Name", format="name")
@@ -19,13 +20,8 @@ def definitions(resource: Resource) -> tuple[dict[str, Any], ...]:
     """One dict a column: name, type, format, description, priority."""
     if resource.custom:
         return (_definition(_NAME), *map(_definition, resource.columns))
-    return tuple(_definition(_described(resource, column)) for column in builtin_columns(resource))
-
-
-def builtin_columns(resource: Resource) -> tuple[Column, ...]:
-    """A built-in kind's columns; those of which nothing more is known get the default ones."""
-    known = bool(resource.columns) and all(column.source for column in resource.columns)
-    return resource.columns if known else DEFAULT_COLUMNS
+    columns = resource.columns if resource.id in PRINTERS else DEFAULT_COLUMNS
+    return tuple(_definition(_described(resource, column)) for column in columns)
 
 
 def _definition(column: Column) -> dict[str, Any]:

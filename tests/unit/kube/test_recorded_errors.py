@@ -1,0 +1,78 @@
+"""Every LIST and WATCH that a real kube-apiserver 1.36 refused, and every one that it did not refuse."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from ktui.kube import continuetoken
+from ktui.kube.listoptions import parse_list_options, with_watch_defaults
+from ktui.kube.requestinfo import parse_path, request_verb
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import StatusError
+from ktui.kube.validation import check_storage_options, validate_list, validate_watch
+from ktui.kube.versions import Behaviour, behaviour_of
+from tests.unit.kube.recorded import cases, served
+
+_GATES = {
+    "no-watchlist": {"WatchList": False},
+    "no-consistent-list": {"ConsistentListFromCache": False},
+}
+# What other rooms find out: storage, authentication, negotiation, writes.
+_OTHER_CODES = {401, 403, 404, 406, 410, 500, 504}
+
+
+def _behaviour(profile: str) -> Behaviour:
+    version, _, switch = profile.partition("-")
+    return behaviour_of(version, _GATES.get(switch, {}))
+
+
+def _refusal(url: str, behaviour: Behaviour) -> dict[str, Any] | None:
+    """What is wrong with a request before storage is asked, in the order in which upstream looks."""
+    parts = urlsplit(url)
+    info = parse_path(parts.path)
+    resource = served().find(info.group, info.version, info.resource)
+    assert resource is not None, url
+    try:
+        options = parse_list_options(parts.query)
+        LabelSelector.parse(options.label_selector)
+        fields = FieldSelector.parse(options.field_selector)
+        if options.watch:
+            validate_watch(with_watch_defaults(options, watch_list=behaviour.watch_list), behaviour)
+        else:
+            validate_list(options, behaviour)
+        fields.for_resource(resource)
+        if not options.watch:
+            check_storage_options(options)
+            if options.continue_:
+                continuetoken.decode(options.continue_)
+    except StatusError as error:
+        return error.body()
+    return None
+
+
+def _comparable(body: dict[str, Any] | None) -> str:
+    """The recording replaces numbers that look like revisions (also the example `12345` in a text)."""
+    return re.sub(r"12345|<rv>|\{rv\.[^}]*\}", "RV", json.dumps(body, sort_keys=True))
+
+
+def test_refused_and_accepted_alike() -> None:
+    seen = 0
+    differences = []
+    for case in cases():
+        if case["request"].get("method") != "GET" or case.get("status") in (None, 401, 403, 404, 406):
+            continue
+        parts = urlsplit(case["url"])
+        info = parse_path(parts.path)
+        if not info.is_resource or request_verb("GET", info, parts.query) not in ("LIST", "WATCH"):
+            continue
+        body = case.get("body")
+        wanted = body if isinstance(body, dict) and body.get("kind") == "Status" else None
+        if case["status"] in _OTHER_CODES or (wanted and "includeObject" in wanted["message"]):
+            wanted = None
+        seen += 1
+        answer = _refusal(case["url"], _behaviour(case["profile"]))
+        if _comparable(answer) != _comparable(wanted):
+            differences.append((case["id"], case["url"], wanted, answer))
+    assert seen > 5000
+    assert not differences
