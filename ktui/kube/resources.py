@@ -94,6 +94,17 @@ class ResourceTable:
         return tuple(self._source() if callable(self._source) else self._source)
 
     @cached_property
+    def _preferred(self) -> tuple[Resource, ...]:
+        first: dict[tuple[str, str], Resource] = {}
+        for resource in self._all:
+            first.setdefault((resource.group, resource.resource), resource)
+        return tuple(first.values())
+
+    @cached_property
+    def _group_versions(self) -> frozenset[tuple[str, str]]:
+        return frozenset((group, version) for group, version, _ in self._by_gvr)
+
+    @cached_property
     def _by_gvr(self) -> dict[tuple[str, str, str], Resource]:
         found: dict[tuple[str, str, str], Resource] = {}
         for resource in self._all:
@@ -105,7 +116,7 @@ class ResourceTable:
 
     @cached_property
     def _by_prefix(self) -> dict[str, Resource]:
-        return {r.prefix: r for r in reversed(self.preferred()) if r.prefix}
+        return {r.prefix: r for r in reversed(self._preferred) if r.prefix}
 
     @cached_property
     def _by_name(self) -> dict[str, Resource]:
@@ -131,7 +142,7 @@ class ResourceTable:
 
     def preferred(self) -> tuple[Resource, ...]:
         """Each resource once, in its preferred version."""
-        return tuple({(r.group, r.resource): r for r in reversed(self._all)}.values())[::-1]
+        return self._preferred
 
     def find(self, group: str, version: str, resource: str) -> Resource | None:
         """By group ("" for core), version and plural name."""
@@ -154,7 +165,7 @@ class ResourceTable:
 
     def serves(self, group: str, version: str) -> bool:
         """Whether anything is served in that group and version."""
-        return any(g == group and v == version for g, v, _ in self._by_gvr)
+        return (group, version) in self._group_versions
 
     def plus(self, resources: Iterable[Resource]) -> ResourceTable:
         """This table and these resources, which take precedence over equal ones."""

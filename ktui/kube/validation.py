@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_object, not_supported
 from ktui.kube.golang.numbers import NumError, parse_uint
 from ktui.kube.listoptions import ListOptions
+from ktui.kube.resources import Resource
+from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import continue_with_resource_version, invalid_resource_version
 
 if TYPE_CHECKING:
@@ -35,6 +37,27 @@ def validate_watch(options: ListOptions, behaviour: Behaviour) -> None:
         _raise(errors)
     else:
         _raise(_streaming_errors(options, behaviour) + _watch_match_errors(options))
+
+
+def read_list(
+    options: ListOptions, behaviour: Behaviour, resource: Resource
+) -> tuple[LabelSelector, FieldSelector]:
+    """Selectors of a LIST or DELETECOLLECTION, everything checked in the order in which upstream looks.
+
+    The grammar of both selectors (400), then the options (422), then the resource's fields (400).
+    """
+    labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
+    validate_list(options, behaviour)
+    return labels, fields.for_resource(resource)
+
+
+def read_watch(
+    options: ListOptions, behaviour: Behaviour, resource: Resource
+) -> tuple[LabelSelector, FieldSelector]:
+    """The same of a WATCH, after `with_watch_defaults`."""
+    labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
+    validate_watch(options, behaviour)
+    return labels, fields.for_resource(resource)
 
 
 def check_storage_options(options: ListOptions) -> int | None:

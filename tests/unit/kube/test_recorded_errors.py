@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 from ktui.kube import continuetoken
 from ktui.kube.listoptions import parse_list_options, with_watch_defaults
 from ktui.kube.requestinfo import parse_path, request_verb
-from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
-from ktui.kube.validation import check_storage_options, validate_list, validate_watch
+from ktui.kube.validation import check_storage_options, read_list, read_watch
 from ktui.kube.versions import Behaviour, behaviour_of
 from tests.unit.kube.recorded import cases, served
 
@@ -35,17 +34,13 @@ def _refusal(url: str, behaviour: Behaviour) -> dict[str, Any] | None:
     assert resource is not None, url
     try:
         options = parse_list_options(parts.query)
-        LabelSelector.parse(options.label_selector)
-        fields = FieldSelector.parse(options.field_selector)
         if options.watch:
-            validate_watch(with_watch_defaults(options, watch_list=behaviour.watch_list), behaviour)
-        else:
-            validate_list(options, behaviour)
-        fields.for_resource(resource)
-        if not options.watch:
-            check_storage_options(options)
-            if options.continue_:
-                continuetoken.decode(options.continue_)
+            read_watch(with_watch_defaults(options, watch_list=behaviour.watch_list), behaviour, resource)
+            return None
+        read_list(options, behaviour, resource)
+        check_storage_options(options)
+        if options.continue_:
+            continuetoken.decode(options.continue_)
     except StatusError as error:
         return error.body()
     return None

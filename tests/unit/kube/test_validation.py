@@ -3,8 +3,15 @@
 import pytest
 
 from ktui.kube.listoptions import parse_list_options
+from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
-from ktui.kube.validation import check_storage_options, validate_list, validate_watch
+from ktui.kube.validation import (
+    check_storage_options,
+    read_list,
+    read_watch,
+    validate_list,
+    validate_watch,
+)
 from ktui.kube.versions import behaviour_of
 
 NEEDS_RV = (
@@ -119,3 +126,30 @@ def test_storage_options(query: str, message: str) -> None:
 )
 def test_storage_options_answer_the_number(query: str, number: int | None) -> None:
     assert check_storage_options(parse_list_options(query)) == number
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("labelSelector=%3D&resourceVersionMatch=x&fieldSelector=nope%3D1", 400),
+        ("fieldSelector=nope&resourceVersionMatch=x", 400),
+        ("resourceVersionMatch=x&fieldSelector=nope%3D1", 422),
+        ("fieldSelector=nope%3D1", 400),
+    ],
+)
+def test_the_first_fault_is_told(query: str, code: int) -> None:
+    pods = BUILTIN.by_name("pods")
+    assert pods is not None
+    for read in (read_list, read_watch):
+        with pytest.raises(StatusError) as error:
+            read(parse_list_options(query), behaviour_of("1.36"), pods)
+        assert error.value.code == code
+
+
+def test_reading_gives_the_selectors() -> None:
+    pods = BUILTIN.by_name("pods")
+    assert pods is not None
+    options = parse_list_options("labelSelector=app%3Dweb&fieldSelector=spec.host%3Dn1")
+    labels, fields = read_list(options, behaviour_of("1.36"), pods)
+    assert str(labels) == "app=web"
+    assert fields.requires("spec.nodeName") == "n1"
