@@ -52,7 +52,7 @@ class FedCache:
         self.streams: set[CacheWatch] = set()
         self._publisher = StatePublisher(bus, self.state)
         self._reflector = Reflector(
-            store, self.memory, self.dispatcher, gate, self._publisher.changed, self._progressed
+            store, self.memory, self.dispatcher, settings, gate, self._publisher.changed, self._progressed
         )
         self._tasks: list[asyncio.Task[None]] = []
 

@@ -22,6 +22,10 @@ class Freshness:
     def waiting(self) -> int:
         return sum(not future.done() for _, _, future in self._waiters)
 
+    def wanted(self, rv: int) -> bool:
+        """Whether somebody waits for `rv` or less."""
+        return bool(self._waiters) and self._waiters[0][0] <= rv
+
     def reset(self, rv: int) -> None:
         """The store was filled anew at `rv`, which after a restore of etcd may be older."""
         self.rv = rv

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.events import BOOKMARK
+from ktui.cacher.progress import Confirmation
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.model import Readiness
 
 if TYPE_CHECKING:
+    from ktui.cacher.settings import Settings
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store, StoreWatch
 
@@ -39,6 +41,7 @@ class Reflector:
         store: Store,
         cache: WatchCache,
         dispatcher: Dispatcher,
+        settings: Settings,
         gate: asyncio.Semaphore,
         changed: Callable[[], None],
         progressed: Callable[[int], None],
@@ -52,11 +55,13 @@ class Reflector:
         self._store = store
         self._cache = cache
         self._dispatcher = dispatcher
+        self._settings = settings
         self._gate = gate
         self._changed = changed
         self._progressed = progressed
         self._down_since = time.monotonic()
         self._watch: StoreWatch | None = None
+        self._confirmation = Confirmation()
 
     @property
     def downtime(self) -> float:
@@ -110,17 +115,26 @@ class Reflector:
     async def _follow(self) -> None:
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(cache.rv) as watch:
-            self._watch = watch
+            self._watch, self._confirmation = watch, Confirmation()
             try:
                 async for event in watch:
                     if event.type == BOOKMARK or event.object is None:
-                        self._progress(event.rv)
+                        await self._answered(event.rv)
                         continue
                     dispatcher.submit(cache.apply(event.type, event.object, event.rv))
                     self._changed()
                     await dispatcher.room()
             finally:
                 self._watch = None
+
+    async def _answered(self, rv: int) -> None:
+        """etcd says how far it is; one that is not to be trusted is asked once more if somebody waits."""
+        if not self._settings.confirm_progress:
+            self._progress(rv)
+            return
+        self._progress(self._confirmation.answered(rv))
+        if rv > self._cache.rv and self._cache.freshness.wanted(rv):
+            await self.request_progress()
 
     def _progress(self, rv: int) -> None:
         if rv <= self._cache.rv:

@@ -12,9 +12,12 @@ class Settings:
     """Read at each request, so that a change holds from the next one on; caches are kept.
 
     `progress`: etcd's progress requests can be relied on (or are assumed to).
+    `confirm_progress`: believe an answer only when a later one has come as well, for
+    etcds before 3.4.31 and 3.5.13, whose answers overtake events (see reflector.py).
     `watch_cache` False is `--watch-cache=false`: every read goes to etcd.
     """
 
     behaviour: Behaviour = field(default_factory=behaviour_of)
     progress: bool = True
+    confirm_progress: bool = True
     watch_cache: bool = True

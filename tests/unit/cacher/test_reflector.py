@@ -12,6 +12,7 @@ from cacher_model import obj
 from ktui.cacher import reflector as reflector_module
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.reflector import Reflector
+from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.errors import CompactedError
 from ktui.kube.routing.model import Readiness
@@ -76,10 +77,12 @@ class Fixture:
         self.cache = WatchCache()
         self.dispatcher = Dispatcher()
         self.ticks: list[int] = []
+        self.settings = Settings(confirm_progress=False)
         self.reflector = Reflector(
             self.store,  # type: ignore[arg-type]
             self.cache,
             self.dispatcher,
+            self.settings,
             asyncio.Semaphore(1),
             lambda: None,
             self.ticks.append,
@@ -176,5 +179,29 @@ def test_progress_requests_go_to_the_present_watch():
         await f.reflector.request_progress()
         assert f.store.watches[0].asked == 1
         assert f.reflector.progress_requests == 1
+
+    run(scenario)
+
+
+def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
+    async def scenario(f: Fixture) -> None:
+        f.settings.confirm_progress = True
+        watch = f.store.watches[0]
+        reader = asyncio.create_task(f.cache.freshness.wait(20))
+        await f.until(lambda: f.cache.freshness.waiting)
+        watch.progress(20)
+        await f.until(lambda: watch.asked == 1)
+        assert f.cache.rv == 10
+        # The event that the first answer had overtaken.
+        watch.put("ADDED", "a/z", 15)
+        await f.until(lambda: f.cache.rv == 15)
+        assert not reader.done()
+        watch.progress(20)
+        assert await reader
+        # Nobody waits for more: etcd is not asked again.
+        watch.progress(30)
+        watch.put("ADDED", "a/zz", 31)
+        await f.until(lambda: f.cache.rv == 31)
+        assert watch.asked == 1
 
     run(scenario)
