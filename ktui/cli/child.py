@@ -25,7 +25,7 @@ class ServerChild:
     """
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self._words = [sys.executable, "-m", "ktui", "serve", "--die-with-parent", *words]
+        self._words = [sys.executable, "-m", "ktui", "serve", f"--parent={os.getpid()}", *words]
         self._environment = {**os.environ, **(environment or {})}
         self._process: asyncio.subprocess.Process | None = None
         self._errors: deque[str] = deque(maxlen=50)

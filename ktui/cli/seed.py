@@ -34,13 +34,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--traffic", action="store_true", help="then keep a gentle traffic going until interrupted"
     )
     parser.add_argument("--silent", action="store_true", help="print nothing but errors")
+    parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:
     from ktui.cli.attach import require_connection
+    from ktui.cli.parent import die_with_parent
     from ktui.client.connection import ClientError
     from ktui.workloads.demo.plan import DemoSize, make_plan
 
+    if args.parent:
+        die_with_parent(args.parent)
     try:
         connection = require_connection(args)
         plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))

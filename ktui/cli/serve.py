@@ -1,0 +1,94 @@
+"""`ktui serve`: the API server alone."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.options import add_behaviour_arguments, add_demo_arguments, add_source_arguments
+
+if TYPE_CHECKING:
+    from ktui.cli.composition import ServeConfig
+
+EPILOG = """examples:
+  ktui serve --demo                                   an embedded etcd with a demo cluster
+  ktui serve --etcd https://10.0.0.1:2379 --cacert ca.crt --cert c.crt --key c.key
+  ktui serve --snapshot backup.db.gz --kube-version 1.30
+  KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A
+
+When it is ready it prints one line, `serving https://HOST:PORT`. It ends on SIGINT, SIGTERM or SIGHUP.
+exit status: 0 stopped, 2 usage, 3 etcd or the port is not to be had"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "serve",
+        help="run the API server alone",
+        description="Run the API server alone: GET, LIST, WATCH and writes as kube-apiserver answers them, "
+        "over an embedded etcd, a real one, or a snapshot.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    http = parser.add_argument_group("http")
+    http.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        default="127.0.0.1:0",
+        help="where to listen (default: a free port of 127.0.0.1)",
+    )
+    http.add_argument(
+        "--token", metavar="T", help="the bearer token that clients must send (default: a random one)"
+    )
+    http.add_argument(
+        "--insecure-http", action="store_true", help="no TLS and no token; only on a loopback address"
+    )
+    add_source_arguments(parser)
+    add_behaviour_arguments(parser)
+    parser.add_argument("--demo", action="store_true", help="fill the embedded etcd with a demo cluster")
+    add_demo_arguments(parser)
+    parser.add_argument("--record", metavar="FILE", help="write the telemetry to FILE as it comes")
+    parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace) -> int:
+    import asyncio
+
+    from ktui.cli.composition import ServeConfig
+    from ktui.cli.parent import die_with_parent
+
+    if args.parent:
+        die_with_parent(args.parent)
+    try:
+        config = ServeConfig.from_arguments(args)
+    except ValueError as error:
+        return fail(str(error), USAGE)
+    with asyncio.Runner(loop_factory=_event_loop()) as runner:
+        return runner.run(_serve(config))
+
+
+def _event_loop():  # type: ignore[no-untyped-def]
+    """uvloop where it runs, else asyncio's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _serve(config: ServeConfig) -> int:
+    from ktui.apiserver.http.server import PortInUse
+    from ktui.cli.composition import Composition
+    from ktui.etcd.errors import EtcdError
+    from ktui.telemetry.recording import RecordingError
+
+    composition = Composition(config)
+    try:
+        await composition.start()
+        print(f"serving {composition.url}", flush=True)
+        await composition.until_stopped()
+    except (EtcdError, PortInUse, RecordingError) as error:
+        return fail(str(error).removesuffix("."), NO_CONNECTION)
+    finally:
+        await composition.stop()
+    return OK
