@@ -1,0 +1,201 @@
+"""etcd as it is, for the etcd screen: prefixes, keys, one key and its past. One read at a time, no writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import CompactedError, EtcdError
+from ktui.etcd.types import KV
+from ktui.storage.children import find_children
+from ktui.storage.keys import range_end
+from ktui.storage.objects import Codec
+from ktui.storage.sizes import Sizes
+from ktui.storage.values import Value, read_value
+from ktui.wire.codec import codec_for
+
+PURPOSE = "browse"
+_PAGE_BYTES = 8 << 20  # of values that one page of keys may cost
+_FIRST_KEYS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixChild:
+    """Keys under one child prefix. `bytes` is keys plus values; `exact` False: extrapolated.
+
+    `leaf`: its keys lie directly below it. A key that lies directly below the
+    parent is a child too: its `prefix` has no slash at the end.
+    """
+
+    prefix: str
+    resource: str
+    count: int
+    bytes: int
+    exact: bool
+    leaf: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixListing:
+    """`complete` False: there are more children than are shown."""
+
+    revision: int
+    children: Sequence[PrefixChild]
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """One key's metadata; `bytes` is the size of its value."""
+
+    key: str
+    mod_revision: int
+    create_revision: int
+    version: int
+    lease: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyListing:
+    """A page of keys in order. `count` is the number under the whole prefix; `next` "" at the end."""
+
+    revision: int
+    count: int
+    keys: Sequence[KeyRow]
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValue:
+    """One key at one revision. `ttl` in seconds; -1: no lease, or it may not be asked (read-only).
+
+    `json` is None for what is no readable object; `error` then says why.
+    """
+
+    key: str
+    mod_revision: int
+    create_revision: int
+    version: int
+    lease: int
+    ttl: int
+    encoding: str
+    api_version: str
+    kind: str
+    json: dict[str, Any] | None
+    raw: bytes
+    error: str
+
+
+class Browser:
+    """`resource_of` names the resource of a prefix under `etcd_prefix` (`pods/`), "" when it is none."""
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        etcd_prefix: str = "/registry",
+        resource_of: Callable[[str], str] = lambda _: "",
+        codec: Codec | None = None,
+    ) -> None:
+        self._client = client
+        self._root = f"{etcd_prefix.rstrip('/')}/"
+        self._resource_of = resource_of
+        self._codec: Codec = codec or codec_for()
+        self._sizes = Sizes(client, PURPOSE)
+        self._turn = asyncio.Lock()
+
+    async def prefixes(self, prefix: str) -> PrefixListing:
+        """The children of `prefix` ("" for all of etcd), each with its number of keys and bytes."""
+        async with self._turn:
+            found = await find_children(self._client, prefix.encode(), PURPOSE)
+            children = []
+            for child in found.children:
+                size = await self._sizes.of(child.prefix, child.is_key)
+                name = text(child.prefix)
+                resource = self._resource_of(name.removeprefix(self._root))
+                children.append(PrefixChild(name, resource, size.count, size.bytes, size.exact, child.leaf))
+            return PrefixListing(self._client.head, children, found.complete)
+
+    async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyListing:
+        """Up to `limit` keys under `prefix` that follow the key `after`; fewer where values are large."""
+        start, end = prefix.encode() or b"\0", range_end(prefix.encode())
+        async with self._turn:
+            total = await self._client.range(start, end, count_only=True, purpose=PURPOSE)
+            revision, begin = total.revision, (after.encode() + b"\0") if after else start
+            found: list[KeyRow] = []
+            spent, more, wanted = 0, True, _FIRST_KEYS
+            while more and len(found) < limit and spent < _PAGE_BYTES:
+                answer = await self._client.range(
+                    begin, end, limit=min(wanted, limit - len(found)), revision=revision, purpose=PURPOSE
+                )
+                found += map(_row, answer.kvs)
+                spent += sum(len(kv.value) for kv in answer.kvs)
+                more = answer.more
+                if answer.kvs:
+                    begin = answer.kvs[-1].key + b"\0"
+                    wanted = max(1, (_PAGE_BYTES - spent) * len(found) // (spent or 1))
+            return KeyListing(revision, total.count, found, found[-1].key if found and more else "")
+
+    async def key(self, key: str, revision: int = 0) -> KeyValue | None:
+        """One key as it was at `revision` (0: is), None if there was none. CompactedError: too long ago."""
+        async with self._turn:
+            kv = await self._at(key.encode(), revision)
+            if kv is None:
+                return None
+            return _key_value(kv, read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv))
+
+    async def history(self, key: str, limit: int = 100) -> Sequence[KeyRow]:
+        """The revisions of a key since its creation, newest first, as far back as etcd still has them."""
+        rows: list[KeyRow] = []
+        async with self._turn:
+            kv = await self._at(key.encode(), 0)
+            while kv is not None and len(rows) < limit:
+                rows.append(_row(kv))
+                if kv.mod_revision == kv.create_revision:
+                    break
+                try:
+                    kv = await self._at(key.encode(), kv.mod_revision - 1)
+                except CompactedError:
+                    break
+        return rows
+
+    async def _at(self, key: bytes, revision: int) -> KV | None:
+        kvs = (await self._client.range(key, revision=revision, purpose=PURPOSE)).kvs
+        return kvs[0] if kvs else None
+
+    async def _ttl(self, kv: KV) -> int:
+        if not kv.lease or self._client.read_only:
+            return -1
+        try:
+            return await self._client.lease_ttl(kv.lease)
+        except EtcdError:  # the lease has just ended
+            return -1
+
+
+def text(key: bytes) -> str:
+    """A key for people: bytes that are no UTF-8 are escaped (such keys cannot be opened by their text)."""
+    return key.decode("utf-8", "backslashreplace")
+
+
+def _row(kv: KV) -> KeyRow:
+    return KeyRow(text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, len(kv.value))
+
+
+def _key_value(kv: KV, value: Value, ttl: int) -> KeyValue:
+    return KeyValue(
+        text(kv.key),
+        kv.mod_revision,
+        kv.create_revision,
+        kv.version,
+        kv.lease,
+        ttl,
+        value.encoding,
+        value.api_version,
+        value.kind,
+        value.json,
+        kv.value,
+        value.error,
+    )

@@ -1,0 +1,57 @@
+"""What etcd has forgotten: kube-apiserver announces compactions in a key that everybody watches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import CompactedError, EtcdError
+from ktui.etcd.types import KV
+
+KEY = b"compact_rev_key"  # not under --etcd-prefix
+RETRY_SECONDS = 1.0
+
+
+async def follow_compactions(client: EtcdClient, told: Callable[[int], None]) -> None:
+    """Call `told` with each compaction revision that is announced, the present one first; until cancelled.
+
+    kube-apiserver 1.34+ watches the key as well, so that its caches drop older snapshots.
+    """
+    while True:
+        try:
+            await _follow(client, told)
+        except CompactedError:
+            continue  # the key's own history: start over from its present value
+        except EtcdError:
+            await asyncio.sleep(RETRY_SECONDS)
+
+
+async def compact(client: EtcdClient, revision: int) -> None:
+    """Announce a compaction at `revision`, then compact. Nothing in ktui does so unasked."""
+    present = await client.range(KEY, purpose="compact")
+    value = str(revision).encode()
+    if present.kvs:
+        await client.update(KEY, value, present.kvs[0].mod_revision, purpose="compact")
+    else:
+        await client.create(KEY, value, purpose="compact")
+    await client.compact(revision)
+
+
+async def _follow(client: EtcdClient, told: Callable[[int], None]) -> None:
+    present = await client.range(KEY, purpose="compaction")
+    for kv in present.kvs:
+        _tell(client, told, kv)
+    async with client.watch(
+        KEY, start_revision=present.revision + 1, prev_kv=False, purpose="compaction"
+    ) as watch:
+        async for batch in watch:
+            for event in batch.events:
+                if event.type == "PUT":
+                    _tell(client, told, event.kv)
+
+
+def _tell(client: EtcdClient, told: Callable[[int], None], kv: KV) -> None:
+    if kv.value.isdigit():
+        client.ledger.saw_compaction(int(kv.value))
+        told(int(kv.value))

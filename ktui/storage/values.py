@@ -1,0 +1,39 @@
+"""A stored value of any origin, read as far as it can be."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ktui.storage.objects import Codec
+from ktui.wire.envelope import open_value
+from ktui.wire.errors import CodecError
+
+
+class Value(NamedTuple):
+    """`json` None: it is no readable object, for the reason in `error`."""
+
+    encoding: str
+    api_version: str
+    kind: str
+    json: dict[str, Any] | None
+    error: str
+
+
+def read_value(raw: bytes, rv: int, codec: Codec) -> Value:
+    """What `raw` is, decoded if it is a Kubernetes object. Never raises for bad bytes."""
+    try:
+        envelope = open_value(raw)
+    except CodecError as error:
+        return Value("unknown", "", "", None, error.reason)
+    about = (envelope.encoding, envelope.api_version, envelope.kind)
+    if envelope.encoding not in ("protobuf", "json"):
+        return Value(*about, None, envelope.reason)
+    try:
+        document = msgspec.json.decode(codec.object_json(raw, rv) if envelope.kind else raw)
+    except CodecError as error:
+        return Value(*about, None, error.reason)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return Value(*about, None, f"not readable as JSON: {error}")
+    return Value(*about, document, "")

@@ -1,0 +1,213 @@
+"""The embedded etcd: quick to start, clear when it cannot, gone when ktui is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ktui.etcd.binary import find_binary, packaged_binary
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.errors import EmbeddedEtcdError
+from ktui.etcd.throwaway import PREFIX, sweep
+from ktui.telemetry.bus import Bus
+
+pytestmark = pytest.mark.anyio
+
+# Starts an embedded etcd, tells its pids and directory, then does as it is told by its first argument.
+PROGRAM = """
+import asyncio, os, pathlib, signal, sys, threading, uvloop
+from ktui.etcd.embedded import EmbeddedEtcd
+
+async def main():
+    etcd = await EmbeddedEtcd.start()
+    children = pathlib.Path(f"/proc/{etcd.pid}/task/{etcd.pid}/children").read_text().split()
+    if sys.argv[1] == "fork" and os.fork() == 0:
+        signal.pause()  # a child that holds all our descriptors open
+    print(etcd.pid, children[0], etcd.data_dir.parent, flush=True)
+    if sys.argv[1] == "raise":
+        raise RuntimeError("ktui has a fault")
+    await asyncio.Event().wait()
+
+if sys.argv[1] == "thread":
+    threading.Thread(target=asyncio.run, args=(main(),), daemon=True).start()
+    signal.pause()
+else:
+    (uvloop.run if sys.argv[1] == "uvloop" else asyncio.run)(main())
+"""
+
+
+def start_program(how: str) -> tuple[subprocess.Popen[str], int, int, Path]:
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, how],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert program.stdout is not None
+    warden, etcd, directory = program.stdout.readline().split()
+    return program, int(warden), int(etcd), Path(directory)
+
+
+def await_end(*pids: int) -> None:
+    """Wait until the processes are gone (10 s at most, then fail)."""
+    for pid in pids:
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        assert select.select([descriptor], [], [], 10)[0], f"process {pid} is still there"
+        os.close(descriptor)
+
+
+FULL_DISK = '{"level":"fatal","msg":"cannot write","error":"write /x: no space left on device"}'
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and uses pidfd")
+
+
+@linux
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ("wait", signal.SIGKILL),
+        ("wait", signal.SIGTERM),
+        ("wait", signal.SIGINT),
+        ("wait", signal.SIGHUP),
+        ("uvloop", signal.SIGKILL),
+        ("thread", signal.SIGKILL),
+        ("fork", signal.SIGKILL),
+        ("raise", None),
+    ],
+)
+def test_etcd_does_not_outlive_its_parent(how: str, end: signal.Signals | None) -> None:
+    program, warden, etcd, directory = start_program(how)
+    if end is not None:
+        program.send_signal(end)
+    program.wait(10)
+    await_end(warden, etcd)
+    assert not directory.exists()
+    if how == "fork":
+        os.killpg(program.pid, signal.SIGKILL)
+    program.stdout and program.stdout.close()
+
+
+@linux
+def test_killing_everything_at_once_leaves_only_rubbish_that_the_next_start_removes() -> None:
+    program, warden, etcd, directory = start_program("wait")
+    os.kill(warden, signal.SIGKILL)
+    os.kill(program.pid, signal.SIGKILL)
+    program.wait(10)
+    await_end(etcd)
+    assert directory in sweep() and not directory.exists()
+    program.stdout and program.stdout.close()
+
+
+async def test_ready_within_two_seconds_and_stopped_without_a_trace(bus: Bus) -> None:
+    started = time.perf_counter()
+    etcd = await EmbeddedEtcd.start()
+    client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,)), bus)
+    assert time.perf_counter() - started < 2.0
+    assert client.version == etcd.binary.version and etcd.endpoint.startswith("http://127.0.0.1:")
+    directory = etcd.data_dir.parent
+    assert directory.name.startswith(PREFIX) and directory not in sweep()
+    await client.close()
+    await etcd.stop()
+    await etcd.stop()
+    assert not directory.exists() and not etcd.failed.done()
+
+
+async def test_a_data_directory_keeps_its_data_and_is_locked(tmp_path: Path, bus: Bus) -> None:
+    for expected in (0, 1):
+        etcd = await EmbeddedEtcd.start(data_dir=tmp_path / "data")
+        client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), bus)
+        assert (await client.range(b"/k")).count == expected
+        await client.create(b"/k", b"v")
+        with pytest.raises(EmbeddedEtcdError, match="in use by another etcd"):
+            await EmbeddedEtcd.start(data_dir=tmp_path / "data")
+        await client.close()
+        await etcd.stop()
+
+
+async def test_a_port_in_use_is_said(bus: Bus) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(EmbeddedEtcdError, match=f"port {port} is in use"):
+            await EmbeddedEtcd.start(port=port)
+
+
+async def test_the_port_asked_for_is_used() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    etcd = await EmbeddedEtcd.start(port=port)
+    assert etcd.endpoint == f"http://127.0.0.1:{port}"
+    await etcd.stop()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "there is no such file"),
+        ("#!/bin/sh\necho 'no libc here' >&2\nexit 1\n", "no libc here"),
+        ("not a program at all", "cannot start|does not start"),
+        (f"#!/bin/sh\necho '{FULL_DISK}' >&2\nexit 1\n", "no space is left on the disk"),
+    ],
+)
+async def test_a_binary_that_does_not_start_is_quoted(tmp_path: Path, content: str | None, says: str) -> None:
+    binary = tmp_path / "etcd"
+    if content is not None:
+        binary.write_text(content)
+        binary.chmod(0o755)
+    with pytest.raises(EmbeddedEtcdError, match=says):
+        await EmbeddedEtcd.start(binary=binary)
+
+
+async def test_a_file_that_may_not_be_run(tmp_path: Path) -> None:
+    (tmp_path / "etcd").write_text("")
+    with pytest.raises(EmbeddedEtcdError, match="not executable"):
+        await EmbeddedEtcd.start(binary=tmp_path / "etcd")
+
+
+async def test_a_flag_that_a_later_etcd_has_dropped_is_left_out(tmp_path: Path) -> None:
+    packaged = packaged_binary()
+    assert packaged is not None
+    binary = tmp_path / "etcd"
+    binary.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *--snapshot-count*)\n'
+        '  echo "flag provided but not defined: -snapshot-count" >&2; exit 2;; esac\n'
+        f'exec {packaged.path} "$@"\n'
+    )
+    binary.chmod(0o755)
+    etcd = await EmbeddedEtcd.start(binary=binary)
+    await etcd.stop()
+
+
+async def test_a_newer_etcd_on_path_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for version, chosen in (("99.0.0", True), ("3.4.0", False)):
+        (tmp_path / "etcd").write_text(f"#!/bin/sh\necho 'etcd Version: {version}'\n")
+        (tmp_path / "etcd").chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        found = await find_binary()
+        assert (found.path == tmp_path / "etcd") is chosen
+
+
+@linux
+async def test_an_etcd_that_ends_by_itself_is_reported() -> None:
+    etcd = await EmbeddedEtcd.start()
+    children = Path(f"/proc/{etcd.pid}/task/{etcd.pid}/children").read_text().split()
+    os.kill(int(children[0]), signal.SIGKILL)
+    async with asyncio.timeout(10):
+        error = await etcd.failed
+    assert "ended" in str(error)
+    await etcd.stop()

@@ -1,0 +1,111 @@
+"""Snapshot files, whole and broken."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ktui.etcd.binary import packaged_binary
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.errors import EmbeddedEtcdError, SnapshotError
+from ktui.telemetry.bus import Bus
+
+pytestmark = pytest.mark.anyio
+
+SHARED = Path(os.environ.get("KTUI_SHARED", Path(__file__).parents[3].parent / "shared"))
+
+
+@pytest.fixture
+async def snapshot(client: EtcdClient, etcd: EmbeddedEtcd, prefix: str, tmp_path: Path) -> Path:
+    """A snapshot of the session's etcd that holds `<prefix>/a`."""
+    await client.create(f"{prefix}/a".encode(), b"x" * 100_000)
+    binary = packaged_binary()
+    etcdctl = binary and binary.sibling("etcdctl")
+    assert etcdctl is not None
+    file = tmp_path / "snapshot.db"
+    subprocess.run(
+        [etcdctl, f"--endpoints={etcd.endpoint}", "snapshot", "save", file],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "ETCDCTL_API": "3"},
+    )
+    return file
+
+
+async def value_of(etcd: EmbeddedEtcd, bus: Bus, key: str) -> bytes:
+    client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,)), bus)
+    found = await client.range(key.encode())
+    await client.close()
+    return found.kvs[0].value
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_a_snapshot_is_restored(snapshot: Path, prefix: str, bus: Bus, packed: bool) -> None:
+    if packed:
+        file = snapshot.with_suffix(".db.gz")
+        file.write_bytes(gzip.compress(snapshot.read_bytes()))
+        snapshot = file
+    before = snapshot.read_bytes()
+    etcd = await EmbeddedEtcd.start(snapshot=snapshot)
+    try:
+        assert await value_of(etcd, bus, f"{prefix}/a") == b"x" * 100_000
+        assert etcd.warnings == [] and snapshot.read_bytes() == before
+    finally:
+        await etcd.stop()
+
+
+async def test_a_member_database_is_taken_with_a_warning(snapshot: Path, prefix: str, bus: Bus) -> None:
+    database = snapshot.with_name("db")
+    database.write_bytes(snapshot.read_bytes()[:-32])
+    etcd = await EmbeddedEtcd.start(snapshot=database)
+    try:
+        assert await value_of(etcd, bus, f"{prefix}/a") == b"x" * 100_000
+        assert "no hash" in etcd.warnings[0]
+    finally:
+        await etcd.stop()
+
+
+async def test_what_is_no_snapshot_says_so(snapshot: Path, tmp_path: Path) -> None:
+    whole = snapshot.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(flipped) // 2] ^= 0xFF
+    cases = {
+        "missing": (None, "no such file"),
+        "text": (b"hello\n" * 10_000, "no etcd snapshot"),
+        "empty": (b"", "no etcd snapshot"),
+        "half": (whole[: len(whole) // 2], "truncated"),
+        "half.gz": (gzip.compress(whole)[:2000], "truncated"),
+        "flipped": (bytes(flipped), "sha256"),
+    }
+    for name, (content, says) in cases.items():
+        file = tmp_path / name
+        if content is not None:
+            file.write_bytes(content)
+        with pytest.raises(SnapshotError, match=says):
+            await EmbeddedEtcd.start(snapshot=file)
+
+
+async def test_a_snapshot_wants_a_throwaway_directory(snapshot: Path, tmp_path: Path) -> None:
+    with pytest.raises(EmbeddedEtcdError, match="throwaway"):
+        await EmbeddedEtcd.start(snapshot=snapshot, data_dir=tmp_path / "data")
+
+
+async def test_the_snapshot_of_a_real_cluster(bus: Bus) -> None:
+    file = SHARED / "oracle" / "cluster.snapshot.db.gz"
+    if not file.exists():
+        pytest.skip("the recorded cluster is not beside the checkout")
+    etcd = await EmbeddedEtcd.start(snapshot=file)
+    try:
+        client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,)), bus)
+        found = await client.range(b"/registry/", b"/registry0", count_only=True)
+        pods = await client.range(b"/registry/pods/", b"/registry/pods0", count_only=True)
+        await client.close()
+        assert found.count > 1000 and pods.count == 379
+    finally:
+        await etcd.stop()

@@ -1,0 +1,126 @@
+"""Prefixes, keys and revisions of a real etcd, for the etcd screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.etcd.client import EtcdClient
+from ktui.storage.browser import Browser
+
+pytestmark = pytest.mark.anyio
+
+RESOURCES = {"pods/": "pods", "services/specs/": "services"}
+
+
+@pytest.fixture
+def browser(client: EtcdClient, prefix: str) -> Browser:
+    return Browser(client, prefix, lambda below: RESOURCES.get(below, ""))
+
+
+async def put(client: EtcdClient, prefix: str, *keys: str, size: int = 10) -> None:
+    for key in keys:
+        await client.create(f"{prefix}{key}".encode(), b"x" * size)
+
+
+async def test_children_with_counts_and_bytes(client: EtcdClient, browser: Browser, prefix: str) -> None:
+    await put(
+        client, prefix, "/pods/a/p1", "/pods/a/p2", "/pods/b/p3", "/namespaces/a", "/services/specs/a/s"
+    )
+    listing = await browser.prefixes(f"{prefix}/")
+    rows = [(c.prefix.removeprefix(prefix), c.resource, c.count, c.leaf) for c in listing.children]
+    assert rows == [("/namespaces/", "", 1, True), ("/pods/", "pods", 3, False), ("/services/", "", 1, False)]
+    pods = listing.children[1]
+    assert (pods.bytes, pods.exact) == (3 * (len(f"{prefix}/pods/a/p1") + 10), True)
+    inner = await browser.prefixes(f"{prefix}/services/")
+    assert [(c.resource, c.leaf) for c in inner.children] == [("services", False)]
+
+
+async def test_one_seek_for_each_child_however_many_keys(
+    client: EtcdClient, browser: Browser, prefix: str
+) -> None:
+    await put(client, prefix, *(f"/pods/{ns}/p{i}" for ns in "abc" for i in range(30)))
+    await browser.prefixes(f"{prefix}/pods/")
+    before = client.toll.rpcs
+    await browser.prefixes(f"{prefix}/pods/")
+    assert client.toll.rpcs - before == 3 + 1 + 3  # seeks and the last one, counts; weights are remembered
+
+
+async def test_few_keys_below_a_prefix_are_children_many_are_not(
+    client: EtcdClient, browser: Browser, prefix: str
+) -> None:
+    await put(client, prefix, "/a", "/b/c")
+    listing = await browser.prefixes(f"{prefix}/")
+    assert [c.prefix.removeprefix(prefix) for c in listing.children] == ["/a", "/b/"]
+    assert [c.count for c in listing.children] == [1, 1]
+    await put(client, prefix, *(f"/n/{i:03}" for i in range(40)), "/n/z/1")
+    listing = await browser.prefixes(f"{prefix}/n/")
+    assert [c.prefix.removeprefix(prefix) for c in listing.children] == ["/n/z/"]
+
+
+async def test_large_prefixes_are_weighed_by_a_sample(client: EtcdClient, prefix: str) -> None:
+    await put(client, prefix, *(f"/big/{i:04}" for i in range(40)), size=400_000)
+    listing = await Browser(client, prefix).prefixes(f"{prefix}/")
+    (big,) = listing.children
+    assert (big.count, big.exact) == (40, False)
+    assert big.bytes == pytest.approx(40 * 400_000, rel=0.01)
+
+
+async def test_keys_are_paged(client: EtcdClient, browser: Browser, prefix: str) -> None:
+    await put(client, prefix, *(f"/pods/a/p{i:03}" for i in range(120)))
+    first = await browser.keys(f"{prefix}/pods/", limit=100)
+    assert (len(first.keys), first.count, first.next) == (100, 120, f"{prefix}/pods/a/p099")
+    rest = await browser.keys(f"{prefix}/pods/", limit=100, after=first.next)
+    assert (rest.keys[0].key[-4:], len(rest.keys), rest.next) == ("p100", 20, "")
+    assert (rest.count, rest.keys[0].bytes, rest.keys[0].version) == (120, 10, 1)
+
+
+async def test_a_page_of_large_values_ends_early(client: EtcdClient, browser: Browser, prefix: str) -> None:
+    await put(client, prefix, *(f"/s/{i:02}" for i in range(40)), size=300_000)
+    seen, after = 0, ""
+    while True:
+        page = await browser.keys(f"{prefix}/s/", limit=500, after=after)
+        seen += len(page.keys)
+        if not page.next:
+            break
+        after = page.next
+    assert seen == 40
+
+
+async def test_a_key_and_its_past(client: EtcdClient, browser: Browser, prefix: str) -> None:
+    key = f"{prefix}/deployments/a/d"
+    body = b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"name":"d"},"spec":%d}'
+    first = (await client.create(key.encode(), body % 1)).revision
+    second = (await client.update(key.encode(), body % 2, first)).revision
+    now = await browser.key(key)
+    assert now is not None and now.json is not None
+    assert (now.encoding, now.kind, now.json["spec"], now.ttl) == ("json", "Widget", 2, -1)
+    assert now.json["metadata"]["resourceVersion"] == str(second)
+    old = await browser.key(key, first)
+    assert old is not None and old.json is not None and old.json["spec"] == 1
+    assert [row.mod_revision for row in await browser.history(key)] == [second, first]
+    assert await browser.key(f"{key}-nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding", "says"),
+    [
+        (b"k8s:enc:aescbc:v1:key1:abc", "encrypted", "encrypted"),
+        (b"k8s\0\xff\xff\xff", "unknown", ""),
+        (b"\xd9\xd9\xf7\xa0", "cbor", "CBOR"),
+        (b"17", "unknown", "neither"),
+    ],
+)
+async def test_what_is_no_object_says_why(
+    client: EtcdClient, browser: Browser, prefix: str, raw: bytes, encoding: str, says: str
+) -> None:
+    await client.create(f"{prefix}/x".encode(), raw)
+    value = await browser.key(f"{prefix}/x")
+    assert value is not None and value.json is None and value.raw == raw
+    assert value.encoding == encoding and says in value.error and value.error
+
+
+async def test_the_remaining_time_of_a_lease(client: EtcdClient, browser: Browser, prefix: str) -> None:
+    lease = await client.grant_lease(600)
+    await client.create(f"{prefix}/x".encode(), b"", lease)
+    value = await browser.key(f"{prefix}/x")
+    assert value is not None and 0 < value.ttl <= 600 and value.lease == lease
