@@ -111,6 +111,7 @@ def test_base64url_agrees_with_python_on_what_is_valid(data: bytes) -> None:
         (b"1.x", "invalid character 'x' after decimal point in numeric literal"),
         (b"1e+x", "invalid character 'x' in exponent of numeric literal"),
         (b"01", "invalid character '1' after top-level value"),
+        (b"[" * 5000, "exceeded max depth"),
     ],
 )
 def test_jsonscan_errors(data: bytes, why: str) -> None:
