@@ -51,13 +51,14 @@ def encode(obj: Json, resource: "Resource") -> Encoded:
     if resource.custom or resource.encoding == "json":
         return Encoded(_encode_json(obj, resource, given), ())
     stored = resource.storage_version
-    unknown: list[str] = []
-    if given != stored:
-        obj = _in_version(obj, given, resource, unknown)
     message = message_of(stored, resource.kind)
     if message is None:
         raise unknown_kind(stored, resource.kind)
-    body = encode_message(message, _unversioned(obj), unknown)
+    unknown: list[str] = []
+    if given == stored:
+        body = encode_message(message, _unversioned(obj), unknown)
+    else:
+        body = encode_message(message, _unversioned(_in_version(obj, given, resource, unknown)))
     return Encoded(envelope_of(stored, resource.kind, body), tuple(unknown))
 
 
@@ -73,15 +74,20 @@ def encode_message(message: str, obj: Json, unknown: list[str] | None = None) ->
 
 
 def _in_version(obj: Json, given: str, resource: "Resource", unknown: list[str]) -> Json:
-    message = message_of(given, resource.kind)
-    if message is None:
+    """The object in the storage version; fields that its own version does not know are `unknown`."""
+    own, stored = message_of(given, resource.kind), message_of(resource.storage_version, resource.kind)
+    if own is None or stored is None:
         raise CodecError(f"apiVersion: no {resource.kind} in {given}")
-    encode_message(message, obj, unknown)
+    encode_message(own, obj, unknown)
     converted = convert(given, resource.kind, resource.storage_version, dict(obj))
-    if converted is None:
-        raise CodecError(f"apiVersion: {given} cannot be converted to {resource.storage_version}")
-    unknown.clear()
-    return converted
+    if converted is not None:
+        return converted
+    unmatched: list[str] = []
+    encode_message(stored, obj, unmatched)
+    lost = [path for path in unmatched if path not in unknown]
+    if lost:
+        raise CodecError(f"{lost[0]}: {given} cannot be converted to {resource.storage_version}")
+    return obj
 
 
 def _unversioned(obj: Json) -> Json:

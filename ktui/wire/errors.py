@@ -1,15 +1,21 @@
 """The one error of this room."""
 
+_LONGEST = 400
+
 
 class CodecError(Exception):
     """Bytes that cannot be read, or an object that cannot be written, and why.
 
-    `reason` is one sentence for people; it never quotes bytes of the value.
+    `reason` is one sentence for people. Names in it come from the value, so
+    whatever is no printable character is replaced.
     """
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+        text = reason[:_LONGEST]
+        self.reason = (
+            text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+        )
+        super().__init__(self.reason)
 
 
 def unknown_kind(api_version: str, kind: str) -> CodecError:

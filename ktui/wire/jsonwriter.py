@@ -1,47 +1,43 @@
 """JSON as Go's encoding/json writes it: what kube-apiserver stores for custom resources."""
 
-import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import float_text
 
-_ESCAPES = str.maketrans(
-    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-)
+_ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
 
 
 def text(value: Any) -> bytes:
     """Compact, members in the order given, a newline at the end."""
-    return _dump(value, sort=False)
+    return _dump(value, None)
 
 
 def sorted_text(value: Any) -> bytes:
     """Compact, members sorted: Go writes the maps of an unstructured object so. A newline at the end."""
-    return _dump(value, sort=True)
+    return _dump(value, "sorted")
 
 
-def _dump(value: Any, *, sort: bool) -> bytes:
+def _dump(value: Any, order: Literal["sorted"] | None) -> bytes:
     try:
-        dumped = json.dumps(
-            _plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=sort, allow_nan=False
-        )
-    except (TypeError, ValueError, RecursionError) as error:
+        dumped = msgspec.json.encode(_plain(value), order=order)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise CodecError(f"the object cannot be written as JSON: {error}") from None
-    return dumped.translate(_ESCAPES).encode("utf-8", "replace") + b"\n"
-
-
-class _GoFloat(float):
-    """json.dumps prints floats by their __repr__."""
-
-    def __repr__(self) -> str:
-        return float_text(self).decode()
+    for char, escape in _ESCAPES.items():
+        if char in dumped:
+            dumped = dumped.replace(char, escape)
+    return dumped + b"\n"
 
 
 def _plain(value: Any) -> Any:
+    """Numbers as Go has them: int64, or float64 for everything else."""
     if isinstance(value, float):
-        return _GoFloat(value)
+        return msgspec.Raw(float_text(value))
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        return msgspec.Raw(float_text(float(value)))
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):

@@ -1,0 +1,128 @@
+import json
+import math
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.wire import jsontext, wellknown
+from ktui.wire.errors import CodecError
+from ktui.wire.pb import put_number, put_varint, signed32, signed64, varint
+from ktui.wire.quantity import canonical_quantity
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_quote_to_a_json_string(data: bytes) -> None:
+    assert json.loads(jsontext.quote(data)) == jsontext.utf8(data)
+
+
+@given(st.text(max_size=60).filter(lambda text: not any(0xD800 <= ord(char) < 0xE000 for char in text)))
+def test_text_comes_back(text: str) -> None:
+    assert json.loads(jsontext.quote(text.encode())) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "text"), [(b"\xe2\x82", "\ufffd" * 2), (b"\xed\xa0\x80", "\ufffd" * 3), (b"a\xffb", "a\ufffdb")]
+)
+def test_each_invalid_byte_is_replaced_as_in_go(data: bytes, text: str) -> None:
+    assert jsontext.utf8(data) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.0, b"1"),
+        (0.5, b"0.5"),
+        (1e20, b"100000000000000000000"),
+        (1e21, b"1e+21"),
+        (1e-7, b"1e-7"),
+        (1e-6, b"0.000001"),
+    ],
+)
+def test_floats_as_go_prints_them(value: float, text: bytes) -> None:
+    assert jsontext.double(struct.pack("<d", value)) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_come_back(value: float) -> None:
+    assert float(jsontext.float_text(value)) == value
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan])
+def test_json_has_no_infinity(value: float) -> None:
+    with pytest.raises(CodecError):
+        jsontext.float_text(value)
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1))
+def test_varints_come_back(value: int) -> None:
+    encoded = put_varint(value)
+    assert signed64(varint(encoded, 0)[0]) == value
+    assert len(encoded) == 10 or value >= 0
+    assert signed32(value) == (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(-(1 << 31), (1 << 31) - 1))
+def test_any_time_has_a_text(seconds: int, nanos: int) -> None:
+    encoded = put_number(1, seconds) + put_number(2, nanos)
+    assert json.loads(wellknown.time(encoded)) or seconds + nanos // 10**9 == wellknown.ZERO_TIME_SECONDS
+    assert json.loads(wellknown.microtime(encoded))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "nanos", "text"),
+    [
+        (0, 0, '"1970-01-01T00:00:00.000000Z"'),
+        (951782400, 999_999_999, '"2000-02-29T00:00:00.999999Z"'),
+        (-1, 1000, '"1969-12-31T23:59:59.000001Z"'),
+        (wellknown.ZERO_TIME_SECONDS, 0, "null"),
+    ],
+)
+def test_microtimes(seconds: int, nanos: int, text: str) -> None:
+    assert wellknown.microtime(put_number(1, seconds) + put_number(2, nanos)).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("given", "canonical"),
+    [
+        ("0", "0"),
+        ("0.5", "500m"),
+        ("1000m", "1"),
+        ("100m", "100m"),
+        ("1024Mi", "1Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("1023", "1023"),
+        ("1Ki", "1Ki"),
+        ("0.5Ki", "512"),
+        ("12e6", "12e6"),
+        ("1e3", "1e3"),
+        ("1E", "1E"),
+        ("12000", "12k"),
+        ("-5", "-5"),
+        ("+1", "1"),
+        (".5", "500m"),
+        ("1n", "1n"),
+        ("0.0000000001", "1n"),
+        ("3.", "3"),
+        ("1000E", "1000E"),
+        ("", None),
+        ("abc", None),
+        ("1 Gi", None),
+        ("1e99", None),
+    ],
+)
+def test_quantities_are_stored_canonical(given: str, canonical: str | None) -> None:
+    assert canonical_quantity(given) == canonical
+
+
+@given(
+    st.from_regex(
+        r"\A[+-]?\d{1,18}(\.\d{1,9})?([KMGTPE]i|[numkMGTPE]|e[+-]?\d)?\Z",
+        alphabet=st.characters(max_codepoint=127),
+    )
+)
+def test_a_canonical_quantity_stays(text: str) -> None:
+    once = canonical_quantity(text)
+    assert once is not None
+    assert canonical_quantity(once) == once
