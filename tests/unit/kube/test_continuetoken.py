@@ -29,6 +29,13 @@ def test_a_leading_slash_is_dropped() -> None:
     assert continuetoken.decode(continuetoken.encode(-1, "/shop/x\0")) == (-1, "shop/x\0")
 
 
+def test_half_a_surrogate_pair_becomes_a_character() -> None:
+    token = _token({"v": "meta.k8s.io/v1", "rv": 5, "start": "a\ud800b\0"})
+    start = continuetoken.decode(token).start
+    assert start == "a\ufffdb\0"
+    start.encode()
+
+
 @given(st.integers(-(2**63), 2**63 - 1).filter(bool), st.lists(_SEGMENTS, min_size=1, max_size=3))
 def test_round_trip(rv: int, segments: list[str]) -> None:
     start = "/".join(segments)
