@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def object_form(
     form: Form, resource: Resource, behaviour: Behaviour, codec: Codec, *, include: str, of_list: bool
 ) -> ObjectForm:
-    """How to render; StatusError 406 where the form does not fit what is asked, 400 for an unknown `include`."""
+    """How to render; StatusError 406 where the form does not fit, 400 for an unknown `include`."""
     stored = resource.storage_version in ("", resource.api_version)
     plain = Plain(resource) if stored else Converted(resource, codec)
     if not form.target:

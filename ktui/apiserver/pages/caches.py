@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.catalog import Catalog
@@ -34,11 +33,13 @@ class CachePages:
             await send_json(response, {"rv": "0", "total": 0, "objects": []})
             return
         memory = cacher.fed.memory
-        found = memory.store.all()
         if text:
-            found = [obj for obj in found if text in f"{obj.namespace}/{obj.name}".lower()]
-        rows = [_row(obj) for obj in islice(found, offset, offset + limit)]
-        await send_json(response, {"rv": str(memory.rv), "total": len(found), "objects": rows})
+            found = [obj for obj in memory.store.all() if text in f"{obj.namespace}/{obj.name}".lower()]
+            total, window = len(found), found[offset : offset + limit]
+        else:
+            total, window = len(memory.store), memory.store.page(offset, limit)
+        rows = [_row(obj) for obj in window]
+        await send_json(response, {"rv": str(memory.rv), "total": total, "objects": rows})
 
     async def events(self, request: Request, response: Response) -> None:
         """The newest events of the ring, newest first."""

@@ -1,0 +1,136 @@
+"""Requests, bodies, compression, certificates."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from ktui.apiserver.http import tls
+from ktui.apiserver.http.compression import THRESHOLD_BYTES, Body, accepts_gzip
+from ktui.apiserver.http.lifespan import Lifespan
+from ktui.apiserver.http.request import BodyTooLarge, ClientGone
+from ktui.apiserver.http.server import PortInUse, claim_port, split_listen
+from tests.unit.apiserver.asgi import Exchange
+
+
+def test_the_client_is_the_first_word_of_its_user_agent() -> None:
+    assert Exchange(headers={"User-Agent": "kubectl/v1.32.1 (linux/amd64)"}).request.client == "kubectl"
+    assert Exchange().request.client == "unknown"
+
+
+def test_a_body_comes_in_pieces() -> None:
+    assert asyncio.run(Exchange().body(b"ab", b"cd").request.body()) == b"abcd"
+
+
+def test_a_body_over_the_limit_is_refused_before_its_end() -> None:
+    exchange = Exchange().body(b"abc", b"def", b"ghi")
+    with pytest.raises(BodyTooLarge):
+        asyncio.run(exchange.request.body(limit=5))
+
+
+def test_a_client_that_leaves_is_noticed() -> None:
+    exchange = Exchange()
+    exchange.hang_up()
+    with pytest.raises(ClientGone):
+        asyncio.run(exchange.request.body())
+
+
+@pytest.mark.parametrize(
+    ("header", "accepted"), [("gzip", True), ("deflate, gzip;q=0.5", True), ("br", False), ("", False)]
+)
+def test_accept_encoding(header: str, accepted: bool) -> None:
+    assert accepts_gzip(header) is accepted
+
+
+async def write(exchange: Exchange, *pieces: bytes, packed: bool) -> None:
+    body = Body(exchange.response, "application/json", packed)
+    for piece in pieces:
+        await body.write(piece)
+    await body.end()
+
+
+def test_small_answers_go_out_plain() -> None:
+    exchange = Exchange()
+    asyncio.run(write(exchange, b"ab", b"cd", packed=True))
+    assert exchange.answer.body == b"abcd"
+    assert "content-encoding" not in exchange.answer.headers
+    assert exchange.answer.headers["content-length"] == "4"
+
+
+def test_big_answers_are_packed_on_the_way() -> None:
+    exchange = Exchange()
+    pieces = [b"x" * 100_000] * 5
+    asyncio.run(write(exchange, *pieces, packed=True))
+    assert exchange.answer.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(exchange.answer.body) == b"".join(pieces)
+    assert exchange.response.sent_bytes < THRESHOLD_BYTES
+
+
+def test_who_takes_no_gzip_gets_each_piece_at_once() -> None:
+    exchange = Exchange()
+    asyncio.run(write(exchange, b"ab", b"cd", packed=False))
+    assert exchange.answer.pieces == [b"ab", b"cd"]
+
+
+def test_a_taken_port_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(PortInUse, match=f"127.0.0.1:{port}"):
+            claim_port("127.0.0.1", port)
+    assert claim_port("127.0.0.1", 0) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [("127.0.0.1:80", ("127.0.0.1", 80)), ("[::1]:0", ("::1", 0)), ("a.b:443", ("a.b", 443))],
+)
+def test_listen_addresses(text: str, parts: tuple[str, int]) -> None:
+    assert split_listen(text) == parts
+
+
+@pytest.mark.parametrize("text", ["", "80", ":80", "host", "host:http", "host:70000"])
+def test_bad_listen_addresses(text: str) -> None:
+    with pytest.raises(ValueError, match="HOST:PORT"):
+        split_listen(text)
+
+
+def test_the_certificate_is_private_kept_and_covers_the_host(tmp_path: Path) -> None:
+    home = tmp_path / "tls"
+    files = tls.ensure_certificate(home, "ktui.example")
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert stat.S_IMODE(files.key.stat().st_mode) == 0o600
+    before = files.cert.read_bytes()
+    names = x509.load_pem_x509_certificate(before).extensions.get_extension_for_class(
+        x509.SubjectAlternativeName
+    )
+    assert names.value.get_values_for_type(x509.DNSName) == ["ktui.example", "localhost"]
+    assert [str(ip) for ip in names.value.get_values_for_type(x509.IPAddress)] == ["127.0.0.1", "::1"]
+    assert tls.ensure_certificate(home, "ktui.example").cert.read_bytes() == before
+    assert tls.ensure_certificate(home, "10.1.2.3").cert.read_bytes() != before
+
+
+def test_a_certificate_that_ends_or_is_damaged_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = tls.ensure_certificate(tmp_path / "tls", "localhost")
+    before = files.cert.read_bytes()
+    later = tls._now() + tls.LIFETIME - tls.RENEW_BEFORE
+    monkeypatch.setattr(tls, "_now", lambda: later)
+    renewed = tls.ensure_certificate(tmp_path / "tls", "localhost").cert.read_bytes()
+    assert renewed != before
+    files.key.write_bytes(b"damaged")
+    assert tls.ensure_certificate(tmp_path / "tls", "localhost").cert.read_bytes() != renewed
+
+
+def test_an_application_that_cannot_start_says_why() -> None:
+    async def app(scope: object, receive: object, send: object) -> None:
+        raise RuntimeError("no etcd")
+
+    with pytest.raises(RuntimeError, match="no etcd"):
+        asyncio.run(Lifespan(app).startup())

@@ -1,0 +1,244 @@
+"""Health, telemetry, etcd pages, metrics text, authentication, openapi."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from ktui.apiserver.authn import authenticate
+from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
+from ktui.apiserver.pages import openapi
+from ktui.apiserver.pages.discovery import aggregated_version
+from ktui.apiserver.pages.etcd import describe
+from ktui.apiserver.pages.health import Health
+from ktui.apiserver.pages.numbers import number
+from ktui.apiserver.pages.router import PageRouter
+from ktui.apiserver.pages.secrets import LAST_APPLIED, MASK, redacted
+from ktui.apiserver.pages.telemetry import TelemetryStream
+from ktui.kube.requestinfo import parse_path, request_verb
+from ktui.kube.resources import BUILTIN
+from ktui.kube.status import StatusError
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import Progress, ServerInfo, Toll
+from tests.unit.apiserver.asgi import Exchange
+
+INFO = ServerInfo(
+    ktui_version="0",
+    kube_version="1.36",
+    etcd_version="3.5.1",
+    etcd_kind="embedded",
+    endpoints=[],
+    writable=True,
+    progress="assumed",
+)
+
+
+class Facts:
+    def info(self) -> ServerInfo:
+        return INFO
+
+    def etcd_problem(self) -> str:
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status", "text"),
+    [
+        ("readyz", "", 500, "[+]ping ok\n[-]crds failed: reason withheld\nreadyz check failed\n"),
+        ("readyz", "exclude=crds", 200, "ok"),
+        ("livez", "", 200, "ok"),
+        ("healthz", "verbose", 200, "[+]ping ok\nhealthz check passed\n"),
+    ],
+)
+def test_health(path: str, query: str, status: int, text: str) -> None:
+    health = Health([("ping", lambda: True)], [("crds", lambda: False)])
+    exchange = Exchange(f"/{path}", query=query)
+    asyncio.run(getattr(health, path)(exchange.request, exchange.response))
+    assert (exchange.answer.status, exchange.answer.body.decode()) == (status, text)
+
+
+def test_telemetry_tells_the_state_first_then_what_happens() -> None:
+    async def scenario() -> list[dict[str, Any]]:
+        bus = Bus(now=lambda: 5.0)
+        bus.add_snapshot(lambda: [Toll(rpcs=1, sent_bytes=2, received_bytes=3)])
+        stream = TelemetryStream(bus, Facts())
+        exchange = Exchange("/telemetry")
+        task = asyncio.create_task(stream.get(exchange.request, exchange.response))
+        while not bus.watched:
+            await asyncio.sleep(0)
+        bus.publish(Progress(head=9))
+        while b"progress" not in exchange.answer.body:
+            await asyncio.sleep(0)
+        exchange.hang_up()
+        await task
+        assert not bus.watched
+        return [json.loads(line) for line in exchange.answer.body.splitlines()]
+
+    first, second, third = asyncio.run(scenario())
+    assert first["type"] == "server"
+    assert (second["type"], second["rpcs"]) == ("toll", 1)
+    assert (third["type"], third["head"], third["at"]) == ("progress", 9, 5.0)
+
+
+@dataclass
+class Stored:
+    key: str = "/registry/secrets/shop/s"
+    mod_revision: int = 7
+    create_revision: int = 6
+    version: int = 2
+    lease: int = 0
+    ttl: int = -1
+    encoding: str = "protobuf"
+    api_version: str = "v1"
+    kind: str = "Secret"
+    json: dict[str, Any] | None = field(default_factory=lambda: {"kind": "Secret", "data": {"p": "aHVudGVy"}})
+    raw: bytes = b"hunter"
+    error: str = ""
+
+
+def test_a_secret_is_shown_when_asked_only() -> None:
+    shown = describe(Stored(), reveal=False)
+    assert "aHVudGVy" not in json.dumps(shown) and b"hunter".hex() not in json.dumps(shown)
+    assert shown["redacted"] is True and shown["raw_bytes"] == 6
+    assert shown["json"]["data"] == {"p": MASK}
+    revealed = describe(Stored(), reveal=True)
+    assert revealed["hex"] == b"hunter".hex()
+    assert revealed["json"]["data"] == {"p": "aHVudGVy"}
+
+
+def test_an_undecodable_secret_is_one_by_its_key() -> None:
+    shown = describe(Stored(kind="", json=None), reveal=False)
+    assert shown["hex"] == "" and shown["json"] is None
+
+
+def test_what_was_applied_is_no_way_around() -> None:
+    secret = {"metadata": {"annotations": {LAST_APPLIED: "hunter", "a": "b"}}, "stringData": {"x": "hunter"}}
+    assert "hunter" not in json.dumps(redacted(secret))
+    assert redacted(secret)["metadata"]["annotations"]["a"] == "b"
+
+
+def test_other_kinds_are_shown() -> None:
+    assert describe(Stored(key="/registry/pods/a/b", kind="Pod"), reveal=False)["hex"] == b"hunter".hex()
+
+
+@pytest.mark.parametrize("text", ["-1", "x", "1.5", "١", "9" * 40])
+def test_bad_numbers_are_400(text: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        number(Exchange(query=f"limit={text}").request, "limit", 5)
+    assert caught.value.code == 400
+
+
+def test_metrics_text() -> None:
+    counter = Counter("b_total", 'counts "b"\nand more')
+    counter.add(2, labels(resource='po"ds\n'))
+    gauge = Gauge("c", "c")
+    gauge.add(1)
+    gauge.add(-1)
+    histogram = Histogram("a_seconds", "a", (0.1, 1))
+    for value in (0.05, 0.1, 5):
+        histogram.observe(value)
+    assert render([counter, gauge, histogram]).decode().splitlines() == [
+        "# HELP a_seconds a",
+        "# TYPE a_seconds histogram",
+        'a_seconds_bucket{le="0.1"} 2',
+        'a_seconds_bucket{le="1"} 2',
+        'a_seconds_bucket{le="+Inf"} 3',
+        "a_seconds_sum 5.15",
+        "a_seconds_count 3",
+        '# HELP b_total counts "b"\\nand more',
+        "# TYPE b_total counter",
+        'b_total{resource="po\\"ds\\n"} 2',
+        "# HELP c c",
+        "# TYPE c gauge",
+        "c 0",
+    ]
+
+
+def let_in(path: str, authorization: str = "", method: str = "GET") -> None:
+    exchange = Exchange(path, method=method, headers={"Authorization": authorization})
+    info = parse_path(path)
+    authenticate(exchange.request, "s3cret", info, request_verb(method, info))
+
+
+def test_the_token_lets_in() -> None:
+    let_in("/api/v1/pods", "Bearer s3cret")
+    authenticate(Exchange("/metrics").request, None, parse_path("/metrics"), "GET")
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/livez", "/healthz", "/version"])
+def test_health_is_public(path: str) -> None:
+    let_in(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "authorization", "method", "code", "message"),
+    [
+        ("/api/v1/pods", "Bearer wrong", "GET", 401, "Unauthorized"),
+        ("/readyz", "Bearer wrong", "GET", 401, "Unauthorized"),
+        (
+            "/api/v1/namespaces/shop/pods",
+            "",
+            "GET",
+            403,
+            'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" '
+            'in the namespace "shop"',
+        ),
+        (
+            "/apis/apps/v1/namespaces/shop/deployments/web",
+            "",
+            "PATCH",
+            403,
+            'deployments.apps "web" is forbidden: User "system:anonymous" cannot patch resource '
+            '"deployments" in API group "apps" in the namespace "shop"',
+        ),
+        ("/telemetry", "", "GET", 403, 'forbidden: User "system:anonymous" cannot get path "/telemetry"'),
+        ("/ktui/v1/info", "Basic s3cret", "GET", 403, "forbidden: "),
+    ],
+)
+def test_others_stay_out(path: str, authorization: str, method: str, code: int, message: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        let_in(path, authorization, method)
+    assert caught.value.code == code
+    assert caught.value.message.startswith(message)
+
+
+def test_kubectl_learns_that_fields_are_validated_here() -> None:
+    index = openapi.index(BUILTIN)
+    assert index["paths"]["apis/apps/v1"] == {"serverRelativeURL": "/openapi/v3/apis/apps/v1"}
+    document = openapi.document(BUILTIN, "api/v1")
+    assert document is not None
+    patch = document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
+    assert patch["x-kubernetes-group-version-kind"] == {"group": "", "version": "v1", "kind": "Pod"}
+    assert "fieldValidation" in [parameter["name"] for parameter in patch["parameters"]]
+    assert openapi.document(BUILTIN, "apis/nope/v1") is None
+
+
+@pytest.mark.parametrize(
+    ("accept", "version"),
+    [
+        ("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", "v2"),
+        ("application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json", ""),
+        ("application/json", ""),
+        ("", ""),
+    ],
+)
+def test_aggregated_discovery_is_asked_for(accept: str, version: str) -> None:
+    assert aggregated_version(accept) == version
+
+
+def test_pages_are_found_by_pattern_and_method() -> None:
+    async def page(request: object, response: object) -> None: ...
+
+    router = PageRouter()
+    router.add("GET", "/a/{}/c", page)
+    router.add("GET", "/", page)
+    assert router.find("GET", "/a/x/c/") is page
+    assert router.find("GET", "/") is page
+    assert router.find("GET", "/a/x/d") is None
+    with pytest.raises(StatusError) as caught:
+        router.find("POST", "/a/x/c")
+    assert caught.value.code == 405
