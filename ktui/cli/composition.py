@@ -28,6 +28,9 @@ from ktui.etcd.config import EtcdConfig, config_from
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
+from ktui.storage.browser import Browser
+from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
+from ktui.storage.compaction import follow_compactions
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
@@ -107,10 +110,13 @@ class Composition:
         self._client = client = await EtcdClient.connect(await self._etcd_config(), self._bus)
         settings = self._settings(client)
         self._registry = registry = self._make_registry(client, settings)
-        services = self._services(client, settings, registry)
+        browser = Browser(client, self._args.etcd_prefix, resource_at)
+        services = self._services(client, settings, registry, browser)
         self._http = HttpServer(build_app(services), self._args.listen, self._tls())
         await self._http.start()
         registry.warm(self._to_warm())
+        self._count_keys(browser)
+        self._follow_compactions(client, registry)
         self._announce()
         if self._args.demo:
             self._demo = await self._start_demo()
@@ -179,13 +185,15 @@ class Composition:
 
         return Registry(make_store, settings, self._bus, warmups=4 if self._etcd else 1)
 
-    def _services(self, client: EtcdClient, settings: Settings, registry: Registry) -> Services:
+    def _services(
+        self, client: EtcdClient, settings: Settings, registry: Registry, browser: Browser
+    ) -> Services:
         return Services(
             registry=registry,
             settings=settings,
             bus=self._bus,
             facts=self._facts(client, settings),
-            etcd=None,
+            etcd=browser,
             codec=StoredCodec(),
             token=self._config.token,
         )
@@ -219,6 +227,15 @@ class Composition:
         server = announce(connection, pid=os.getpid(), name=name, started=time.time())
         write_kubeconfig(connection, server.kubeconfig)
 
+    def _count_keys(self, browser: Browser) -> None:
+        every = OWN_SECONDS if self._etcd else FOREIGN_SECONDS
+        census = Census(browser, self._args.etcd_prefix, self._bus, every)
+        self._tasks.append(asyncio.create_task(census.run(), name="census"))
+
+    def _follow_compactions(self, client: EtcdClient, registry: Registry) -> None:
+        following = follow_compactions(client, registry.compacted)
+        self._tasks.append(asyncio.create_task(following, name="compactions"))
+
     def _record(self, path: Path) -> None:
         recorder = Recorder(path)
         subscription = self._bus.subscribe()
@@ -250,3 +267,12 @@ class Composition:
 
 def _path(text: str | None) -> Path | None:
     return Path(text).expanduser() if text else None
+
+
+def resource_at(prefix: str) -> str:
+    """The resource whose keys lie under `prefix` (no leading slash): `pods/`, `cilium.io/ciliumnodes/`."""
+    builtin = BUILTIN.by_prefix(prefix)
+    if builtin is not None:
+        return builtin.id
+    group, _, plural = prefix.rstrip("/").partition("/")
+    return f"{plural}.{group}" if "." in group and plural and "/" not in plural else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from typing import TYPE_CHECKING
 
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
@@ -49,6 +50,7 @@ def _open(args: argparse.Namespace) -> int:
     from ktui.tui.app import KtuiApp
     from ktui.tui.themes import DEFAULT
 
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a closed terminal ends us, whatever our parent ignored
     try:
         source = _source(args)
         app = KtuiApp(source, theme=args.theme or DEFAULT)

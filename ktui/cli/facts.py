@@ -37,6 +37,10 @@ class Facts:
             name=self._name,
         )
 
+    def etcd_problem(self) -> str:
+        """Why etcd does not answer, "" while it does."""
+        return self._client.ledger.problem
+
     def _progress(self) -> str:
         if not self._settings.progress:
             return "unsupported"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import add_behaviour_arguments, add_demo_arguments, add_source_arguments
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable
+
     from ktui.cli.composition import ServeConfig
 
 EPILOG = """examples:
@@ -54,6 +58,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     import asyncio
 
+    # Nothing here forks with gRPC's threads about; its handlers for that would only warn.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     from ktui.cli.composition import ServeConfig
     from ktui.cli.parent import die_with_parent
 
@@ -67,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
         return runner.run(_serve(config))
 
 
-def _event_loop():  # type: ignore[no-untyped-def]
-    """uvloop where it runs, else asyncio's own."""
+def _event_loop() -> Callable[[], AbstractEventLoop] | None:
+    """uvloop where it is to be had, else asyncio's own."""
     try:
         import uvloop
     except ImportError:

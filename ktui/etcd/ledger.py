@@ -50,6 +50,11 @@ class Ledger:
     def toll(self) -> Toll:
         return Toll(rpcs=self.rpcs, sent_bytes=self.sent_bytes, received_bytes=self.received_bytes)
 
+    @property
+    def problem(self) -> str:
+        """Why etcd does not answer, "" while it does."""
+        return self._health.detail
+
     def describe(self) -> Iterator[AnyEvent]:
         """The present state, for whoever begins to watch the bus."""
         yield self.toll
