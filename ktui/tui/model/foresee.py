@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ktui.kube.advice import Advice
 from ktui.kube.explain import explain
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import split_url
@@ -16,6 +17,7 @@ from ktui.tui.model.state import RequestRow, State
 
 # Where reading changed: before consistent reads from cache, with them (1.31), with snapshots (1.34), now.
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
+READS = ("GET", "LIST", "WATCH")
 _READINESS = {
     "ready": Readiness.READY,
     "cold": Readiness.INITIALIZING,
@@ -57,6 +59,8 @@ NOTHING = Outlook()
 
 def foresee(row: RequestRow, state: State) -> Outlook:
     """The outlook of a request with its cache as it is now."""
+    if row.started.verb not in READS:
+        return NOTHING
     try:
         request = parse_request(row.target, row.started.verb.lower())
         now = behaviour_of(state.server.kube_version) if state.server is not None else behaviour_of()
@@ -66,12 +70,15 @@ def foresee(row: RequestRow, state: State) -> Outlook:
     explained = explain(request, cache, now)
     return Outlook(
         versions=_versions(request, cache, now.minor),
-        cheaper=tuple(
-            Cheaper(_change(row.target, advice.path), advice.why, advice.decision.route.value)
-            for advice in explained.advice
-        ),
+        cheaper=tuple(_cheaper(row.target, advice) for advice in explained.advice),
         phases={step.rule: step.phase for step in explained.decision.steps},
     )
+
+
+def _cheaper(target: str, advice: Advice) -> Cheaper:
+    change = _change(target, advice.path)
+    # "add resourceVersion=0 — resourceVersion=0 answers …" says it twice.
+    return Cheaper(change, advice.why.removeprefix(f"{change.split(' ')[-1]} "), advice.decision.route.value)
 
 
 def _change(before: str, after: str) -> str:

@@ -40,8 +40,21 @@ def _name(line: CacheLine) -> Cell:
 def _lag(line: CacheLine) -> Cell:
     if not line.row.live:
         return (_progress(line.row), "$ink-muted")
-    style = "$rv-lag" if line.lag >= NOTED_LAG else "$ink-muted"
-    return (f"−{integer(line.lag)}" if line.lag else "0", style)
+    return (behind(line.lag), lag_style(line.lag, line.row.cache.waiting))
+
+
+def behind(lag: int) -> str:
+    """`−23`, `−1.7k`, `0`: at most six cells."""
+    if not lag:
+        return "0"
+    return f"−{lag}" if lag < 1000 else f"−{short_count(lag)}"
+
+
+def lag_style(lag: int, waiting: int) -> str:
+    """A quiet cache lags until somebody asks for progress: only readers that wait make that a matter."""
+    if waiting:
+        return "$rv-lag bold"
+    return "$foreground" if lag >= NOTED_LAG else "$ink-muted"
 
 
 def _progress(row: CacheRow) -> str:
@@ -76,13 +89,13 @@ COLUMNS: tuple[Column[CacheLine], ...] = (
     ),
     Column("resource", "resource", _name, lambda line: line.row.resource, width=16, flex=1, priority=0),
     Column("rv", "rv", _rv, lambda line: line.row.rv, width=9, align="right", priority=3, descending=True),
-    Column("lag", "lag", _lag, lambda line: line.lag, width=5, align="right", priority=0, descending=True),
+    Column("lag", "lag", _lag, lambda line: line.lag, width=6, align="right", priority=0, descending=True),
     Column(
         "objects",
         "objs",
         lambda line: _count(line.row.cache.objects),
         lambda line: line.row.cache.objects,
-        width=5,
+        width=6,
         align="right",
         priority=1,
         descending=True,

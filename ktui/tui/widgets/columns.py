@@ -12,6 +12,7 @@ Run: TypeAlias = tuple[str, str]  # text, style such as "bold $route-cache"
 Cell: TypeAlias = str | Run | Sequence[Run]
 
 GAP = 1  # cells between two columns
+LUXURY = 5  # columns of this priority and above must leave the others their wishes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Column(Generic[Row]):
     what is left over. When not all fit, the greatest `priority` goes first.
     `most` bounds what a flexible column may take (0: nothing does). `value` defaults
     to the shown text. `descending` is the first direction of a sort. A `hidden`
-    column is there for filters only.
+    column is there for filters only. `wish` is the width that it should reach before
+    columns of priority LUXURY and above may have any.
     """
 
     id: str
@@ -36,6 +38,7 @@ class Column(Generic[Row]):
     descending: bool = False
     most: int = 0
     hidden: bool = False
+    wish: int = 0
 
     def value_of(self, row: Row) -> Any:
         if self.value is not None:
@@ -68,8 +71,11 @@ class Fitted(Generic[Row]):
 def fit(columns: Sequence[Column[Row]], width: int) -> tuple[Fitted[Row], ...]:
     """The columns that fit into `width` cells, in their order, with their widths."""
     kept = [column for column in columns if not column.hidden]
-    while len(kept) > 1 and _needed(kept) > width:
-        kept.remove(max(reversed(kept), key=lambda column: column.priority))
+    while len(kept) > 1:
+        worst = max(reversed(kept), key=lambda column: column.priority)
+        if _needed(kept, wished=worst.priority >= LUXURY) <= width:
+            break
+        kept.remove(worst)
     spare = max(0, width - _needed(kept))
     shares = sum(column.flex for column in kept)
     # Bounded columns first: what they leave goes to the others.
@@ -83,5 +89,6 @@ def fit(columns: Sequence[Column[Row]], width: int) -> tuple[Fitted[Row], ...]:
     return tuple(Fitted(column, widths[column.id]) for column in kept)
 
 
-def _needed(columns: Sequence[Column[Row]]) -> int:
-    return sum(column.width for column in columns) + GAP * (len(columns) - 1)
+def _needed(columns: Sequence[Column[Row]], *, wished: bool = False) -> int:
+    widths = (max(column.width, column.wish) if wished else column.width for column in columns)
+    return sum(widths) + GAP * (len(columns) - 1)

@@ -14,7 +14,7 @@ class Panel(Widget):
     """Paints what `show` was last given. Content is never markup."""
 
     DEFAULT_CSS = """
-    Panel { height: 1fr; }
+    Panel { height: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
     def __init__(self, title: str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002

@@ -5,8 +5,9 @@ from __future__ import annotations
 from textual.content import Content
 
 from ktui.tui.model.format import integer
-from ktui.tui.model.lanes import NOTED_LAG, Lane, Race
+from ktui.tui.model.lanes import Lane, Race
 from ktui.tui.model.request_view import short_resource
+from ktui.tui.widgets.cache_columns import behind, lag_style
 from ktui.tui.widgets.lines import line, lines, pad
 
 _FILLED, _END, _TICK, _WAIT = "━", "╸", "◇", "W"
@@ -18,7 +19,7 @@ def race_content(race: Race, width: int, height: int) -> Content:
     if not race.head:
         return line(("no revision seen yet", "$ink-muted"))
     shown = race.shown(height)
-    number = len(integer(race.head))
+    number = max(len(_number(lane)) for lane in shown)
     name_width = min(_LONGEST_NAME, max(len(short_resource(lane.name)) for lane in shown))
     track = width - name_width - number - 2
     if track < 8:
@@ -31,10 +32,14 @@ def _lane(race: Race, lane: Lane, name_width: int, width: int, number: int) -> C
     parts.append((" ", ""))
     parts += _track(race, lane, width)
     if number:
-        text = integer(lane.rv) if not lane.lag else f"−{integer(lane.lag)}"
-        style = "$rv-head" if lane.head else "$rv-lag" if lane.lag >= NOTED_LAG else "$ink-muted"
-        parts.append((" " + text.rjust(number), style))
+        style = "$rv-head" if lane.head else lag_style(lane.lag, lane.waiting)
+        parts.append((" " + _number(lane).rjust(number), style))
     return line(*parts)
+
+
+def _number(lane: Lane) -> str:
+    """Its revision when it is at the head, else how far it is behind."""
+    return behind(lane.lag) if lane.lag else integer(lane.rv)
 
 
 def _track(race: Race, lane: Lane, width: int) -> list[tuple[str, str]]:

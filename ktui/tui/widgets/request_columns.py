@@ -64,14 +64,14 @@ CLIENT: Column[RequestRow] = Column(
     "client", "client", lambda row: row.started.client, width=10, flex=2, most=18, priority=3
 )
 REQUEST: Column[RequestRow] = Column(
-    "request", "request", request_runs, request_text, width=20, flex=6, priority=0
+    "request", "request", request_runs, request_text, width=20, wish=28, flex=6, priority=0
 )
 SCANNED: Column[RequestRow] = Column(
     "scanned",
-    "scanned",
+    "scan",
     lambda row: _number(row.scanned, loud=1000),
     lambda row: row.scanned,
-    width=7,
+    width=5,
     align="right",
     priority=4,
     descending=True,
@@ -157,7 +157,7 @@ FULL: Requests = (
     ROUTE,
     TIME,
     CLIENT,
-    replace(REQUEST, width=28),
+    replace(REQUEST, width=28, wish=32),
     REASON,
     STATUS,
     SCANNED,

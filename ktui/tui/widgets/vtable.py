@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -322,12 +323,18 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         index = y - HEADER + self.scroll_offset.y
         if index < len(self._rows):
             return self._row_line(self._rows[index], index, width)
-        base = self.get_component_rich_style("vtable--row")
-        if y == HEADER and not self._rows:
-            base = self.get_component_rich_style("vtable--empty")
-            text = self.empty if not self._all else f"no row matches {self.filter.text}"
-            return Strip([Segment(set_cell_size(safe(text), width), base)], width)
-        return Strip([Segment(" " * width, base)], width)
+        if not self._rows:
+            return self._empty_line(y - HEADER, width)
+        return Strip([Segment(" " * width, self.get_component_rich_style("vtable--row"))], width)
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        """Why there is no row, wrapped between words."""
+        text = self.empty if not self._all else f"no row matches {self.filter.text}"
+        texts = textwrap.wrap(safe(text), max(1, width))
+        line = texts[y] if y < len(texts) else ""
+        return Strip(
+            [Segment(set_cell_size(line, width), self.get_component_rich_style("vtable--empty"))], width
+        )
 
     def _header_line(self, width: int) -> Strip:
         base = self.get_component_rich_style("vtable--header")

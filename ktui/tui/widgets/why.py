@@ -22,7 +22,7 @@ _WIDEST_WALK = 96  # cells; beyond it "yes" and "no" stand too far from their qu
 def why_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
     """The panel for one request; what matters most comes first, the walk takes what height is left."""
     if row is None:
-        return line(("select a request to see why it went where it went", "$ink-muted"))
+        return line(("select a request to see its route and why", "$ink-muted"))
     verdict = verdict_lines(row, width, most=max(2, height - _BELOW_VERDICT))
     above = [*verdict, cost_line(row, width)]
     if outlook.versions:
@@ -38,14 +38,25 @@ def verdict_lines(row: RequestRow, width: int, most: int = 99) -> list[Content]:
     if row.failed and row.finished is not None:
         said, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
     else:
-        said, word = row.reason or "not routed yet", badge_of_route(row.route).word
+        said, word = _said(row), badge_of_route(row.route).word if row.route else "under way"
     if row.waiting:
         word = "waiting for the watch cache"
-    text, room = safe(f"{word}: {said}"), max(10, width - _INDENT)
+    text, room = safe(f"{word}: {said}" if said else word), max(10, width - _INDENT)
     texts = textwrap.wrap(text, room, max_lines=most, placeholder=" …", break_on_hyphens=False) or [word]
     head, *rest = texts
     first = line((f"{badge.letter} ", badge.style), (head[: len(word)], badge.style), head[len(word) :])
     return [first, *(line((" " * _INDENT + text, "$foreground")) for text in rest)]
+
+
+def _said(row: RequestRow) -> str:
+    """The server's reason; writes are not routed, they have one way to go."""
+    if row.reason:
+        return row.reason
+    if not row.done:
+        return ""
+    if row.route == "etcd":
+        return "a write: one transaction on the key's mod_revision; the watch cache learns of it by its watch"
+    return ""
 
 
 def cost_line(row: RequestRow, width: int) -> Content:
@@ -100,7 +111,7 @@ def walk_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Cont
     rule_width = min(max(len(safe(step.rule)) for _, step in kept), max(12, width - _INDENT - 18))
     drawn = [_step(number, step, rule_width, width) for number, step in kept]
     if hidden and height > len(drawn):
-        drawn.append(line((f"  … {hidden} more that did not hold", "$ink-muted")))
+        drawn.append(line((f"  … {hidden} more", "$ink-muted")))
     return drawn
 
 

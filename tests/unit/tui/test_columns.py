@@ -30,3 +30,10 @@ def test_a_row_never_is_wider_than_its_table(shapes: list[tuple[int, int, int]],
     columns = [column(str(i), w, flex=f, priority=p) for i, (w, f, p) in enumerate(shapes)]
     fitted = fit(columns, width)
     assert sum(part.width for part in fitted) + GAP * (len(fitted) - 1) <= width
+
+
+def test_luxuries_wait_until_the_others_have_what_they_wish() -> None:
+    wishing = Column("a", "a", str, width=10, wish=20, flex=1, priority=0)
+    columns = [wishing, column("b", 5, priority=2), column("c", 5, priority=7)]
+    assert [fitted.column.id for fitted in fit(columns, 30)] == ["a", "b"]
+    assert [fitted.column.id for fitted in fit(columns, 32)] == ["a", "b", "c"]
