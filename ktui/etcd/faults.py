@@ -18,7 +18,7 @@ from ktui.etcd.errors import (
 )
 
 _COMPACTED = "required revision has been compacted"
-_TLS_WORDS = ("ssl", "tls", "handshake", "certificate", "peer name")
+_TLS_WORDS = ("ssl", "tls", "handshake", "certificate", "peer name", "verification")
 _DNS_WORDS = ("dns", "name resolution", "domain name", "could not contact dns")
 _TCP_WORDS = (
     "connection refused",

@@ -13,7 +13,7 @@ from ktui.etcd.types import KV
 from ktui.storage.children import find_children
 from ktui.storage.keys import range_end
 from ktui.storage.objects import Codec
-from ktui.storage.sizes import Sizes
+from ktui.storage.sizes import GENTLE, THOROUGH, Sizes
 from ktui.storage.values import Value, read_value
 from ktui.wire.codec import codec_for
 
@@ -91,7 +91,10 @@ class KeyValue:
 
 
 class Browser:
-    """`resource_of` names the resource of a prefix under `etcd_prefix` (`pods/`), "" when it is none."""
+    """`resource_of` names the resource of a prefix under `etcd_prefix` (`pods/`), "" when it is none.
+
+    `gentle`, for an etcd that others depend on: bytes are weighed by small, rare samples.
+    """
 
     def __init__(
         self,
@@ -99,12 +102,14 @@ class Browser:
         etcd_prefix: str = "/registry",
         resource_of: Callable[[str], str] = lambda _: "",
         codec: Codec | None = None,
+        *,
+        gentle: bool = False,
     ) -> None:
         self._client = client
         self._root = f"{etcd_prefix.rstrip('/')}/"
         self._resource_of = resource_of
         self._codec: Codec = codec or codec_for()
-        self._sizes = Sizes(client, PURPOSE)
+        self._sizes = Sizes(client, PURPOSE, GENTLE if gentle else THOROUGH)
         self._turn = asyncio.Lock()
 
     async def prefixes(self, prefix: str) -> PrefixListing:

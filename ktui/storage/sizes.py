@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from ktui.etcd.client import EtcdClient
 from ktui.storage.keys import range_end
 
-EXACT_KEYS = 2000
-SAMPLE_KEYS = 500
 _FIRST_KEYS = 16
-_SAMPLE_BYTES = 4 << 20
-_REMEMBERED = 30.0  # seconds for which a weight stands while the number of keys does not change
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +21,33 @@ class Size:
     exact: bool
 
 
-class Sizes:
-    """Counts with count-only Ranges; reads the values of at most 2,000 keys or 4 MiB to weigh them."""
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What weighing one prefix may cost, and for how many seconds the result stands."""
 
-    def __init__(self, client: EtcdClient, purpose: str, clock: Callable[[], float] = time.monotonic) -> None:
+    exact_keys: int  # up to so many keys all values are read
+    sample_keys: int  # beyond, so many
+    most_bytes: int
+    stands: float
+
+
+THOROUGH = Effort(exact_keys=2000, sample_keys=500, most_bytes=4 << 20, stands=30.0)
+GENTLE = Effort(exact_keys=100, sample_keys=32, most_bytes=256 << 10, stands=600.0)
+
+
+class Sizes:
+    """Counts with count-only Ranges each time; reads values only as often and as far as `effort` allows."""
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        purpose: str,
+        effort: Effort = THOROUGH,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
         self._purpose = purpose
+        self._effort = effort
         self._clock = clock
         self._known: dict[bytes, tuple[float, Size]] = {}
 
@@ -40,16 +57,19 @@ class Sizes:
         answer = await self._client.range(prefix, end, count_only=True, purpose=self._purpose)
         now = self._clock()
         known_at, known = self._known.get(prefix, (0.0, None))
-        if known is not None and known.count == answer.count and now - known_at < _REMEMBERED:
-            return known
+        if known is not None and known.count and now - known_at < self._effort.stands:
+            if known.count == answer.count:
+                return known
+            return Size(answer.count, known.bytes * answer.count // known.count, exact=False)
         size = await self._weigh(prefix, end, answer.count, answer.revision)
         self._known[prefix] = (now, size)
         return size
 
     async def _weigh(self, prefix: bytes, end: bytes, count: int, revision: int) -> Size:
-        most = count if count <= EXACT_KEYS else SAMPLE_KEYS
+        effort = self._effort
+        most = count if count <= effort.exact_keys else effort.sample_keys
         start, keys, weight, wanted = prefix, 0, 0, _FIRST_KEYS
-        while keys < most and weight < _SAMPLE_BYTES:
+        while keys < most and weight < effort.most_bytes:
             answer = await self._client.range(
                 start, end, limit=min(wanted, most - keys), revision=revision, purpose=self._purpose
             )
@@ -58,7 +78,7 @@ class Sizes:
             keys += len(answer.kvs)
             weight += sum(len(kv.key) + len(kv.value) for kv in answer.kvs)
             start = answer.kvs[-1].key + b"\0"
-            wanted = max(1, (_SAMPLE_BYTES - weight) * keys // weight)
+            wanted = max(1, (effort.most_bytes - weight) * keys // weight)
         if keys >= count:
             return Size(keys, weight, exact=True)
         return Size(count, weight * count // (keys or 1), exact=False)
