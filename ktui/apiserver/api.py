@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from ktui.apiserver.call import Call
+from ktui.apiserver.deprecations import warning_of
 from ktui.apiserver.dispatch import TextNotFound, find_handler, find_resource
 from ktui.apiserver.http.request import ClientGone
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -68,6 +69,8 @@ class Api:
 
     async def _handle(self, call: Call) -> None:
         if call.resource is not None:
+            if warning := warning_of(call.resource, call.behaviour):
+                call.response.add_headers([("warning", warning)])
             await find_handler(call, call.resource)(self._server, call, call.resource)
             return
         found = find_document(self._server.catalog.table, call.request)

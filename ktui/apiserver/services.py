@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`token` None lets everybody in (`--insecure-http`)."""
+    """`token` None lets everybody in (`--insecure-http`). `event_ttl`: seconds that an Event lives."""
 
     registry: Registry
     settings: Settings
@@ -24,3 +24,4 @@ class Services:
     etcd: EtcdBrowser
     codec: Codec
     token: str | None
+    event_ttl: int = 3600

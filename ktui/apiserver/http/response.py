@@ -42,6 +42,10 @@ class Response:
             }
         )
 
+    async def flush(self) -> None:
+        """Get the head out before there is a body: granian holds it back until the first piece."""
+        await self._send({"type": "http.response.body", "body": b"", "more_body": True})
+
     async def write(self, piece: bytes) -> None:
         """Returns when the transport has taken the piece (back-pressure)."""
         self.sent_bytes += len(piece)

@@ -17,8 +17,11 @@ POLICIES = ("Foreground", "Background", "Orphan")
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
+    """`validation`: what becomes of unknown fields: "Ignore", "Warn" or "Strict"."""
+
     dry_run: bool
     field_manager: str
+    validation: str = "Warn"
 
 
 def write_options(request: Request, kind: str) -> WriteOptions:
@@ -33,7 +36,7 @@ def write_options(request: Request, kind: str) -> WriteOptions:
         errors.append(not_supported("fieldValidation", validation, VALIDATIONS))
     if errors:
         raise invalid_object(kind, "meta.k8s.io", "", errors)
-    return WriteOptions(dry_run, manager or manager_of(request.user_agent))
+    return WriteOptions(dry_run, manager or manager_of(request.user_agent), validation or "Warn")
 
 
 def manager_of(user_agent: str) -> str:

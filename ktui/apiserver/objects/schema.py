@@ -17,34 +17,48 @@ def apply_defaults(value: Any, schema: Schema) -> None:
                 value[name] = copy.deepcopy(sub["default"])
             if name in value:
                 apply_defaults(value[name], sub)
-        _each_additional(value, schema, apply_defaults)
+        additional = schema.get("additionalProperties")
+        if isinstance(additional, dict):
+            for name in value.keys() - properties.keys():
+                apply_defaults(value[name], additional)
     elif isinstance(value, list) and isinstance(schema.get("items"), dict):
         for item in value:
             apply_defaults(item, schema["items"])
 
 
-def prune(value: Any, schema: Schema) -> None:
-    """Remove what the schema does not name, in place, unless it preserves unknown fields."""
+def prune(value: Any, schema: Schema, path: str = "") -> list[str]:
+    """Remove what the schema does not name, unless it preserves unknown fields; the paths removed."""
+    gone: list[str] = []
     if isinstance(value, dict):
         properties = schema.get("properties") or {}
         open_ended = schema.get("x-kubernetes-preserve-unknown-fields") or schema.get("additionalProperties")
         if not open_ended and not schema.get("x-kubernetes-embedded-resource"):
             for name in [name for name in value if name not in properties]:
                 del value[name]
+                gone.append(_join(path, name))
         for name, sub in properties.items():
             if name in value:
-                prune(value[name], sub)
-        _each_additional(value, schema, prune)
+                gone += prune(value[name], sub, _join(path, name))
+        additional = schema.get("additionalProperties")
+        if isinstance(additional, dict):
+            for name in value.keys() - properties.keys():
+                gone += prune(value[name], additional, _join(path, name))
     elif isinstance(value, list) and isinstance(schema.get("items"), dict):
-        for item in value:
-            prune(item, schema["items"])
+        for at, item in enumerate(value):
+            gone += prune(item, schema["items"], f"{path}[{at}]")
+    return gone
 
 
-def prune_object(obj: dict[str, Any], schema: Schema) -> None:
+def prune_object(obj: dict[str, Any], schema: Schema) -> list[str]:
     """Prune a whole object; apiVersion, kind and metadata are never pruned."""
     kept: dict[str, Any] = {name: obj[name] for name in ("apiVersion", "kind", "metadata") if name in obj}
-    prune(obj, schema)
+    gone = prune(obj, schema)
     obj.update(kept)
+    return [path for path in gone if path not in kept]
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
 
 
 def schema_of(crd: dict[str, Any], version: str) -> Schema:
@@ -55,11 +69,3 @@ def schema_of(crd: dict[str, Any], version: str) -> Schema:
             if isinstance(schema, dict) and schema:
                 return schema
     return {"x-kubernetes-preserve-unknown-fields": True}
-
-
-def _each_additional(value: dict[str, Any], schema: Schema, act: Any) -> None:
-    additional = schema.get("additionalProperties")
-    if isinstance(additional, dict):
-        properties = schema.get("properties") or {}
-        for name in value.keys() - properties.keys():
-            act(value[name], additional)

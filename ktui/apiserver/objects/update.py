@@ -7,6 +7,7 @@ from typing import Any
 
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import counts_generations, metadata_of, timestamp, validate_metadata
+from ktui.apiserver.objects.validation import validate_change
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request, conflict
@@ -73,6 +74,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     _keep_other_part(old, new, context)
     _drop_nulls(metadata)
     validate_metadata(new, resource)
+    validate_change(old, new, resource)
     if counts_generations(old, resource) and _spec_changed(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
     track_update(
@@ -110,7 +112,8 @@ def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
         why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
         raise conflict(context.resource, context.name, why)
     error = invalid_value("metadata.uid", wanted, "field is immutable")
-    raise invalid_object(context.resource.kind, context.resource.group, context.name, [error])
+    # Both the generic strategy and the kind's own find it: two causes.
+    raise invalid_object(context.resource.kind, context.resource.group, context.name, [error, error])
 
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:

@@ -62,3 +62,23 @@ def _workload(obj: Obj) -> list[FieldError]:
     shown = json.dumps(labels, separators=(",", ":"))
     message = f"Invalid value: {shown}: `selector` does not match template `labels`"
     return [FieldError("spec.template.metadata.labels", "FieldValueInvalid", message)]
+
+
+def validate_change(old: Obj, new: Obj, resource: Resource) -> None:
+    """What must not change; StatusError 422. `new` must be valid by itself as well."""
+    errors: list[FieldError] = []
+    if resource.id in ("configmaps", "secrets") and old.get("immutable"):
+        why = "Forbidden: field is immutable when `immutable` is set"
+        for member in ("immutable", "data", "binaryData"):
+            if old.get(member) != new.get(member):
+                errors.append(FieldError(member, "FieldValueForbidden", why))
+    if resource.id == "deployments.apps":
+        errors += _workload(new)
+        selector = (new.get("spec") or {}).get("selector")
+        if selector != (old.get("spec") or {}).get("selector"):
+            shown = json.dumps(selector, separators=(",", ":"))
+            why = f"Invalid value: {shown}: field is immutable"
+            errors.append(FieldError("spec.selector", "FieldValueInvalid", why))
+    if errors:
+        name = str((new.get("metadata") or {}).get("name", ""))
+        raise invalid_object(resource.kind, resource.group, name, errors)

@@ -95,7 +95,8 @@ class Pages:
         await response.whole(200, METRICS_TYPE, render(metrics))
 
     async def _openapi_index(self, request: Request, response: Response) -> None:
-        await send_json(response, openapi.index(self._catalog.table))
+        # Upstream says text for this JSON.
+        await send_json(response, openapi.index(self._catalog.table), media_type=TEXT)
 
     async def _openapi(self, request: Request, response: Response) -> None:
         path = request.path.strip("/").removeprefix(openapi.ROOT.strip("/") + "/")

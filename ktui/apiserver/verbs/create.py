@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.admission import admit_pod
 from ktui.apiserver.objects.body import decode_object
-from ktui.apiserver.objects.defaults import set_defaults
+from ktui.apiserver.objects.fitting import (
+    STRICT,
+    WARN,
+    Unfit,
+    check_metadata,
+    refused,
+    strict_error,
+)
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import fill_new, metadata_of, timestamp, validate_metadata
-from ktui.apiserver.objects.options import write_options
-from ktui.apiserver.objects.schema import apply_defaults, prune_object
+from ktui.apiserver.objects.options import WriteOptions, write_options
 from ktui.apiserver.objects.validation import validate_object
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
+from ktui.apiserver.verbs.shaping import shaped, warn_unknown
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError, forbidden, not_found
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
 
 # Kinds whose owner reports the status with the object itself.
 KEEPS_STATUS = frozenset({"Node", "Event", "Namespace"})
@@ -27,36 +38,47 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     options = write_options(call.request, "CreateOptions")
     obj = decode_object(body, call.request.headers.get("content-type", ""), resource)
     await _check_namespace(server, resource, call.info.namespace)
-    obj = await prepare(server, obj, resource, call.info.namespace, options.field_manager)
+    obj = await prepare(server, call, obj, resource, options)
+    call.writes()
     if options.dry_run:
-        call.writes()
         await writing.answer_tree(call, obj, form, 201)
         return
-    call.writes()
-    stored = await server.cacher(resource).store.create(obj)
-    await writing.send_object(server, call, resource, stored, form, 201)
+    stored = await store_new(server, obj, resource)
+    await send_object(server, call, resource, stored, form, 201)
+
+
+async def store_new(server: Server, obj: dict[str, Any], resource: Resource) -> StoredObject:
+    """Put it into etcd; an Event goes by itself after its time to live."""
+    return await server.cacher(resource).store.create(obj, ttl_of(server, resource))
+
+
+def ttl_of(server: Server, resource: Resource) -> int:
+    """Seconds that an object lives, 0 for ever."""
+    return server.services.event_ttl if resource.prefix == "events/" else 0
 
 
 async def prepare(
-    server: Server, obj: dict[str, Any], resource: Resource, namespace: str, manager: str
+    server: Server, call: Call, obj: dict[str, Any], resource: Resource, options: WriteOptions
 ) -> dict[str, Any]:
     """The object as it is to be stored: defaults, managed fields, admission, in upstream's order."""
-    fill_new(obj, resource, namespace)
-    if "status" in resource.subresources and obj.get("kind") not in KEEPS_STATUS:
-        obj.pop("status", None)
-    if resource.custom:
-        schema = server.catalog.schema_of(resource)
-        prune_object(obj, schema)
-        apply_defaults(obj, schema)
-    else:
-        set_defaults(obj)
+    try:
+        check_metadata(obj)
+        fill_new(obj, resource, call.info.namespace)
+        if "status" in resource.subresources and obj.get("kind") not in KEEPS_STATUS:
+            obj.pop("status", None)
+        obj, unknown = shaped(server, obj, resource)
+    except Unfit as unfit:
+        raise refused(resource, unfit.reason) from None
+    if unknown and options.validation == STRICT:
+        raise refused(resource, strict_error(unknown))
+    if options.validation == WARN:
+        warn_unknown(call, unknown)
     validate_metadata(obj, resource)
-    obj = writing.as_stored(server, obj, resource)
     metadata_of(obj).pop("managedFields", None)
     track_update(
         None,
         obj,
-        manager=manager,
+        manager=options.field_manager,
         time=timestamp(),
         api_version=resource.api_version,
         custom=resource.custom,

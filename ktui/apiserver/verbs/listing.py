@@ -42,7 +42,9 @@ async def send_list(
 ) -> None:
     """Stream the answer; what it cost is known before the first byte, except the bytes themselves."""
     call.rv = str(answer.rv)
-    metadata = list_metadata(call.rv, answer.continue_, answer.remaining, always_continue=resource.custom)
+    metadata = list_metadata(
+        call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
+    )
     items = (renderer.item(obj) for obj in answer.objects)
     chunks = chunked(renderer.list_head(metadata), items)
     if form.pretty:

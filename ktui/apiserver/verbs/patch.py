@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.body import json_type, media_type, parse_json
 from ktui.apiserver.objects.options import write_options
@@ -40,13 +41,13 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     document = _document(kind, body)
     change = _change(kind, document, context)
     try:
-        await apply_change(server, call, context, change, form, dry_run=options.dry_run)
+        await apply_change(server, call, context, change, form, options)
     except StatusError as error:
         if kind != APPLY or error.code != 404 or info.subresource:
             raise
-        obj = await create.prepare(server, document, resource, info.namespace, options.field_manager)
-        stored = await server.cacher(resource).store.create(obj)
-        await writing.send_object(server, call, resource, stored, form, 201)
+        obj = await create.prepare(server, call, document, resource, options)
+        stored = await create.store_new(server, obj, resource)
+        await send_object(server, call, resource, stored, form, 201)
 
 
 def _patch_type(call: Call, resource: Resource) -> str:
@@ -89,7 +90,7 @@ def _change(kind: str, document: Any, context: UpdateContext) -> Change:
         except PatchFailed:
             # kube-apiserver tells no more than this.
             raise StatusError(
-                422, "", "the server rejected our request due to an error in our request", {}
+                422, "Invalid", "the server rejected our request due to an error in our request", {}
             ) from None
         except BadDirective as error:
             raise bad_request(str(error)) from None

@@ -102,7 +102,7 @@ def _replicas(scale: Obj, sent: Any, patch_type: str) -> int:
         wanted = json_patch(scale, sent) if "json-patch" in patch_type else sent
     except PatchFailed:
         message = "the server rejected our request due to an error in our request"
-        raise StatusError(422, "", message, {}) from None
+        raise StatusError(422, "Invalid", message, {}) from None
     if patch_type and "json-patch" not in patch_type:
         wanted = merge_patch(scale, sent)
     replicas = (wanted.get("spec") or {}).get("replicas", 0) if isinstance(wanted, dict) else None

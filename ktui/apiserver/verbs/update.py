@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.objects.body import decode_object
@@ -46,7 +47,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     )
     check_identity(new, context)
     try:
-        await apply_change(server, call, context, lambda _: new, form, dry_run=options.dry_run)
+        await apply_change(server, call, context, lambda _: new, form, options)
     except StatusError as error:
         if error.code != 404 or resource.resource not in CREATES or call.info.subresource:
             raise
@@ -58,6 +59,6 @@ async def _create(
 ) -> None:
     """A PUT to a name that is not there, where the strategy allows it."""
     metadata_of(new).pop("resourceVersion", None)
-    obj = await create.prepare(server, new, resource, call.info.namespace, options.field_manager)
-    stored = await server.cacher(resource).store.create(obj)
-    await writing.send_object(server, call, resource, stored, form, 201)
+    obj = await create.prepare(server, call, new, resource, options)
+    stored = await create.store_new(server, obj, resource)
+    await send_object(server, call, resource, stored, form, 201)

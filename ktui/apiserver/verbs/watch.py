@@ -66,6 +66,7 @@ async def _stream(
     try:
         call.stamp()
         await call.response.start(200, media_type)
+        await call.response.flush()
         await _write_events(call, answer, renderer)
     finally:
         ending.cancel()

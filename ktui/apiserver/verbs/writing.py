@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec.json
 
-from ktui.apiserver.answer import finished, send_document, send_object
+from ktui.apiserver.answer import finished, send_document
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
 from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.objects.fitting import Unfit, check_metadata
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden_read_only, not_found, request_entity_too_large
+from ktui.wire.errors import CodecError
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -39,10 +41,17 @@ async def read_body(call: Call) -> bytes:
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
-    """The object as it comes back from storage: what its type does not know, and what is empty, is gone."""
+    """The object as it comes back from storage: what its type does not know, and what is empty, is gone.
+
+    Raises Unfit for an object that cannot be stored.
+    """
+    check_metadata(obj)
     if resource.custom:
         return obj
-    raw = server.services.codec.encode_object(obj, resource)
+    try:
+        raw = server.services.codec.encode_object(obj, resource)
+    except CodecError as error:
+        raise Unfit(error.reason) from error
     stored: Obj = json.loads(server.services.codec.object_json(raw, None, resource.api_version))
     return stored
 
@@ -74,6 +83,3 @@ async def find(server: Server, resource: Resource, namespace: str, name: str) ->
 async def answer_tree(call: Call, obj: Obj, form: Form, status: int = 200) -> None:
     """An object that is not stored (dry runs, Scale, Status)."""
     await send_document(call, finished(msgspec.json.encode(obj), form), form, status)
-
-
-__all__ = ["answer_tree", "as_stored", "begin", "current", "find", "read_body", "send_object", "tree"]

@@ -26,6 +26,15 @@ EMPTY_OBJECTS: dict[str, dict[str, Any]] = {
         },
         "status": {},
     },
+    "Event": {
+        "involvedObject": {},
+        "source": {},
+        "firstTimestamp": None,
+        "lastTimestamp": None,
+        "eventTime": None,
+        "reportingComponent": "",
+        "reportingInstance": "",
+    },
     "Namespace": {"spec": {}, "status": {}},
     "Node": {"spec": {}, "status": {}},
     "PersistentVolumeClaim": {"spec": {"resources": {}}, "status": {}},
@@ -69,8 +78,12 @@ def track_update(
     """Set `new`'s managedFields to what they are after `manager` turned `old` (None: created) into it.
 
     What the client sent as managedFields counts only as "forget them" when it is an empty list.
+    Entries of another group's version (an Event written through events.k8s.io) are dropped, as
+    upstream drops what it cannot convert.
     """
-    entries = _starting_entries(old, new)
+    entries = [
+        e for e in _starting_entries(old, new) if _group(e.get("apiVersion", "")) == _group(api_version)
+    ]
     base = old if old is not None else ({} if custom else EMPTY_OBJECTS.get(str(new.get("kind")), {}))
     changes = compare(base, new, keyed_lists=not custom)
     own = _own_entry(entries, manager, api_version, subresource)
@@ -96,6 +109,10 @@ def _starting_entries(old: dict[str, Any] | None, new: dict[str, Any]) -> list[d
         return []
     source = (old or {}).get("metadata") or {}
     return [dict(entry) for entry in source.get("managedFields") or []]
+
+
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
 
 
 def _own_entry(

@@ -1,0 +1,79 @@
+"""Objects that do not fit their type, and fields that it does not know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError, bad_request
+
+Obj = dict[str, Any]
+
+STRICT, WARN = "Strict", "Warn"
+
+
+class Unfit(Exception):
+    """A member has another type than the kind's; `reason` names the path."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def check_metadata(obj: Obj) -> None:
+    """Labels and annotations are texts by name, finalizers a list; Unfit otherwise."""
+    metadata = obj.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise Unfit("metadata: expected an object")
+    for name in ("labels", "annotations"):
+        texts = (metadata or {}).get(name)
+        if texts is None:
+            continue
+        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+            raise Unfit(f"metadata.{name}: expected texts by name")
+    if not isinstance((metadata or {}).get("finalizers") or [], list):
+        raise Unfit("metadata.finalizers: expected a list")
+
+
+def refused(resource: Resource, reason: str) -> StatusError:
+    """400 of a create or an update."""
+    kind = resource.kind
+    return bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {kind}: {reason}')
+
+
+def refused_patch(patched: Obj, reason: str) -> StatusError:
+    """422 of a patch: the patched object is quoted, as upstream does."""
+    text = json.dumps(patched, separators=(",", ":"), ensure_ascii=False)
+    error = invalid_value("patch", text, reason)
+    return invalid_object("", "", "", [FieldError(error.field, error.reason, error.message)])
+
+
+def strict_error(unknown: Iterable[str]) -> str:
+    """What `fieldValidation=Strict` says of unknown fields."""
+    return "strict decoding error: " + ", ".join(f'unknown field "{path}"' for path in unknown)
+
+
+def unknown_fields(sent: Any, stored: Any, path: str = "") -> list[str]:
+    """Paths of members that storage does not keep although they hold something."""
+    if isinstance(sent, dict) and isinstance(stored, dict):
+        found: list[str] = []
+        for name, value in sent.items():
+            where = f"{path}.{name}" if path else name
+            if name in stored:
+                found += unknown_fields(value, stored[name], where)
+            elif not _empty(value):
+                found.append(where)
+        return found
+    if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
+        pairs = enumerate(zip(sent, stored, strict=True))
+        return [p for at, (a, b) in pairs for p in unknown_fields(a, b, f"{path}[{at}]")]
+    return []
+
+
+def _empty(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_empty, value.values()))
+    return value in (None, "", 0, False, []) and not isinstance(value, dict)

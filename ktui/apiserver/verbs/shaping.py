@@ -1,0 +1,47 @@
+"""An object brought into the shape of its type: defaults set, unknown fields gone."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.objects.crvalidation import validate
+from ktui.apiserver.objects.defaults import set_defaults
+from ktui.apiserver.objects.fitting import check_metadata, unknown_fields
+from ktui.apiserver.objects.schema import apply_defaults, prune_object
+from ktui.apiserver.server import Server
+from ktui.apiserver.verbs import writing
+from ktui.kube.fielderrors import invalid_object
+from ktui.kube.golang.quoting import quote
+from ktui.kube.resources import Resource
+
+Obj = dict[str, Any]
+
+
+def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]]:
+    """The object as it can be stored, and the paths of fields that its type does not know.
+
+    Raises Unfit for members of a wrong type, StatusError 422 for values that the
+    schema of a custom resource forbids.
+    """
+    if not resource.custom:
+        sent = copy.deepcopy(obj)
+        set_defaults(obj)
+        stored = writing.as_stored(server, obj, resource)
+        return stored, unknown_fields(sent, stored)
+    check_metadata(obj)
+    schema = server.catalog.schema_of(resource)
+    unknown = prune_object(obj, schema)
+    apply_defaults(obj, schema)
+    errors = validate(obj, schema)
+    if errors:
+        name = str((obj.get("metadata") or {}).get("name", ""))
+        raise invalid_object(resource.kind, resource.group, name, errors)
+    return obj, unknown
+
+
+def warn_unknown(call: Call, unknown: list[str]) -> None:
+    """A Warning header for each unknown field."""
+    texts = [f'unknown field "{path}"' for path in unknown]
+    call.response.add_headers([("warning", f"299 - {quote(text)}") for text in texts])
