@@ -121,29 +121,38 @@ def _message(message: str, obj: Any, path: str, unknown: list[str]) -> bytes:
 
 
 def _fields(message: str, obj: Json, path: str, unknown: list[str]) -> bytes:
-    return b"".join(_field(field, obj, path, unknown) for field in fields(message))
+    parts = []
+    for field, absent in _plan(message):
+        value = obj.get(field.name)
+        if value is not None:
+            parts.append(_present(field, value, _join(path, field.name), unknown))
+        elif absent is not None:
+            parts.append(absent)
+        else:
+            parts.append(put_bytes(field.number, _fields(field.type, obj, path, unknown)))
+    return b"".join(parts)
 
 
-def _field(field: Field, obj: Json, path: str, unknown: list[str]) -> bytes:
-    if field.has("i"):
-        inner = _fields(field.type, obj, path, unknown)
-        return put_bytes(field.number, inner) if inner or not field.has("p") else b""
-    value = obj.get(field.name)
-    where = _join(path, field.name)
-    if value is None:
-        return _absent(field, where, unknown)
+@cache
+def _plan(message: str) -> tuple[tuple[Field, bytes | None], ...]:
+    """The fields of a message with what is written when the JSON has none; None: it is inlined."""
+    return tuple((field, None if field.has("i") else _absent(field)) for field in fields(message))
+
+
+def _absent(field: Field) -> bytes:
+    if field.repeated or field.has("p") or field.has("x") or field.has("a") or field.kind == "bytes":
+        return b""
+    return _single(field, None, field.name, [])
+
+
+def _present(field: Field, value: Any, path: str, unknown: list[str]) -> bytes:
     if field.is_map:
-        return _map(field, value, where, unknown)
+        return _map(field, value, path, unknown)
     if not field.repeated:
-        return _single(field, value, where, unknown)
+        return _single(field, value, path, unknown)
     if not isinstance(value, list):
-        raise CodecError(f"{where}: expected an array, got {describe(value)}")
-    return b"".join(_single(field, item, f"{where}[{at}]", unknown) for at, item in enumerate(value))
-
-
-def _absent(field: Field, path: str, unknown: list[str]) -> bytes:
-    left_out = field.repeated or field.has("p") or field.has("x") or field.has("a") or field.kind == "bytes"
-    return b"" if left_out else _single(field, None, path, unknown)
+        raise CodecError(f"{path}: expected an array, got {describe(value)}")
+    return b"".join(_single(field, item, f"{path}[{at}]", unknown) for at, item in enumerate(value))
 
 
 def _map(field: Field, value: Any, path: str, unknown: list[str]) -> bytes:
