@@ -20,23 +20,6 @@ PERIOD = 0.1
 Ask = Callable[[], Awaitable[None]]
 
 
-class Confirmation:
-    """What the progress answers of an etcd before 3.4.31 or 3.5.13 prove.
-
-    Such an etcd puts its answer on another queue than the events, so that it may
-    overtake events up to the revision that it names. These are on their way by
-    then: they have come when the answer to a later request has.
-    """
-
-    def __init__(self) -> None:
-        self.pending = 0
-
-    def answered(self, rv: int) -> int:
-        """Take in an answer; the revision up to which every event is proven to be here."""
-        proven, self.pending = self.pending, rv
-        return proven
-
-
 class ProgressRequester:
     """One for all caches: asks the watch streams of those whose readers wait."""
 

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ktui.cacher.confirmation import Confirmation
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.events import BOOKMARK
-from ktui.cacher.progress import Confirmation
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.model import Readiness
@@ -122,6 +122,7 @@ class Reflector:
                         await self._answered(event.rv)
                         continue
                     dispatcher.submit(cache.apply(event.type, event.object, event.rv))
+                    self._confirmation.event()
                     self._changed()
                     await dispatcher.room()
             finally:
@@ -133,7 +134,8 @@ class Reflector:
             self._progress(rv)
             return
         self._progress(self._confirmation.answered(rv))
-        if rv > self._cache.rv and self._cache.freshness.wanted(rv):
+        pending = self._confirmation.pending
+        if pending > self._cache.rv and self._cache.freshness.wanted(pending):
             await self.request_progress()
 
     def _progress(self, rv: int) -> None:

@@ -13,7 +13,7 @@ class Settings:
 
     `progress`: etcd's progress requests can be relied on (or are assumed to).
     `confirm_progress`: believe an answer only when a later one has come as well, for
-    etcds before 3.4.31 and 3.5.13, whose answers overtake events (see reflector.py).
+    etcds before 3.4.31 and 3.5.13, whose answers overtake events (see confirmation.py).
     `watch_cache` False is `--watch-cache=false`: every read goes to etcd.
     """
 

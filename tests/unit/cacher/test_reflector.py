@@ -10,6 +10,7 @@ import pytest
 from cacher_model import obj
 
 from ktui.cacher import reflector as reflector_module
+from ktui.cacher.confirmation import BURST_EVENTS, Confirmation
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
@@ -76,6 +77,7 @@ class Fixture:
         self.store = FakeStore()
         self.cache = WatchCache()
         self.dispatcher = Dispatcher()
+        self.now = 0.0
         self.ticks: list[int] = []
         self.settings = Settings(confirm_progress=False)
         self.reflector = Reflector(
@@ -186,6 +188,8 @@ def test_progress_requests_go_to_the_present_watch():
 def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
     async def scenario(f: Fixture) -> None:
         f.settings.confirm_progress = True
+        f.reflector._confirmation = Confirmation(lambda: f.now)
+        f.now += 1
         watch = f.store.watches[0]
         reader = asyncio.create_task(f.cache.freshness.wait(20))
         await f.until(lambda: f.cache.freshness.waiting)
@@ -205,3 +209,16 @@ def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
         assert watch.asked == 1
 
     run(scenario)
+
+
+def test_answers_soon_after_the_start_or_a_burst_prove_nothing():
+    now = [0.0]
+    confirmation = Confirmation(lambda: now[0])
+    assert [confirmation.answered(rv) for rv in (5, 6)] == [0, 0]
+    now[0] = 1.0
+    assert [confirmation.answered(rv) for rv in (7, 8)] == [0, 7]
+    for _ in range(BURST_EVENTS):
+        confirmation.event()
+    assert [confirmation.answered(rv) for rv in (9, 10)] == [0, 0]
+    now[0] = 2.0
+    assert [confirmation.answered(rv) for rv in (11, 12)] == [0, 11]
