@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,9 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from ktui.client.api import Fired
 from ktui.client.connection import ClientError
+from ktui.kube.continuetoken import decode, encode
 
 DATA = Path(__file__).parent / "data"
 PODS = 3_000
+HEAD = 48_102
+LEASE = 0x694D71DDF8A1FF05
+HOSTILE = "x[red]y\x1b[31m"
 
 
 class Reply:
@@ -28,30 +33,39 @@ class Reply:
 
 
 class FakeServer:
-    """Stands in for ApiClient. `asked` is every question in order; `fail` makes all of them fail."""
+    """Stands in for ApiClient.
+
+    `asked` is every question in order; `failing` makes all of them fail with that
+    sentence; while `gate` is not set nothing is answered.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.fired: list[str] = []
-        self.fail = ""
+        self.failing = ""
+        self.warm_reply = Reply(202)
+        self.gate = asyncio.Event()
+        self.gate.set()
         self.answers: dict[str, Any] = json.loads((DATA / "answers.json").read_text(encoding="utf-8"))
         self.lists: dict[str, Fired] = {}
-        self.on_fire: Callable[[Fired], None] | None = None
+        self.on_fire: Callable[[Fired], None] = lambda fired: None
 
     async def get_json(self, path: str) -> Any:
-        self._ask(path)
+        await self._ask(path)
         parts = urlsplit(path)
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-        if parts.path == "/ktui/v1/caches/pods/objects":
-            return pods_page(int(query["offset"]), int(query["limit"]), query.get("filter", ""))
-        for known in (path, f"{parts.path}?{_main(query)}", parts.path):
+        made = _MADE.get(parts.path)
+        if made is not None and (answer := made(query)) is not None:
+            return answer
+        wanted = "&".join(f"{name}={query[name]}" for name in ("prefix", "key", "reveal") if name in query)
+        for known in (f"{parts.path}?{wanted}", parts.path):
             if known in self.answers:
                 return self.answers[known]
         raise ClientError(f"404: nothing is known of {path}")
 
     async def request(self, method: str, path: str, body: Any = None) -> Reply:
-        self._ask(f"{method} {path}")
-        return Reply(202)
+        await self._ask(f"{method} {path}")
+        return self.warm_reply
 
     async def fire(
         self,
@@ -61,49 +75,99 @@ class FakeServer:
         keep_body: bool = False,
         on_bytes: Callable[[int], None] | None = None,
     ) -> Fired:
-        self._ask(path)
+        if on_bytes is not None:
+            on_bytes(1_234_567)
+        await self._ask(path)
         self.fired.append(path)
-        fired = self.lists.get(path) or answer_of(path, len(self.fired))
-        if self.on_fire is not None:
-            self.on_fire(fired)
+        fired = self.lists.get(path) or answer_of(path, 9_000 + len(self.fired))
+        self.on_fire(fired)
         return fired
 
     async def close(self) -> None:
         """Nothing is open."""
 
-    def _ask(self, path: str) -> None:
+    async def _ask(self, path: str) -> None:
         self.asked.append(path)
-        if self.fail:
-            raise ClientError(self.fail)
+        await self.gate.wait()
+        if self.failing:
+            raise ClientError(self.failing)
 
 
-def _main(query: Mapping[str, str]) -> str:
-    """The part of a query that says what is asked: a prefix or a key."""
-    return "&".join(f"{name}={query[name]}" for name in ("prefix", "key", "after", "reveal") if name in query)
-
-
-def pods_page(offset: int, limit: int, wanted: str = "") -> dict[str, Any]:
+def _pods_page(query: Mapping[str, str]) -> dict[str, Any]:
     """A page of 3,000 pods, one of them with a name that would bite."""
-    names = [f"web-{n:04}" for n in range(PODS)]
-    names[3] = "x[red]y\x1b[31m"
+    wanted, offset, limit = query.get("filter", ""), int(query["offset"]), int(query["limit"])
+    names = [HOSTILE if n == 3 else f"web-{n:04}" for n in range(PODS)]
     rows = [
         {"namespace": f"team-{n % 12:02}", "name": name, "rv": 44_000 + n, "bytes": 5_900 + n % 97}
         for n, name in enumerate(names)
         if wanted in name
     ]
-    return {"rv": 48_102, "total": len(rows), "objects": rows[offset : offset + limit]}
+    return {"rv": HEAD, "total": len(rows), "objects": rows[offset : offset + limit]}
+
+
+def _pod_events(query: Mapping[str, str]) -> dict[str, Any]:
+    types = ("MODIFIED", "ADDED", "MODIFIED", "DELETED", "MODIFIED")
+    names = [HOSTILE if n == 2 else f"web-{n * 37 % PODS:04}" for n in range(int(query["limit"]))]
+    events = [
+        {"rv": HEAD - n * 3, "type": types[n % 5], "namespace": f"team-{n % 12:02}", "name": name}
+        for n, name in enumerate(names)
+    ]
+    return {"events": events}
+
+
+def _namespaces(query: Mapping[str, str]) -> dict[str, Any]:
+    names = ["default", *(f"team-{n:02}" for n in range(12))]
+    objects = [{"namespace": "", "name": name, "rv": 100, "bytes": 700} for name in names]
+    return {"rv": HEAD, "total": len(names), "objects": objects}
+
+
+def _keys(query: Mapping[str, str]) -> dict[str, Any] | None:
+    """Keys of the prefixes that tests look into, in pages by `after`."""
+    prefix, limit = query["prefix"], int(query["limit"])
+    names, lease, size = {
+        "/registry/pods/": ([f"team-{n // 250:02}/web-{n:04}" for n in range(PODS)], 0, 5_968),
+        "/registry/pods/team-01/": ([f"web-{n:04}" for n in range(250)], 0, 5_968),
+        "/registry/events/": ([f"team-00/web.17f{n:03x}" for n in range(812)], LEASE, 788),
+        "/registry/secrets/": (["team-00/token"], 0, 310),
+        "/registry/weird[red]/": ([HOSTILE], 0, 120),
+        "/registry/apiregistration.k8s.io/": ([f"apiservices/v1.{g}" for g in ("", "apps", "batch")], 0, 402),
+    }.get(prefix, ([], 0, 0))
+    keys = [prefix + name for name in names]
+    start = keys.index(query["after"]) + 1 if query.get("after") else 0
+    page = [
+        {
+            "key": key,
+            "mod_revision": 44_000 + at * 7,
+            "create_revision": 31_000 + at * 3,
+            "version": 3 + at % 5,
+            "lease": lease + at if lease else 0,
+            "bytes": size + at % 97,
+        }
+        for at, key in enumerate(keys[start : start + limit], start)
+    ]
+    more = page[-1]["key"] if start + limit < len(keys) else None
+    return {"revision": HEAD, "count": len(keys), "keys": page, "next": more}
+
+
+_MADE: dict[str, Callable[[Mapping[str, str]], dict[str, Any] | None]] = {
+    "/ktui/v1/caches/pods/objects": _pods_page,
+    "/ktui/v1/caches/pods/events": _pod_events,
+    "/ktui/v1/caches/namespaces/objects": _namespaces,
+    "/ktui/v1/etcd/keys": _keys,
+}
 
 
 def answer_of(path: str, request_id: int) -> Fired:
-    """A LIST's answer by its query: from the cache with resourceVersion, by the page with limit."""
-    query = parse_qs(urlsplit(path).query)
-    cached = "continue" not in query and query.get("resourceVersionMatch") != ["Exact"]
-    limit = int(query.get("limit", ["0"])[0])
-    returned = limit or PODS
-    more = bool(limit) and "continue" not in query
-    metadata: dict[str, Any] = {"resourceVersion": "48102"}
-    if more:
-        metadata |= {"continue": "bmV4dA", "remainingItemCount": PODS - returned}
+    """A LIST's answer by its query: from the cache unless Exact was asked, by the page with limit."""
+    query = {key: values[0] for key, values in parse_qs(urlsplit(path).query).items()}
+    cached = query.get("resourceVersionMatch") != "Exact"
+    limit = int(query.get("limit", "0"))
+    start = int(decode(query["continue"]).start) if "continue" in query else 0
+    returned = min(limit or PODS, PODS - start)
+    metadata: dict[str, Any] = {"resourceVersion": str(HEAD)}
+    if start + returned < PODS:
+        token = encode(HEAD, str(start + returned))
+        metadata |= {"continue": token, "remainingItemCount": PODS - start - returned}
     body = json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": []}).encode()
     milliseconds = 3.0 + returned / (400 if cached else 60)
     return Fired(
@@ -111,10 +175,12 @@ def answer_of(path: str, request_id: int) -> Fired:
         status=200,
         headers={
             "x-ktui-route": "cache" if cached else "etcd",
-            "x-ktui-reason": "c.any any version will do" if cached else "d.continue the page comes from etcd",
+            "x-ktui-reason": "c.any any version will do"
+            if cached
+            else "d.exact_nosnap older than the snapshots",
             "x-ktui-cost": f"fetched={returned}, evaluated={returned}, returned={returned}, "
-            f"etcd_gets=0, etcd_lists={0 if cached else 1}, seats={max(1, returned // 100)}",
-            "x-ktui-request-id": str(9_000 + request_id),
+            f"etcd_gets=0, etcd_lists={0 if cached else 1}, seats={max(1, returned // 300)}",
+            "x-ktui-request-id": str(request_id),
         },
         body_bytes=returned * 5_968,
         first_byte_ms=milliseconds / 4,

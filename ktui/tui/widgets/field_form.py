@@ -51,8 +51,9 @@ class ChoiceField(Widget, can_focus=True):
     """One of a few values; left and right change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "turn(-1)", "Previous choice", show=False),
-        Binding("right", "turn(1)", "Next choice", show=False),
+        Binding("left", "turn(-1)", "choose", key_display="←→", id="choice.back", tooltip="previous choice"),
+        Binding("right", "turn(1)", "Next choice", show=False, id="choice.next", tooltip="next choice"),
+        Binding("enter", "submit", "fire", id="choice.fire", tooltip="fire what the form says"),
     ]
     DEFAULT_CSS = """
     ChoiceField {
@@ -79,20 +80,34 @@ class ChoiceField(Widget, can_focus=True):
     def render(self) -> Content:
         return Content(f"‹ {self.value or self._hint} ›")
 
+    class Submitted(Message):
+        """Enter on a choice."""
+
     def watch_value(self) -> None:
         self.post_message(self.Changed(self))
+
+    def action_submit(self) -> None:
+        self.post_message(self.Submitted())
 
     def action_turn(self, step: int) -> None:
         at = self.choices.index(self.value) if self.value in self.choices else 0
         self.value = self.choices[(at + step) % len(self.choices)]
 
 
+class TextField(Input):
+    """A free text; enter is the form's, and says so in the footer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "fire", id="form.fire", tooltip="fire what the form says"),
+    ]
+
+
 class FieldForm(Grid):
     """Fields in one column or two (class `-two`, by the screen's width)."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Field above", show=False),
-        Binding("down", "move(1)", "Field below", show=False),
+        Binding("up", "move(-1)", "Field above", show=False, id="form.up", tooltip="the field above"),
+        Binding("down", "move(1)", "Field below", show=False, id="form.down", tooltip="the field below"),
     ]
     DEFAULT_CSS = """
     FieldForm {
@@ -102,11 +117,11 @@ class FieldForm(Grid):
         grid-gutter: 0 2;
         & Horizontal { height: 1; }
         & Label { width: 16; color: $ink-muted; }
+        & Horizontal:focus-within Label { color: $ink-strong; }
         & Input { width: 1fr; background: $surface; }
         & Input:focus { background: $cursor; }
-        & .-wrong Label { color: $error; text-style: bold; }
+        & .-wrong Label, & .-wrong:focus-within Label { color: $error; text-style: bold underline; }
         & .-wrong Input, & .-wrong ChoiceField { color: $error; }
-        & :focus-within Label { color: $ink-strong; }
     }
     """
 
@@ -136,7 +151,7 @@ class FieldForm(Grid):
     def _input(self, field: Field) -> Input | ChoiceField:
         if field.choices:
             return ChoiceField(field.choices, hint=field.hint, name=field.name)
-        widget = Input(
+        widget = TextField(
             placeholder=field.hint,
             compact=True,
             select_on_focus=False,
@@ -180,6 +195,7 @@ class FieldForm(Grid):
         self.post_message(self.Changed())
 
     @on(Input.Submitted)
+    @on(ChoiceField.Submitted)
     def _submitted(self, event: Message) -> None:
         event.stop()
         self.post_message(self.Submitted())

@@ -18,10 +18,16 @@ _EVENT_STYLES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$er
 _EVENT_SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "−"}
 
 
+def _resource(row: CacheLine) -> Cell:
+    """The plural name first: where room is short the group is what gets cut."""
+    plural, dot, group = row.resource.partition(".")
+    return ((plural, ""), (f"{dot}{group}", "$ink-muted"))
+
+
 def _state(row: CacheLine) -> Cell:
     state = row.cache.state
     share = loaded_share(row.cache)
-    word = state if share is None else f"loading {share:.0%}"
+    word = f"loading {share:.0%}" if share is not None else "loading" if is_loading(row.cache) else state
     return (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
 
 
@@ -74,8 +80,8 @@ def _ring(row: CacheLine) -> Cell:
 
 
 CACHES: tuple[Column[CacheLine], ...] = (
-    Column("resource", "resource", lambda row: row.resource, width=14, flex=1, priority=0),
-    Column("state", "state", _state, value=lambda row: row.cache.state, width=14, priority=0),
+    Column("resource", "resource", _resource, lambda row: row.resource, width=18, flex=1, priority=0),
+    Column("state", "state", _state, value=lambda row: row.cache.state, width=13, priority=0),
     Column("rv", "rv", lambda row: _number(row.row.rv, "bold $rv-cache"), lambda row: row.row.rv, 9,
            align="right", priority=0, descending=True),
     Column("lag", "lag", _lag, lambda row: row.lag, 5, align="right", priority=0, descending=True),

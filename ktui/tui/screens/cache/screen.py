@@ -165,9 +165,8 @@ class CacheScreen(AskingScreen):
 
     def _title(self, resource: str) -> None:
         box = self.query_one("#objects-box", Container)
-        box.border_title = line(
-            f"{resource} · {integer(self.pages.total)} objects at rv {integer(self.pages.rv)}"
-        )
+        total, rv = integer(self.pages.total), integer(self.pages.rv)
+        box.border_title = line(f"{resource} · {total} objects at rv {rv}" if self.pages.rv else resource)
         self.query_one("#ring-box", Container).border_title = line("ring · newest first")
         box.border_subtitle = line(f"/{self._filter}" if self._filter else "")
 

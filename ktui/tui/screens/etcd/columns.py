@@ -39,7 +39,7 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
         return row.key.removeprefix(prefix()) or row.key
 
     return (
-        Column("key", "key", name, width=26, flex=1, priority=0),
+        Column("key", "key", name, width=24, flex=1, priority=0),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
                align="right", priority=1, descending=True),
         Column("version", "ver", lambda row: integer(row.version), lambda row: row.version, 5, align="right",

@@ -8,7 +8,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.timer import Timer
 
 from ktui.client.connection import ClientError
 from ktui.tui.model.etcd_tree import PrefixTree, TreeRow
@@ -21,10 +20,11 @@ from ktui.tui.screens.etcd.columns import PREFIXES, key_columns
 from ktui.tui.screens.etcd.value import ValueView
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.paged_table import WantingTable
+from ktui.tui.widgets.rest import Rest
 from ktui.tui.widgets.vtable import VTable
 
 PAGE = 500
-SETTLE = 0.12  # seconds that the cursor must rest before etcd is asked: a patient is not poked at every step
+SETTLE = 0.12  # seconds that a cursor must rest before etcd is asked: a patient is not poked at every step
 
 
 class EtcdScreen(AskingScreen):
@@ -46,7 +46,8 @@ class EtcdScreen(AskingScreen):
         self.tree_rows = PrefixTree(ROOT)
         self.key_list = KeyList("")
         self._asked_of: object = None
-        self._settling: Timer | None = None
+        self._prefix_rest = Rest(self, SETTLE)
+        self._key_rest = Rest(self, SETTLE)
 
     def compose_body(self) -> ComposeResult:
         with Container(id="etcd-panes"):
@@ -135,7 +136,7 @@ class EtcdScreen(AskingScreen):
     def _prefix_highlighted(self, event: VTable.Highlighted) -> None:
         prefix = event.row.prefix
         if prefix != self.key_list.prefix:
-            self._settle(lambda: self._start_keys(prefix))
+            self._prefix_rest.then(lambda: self._start_keys(prefix))
 
     @on(VTable.Selected, "#tree")
     def _prefix_selected(self, event: VTable.Selected) -> None:
@@ -196,11 +197,6 @@ class EtcdScreen(AskingScreen):
 
     # The keys.
 
-    def _settle(self, then: Any) -> None:
-        if self._settling is not None:
-            self._settling.stop()
-        self._settling = self.set_timer(SETTLE, then)
-
     def _start_keys(self, prefix: str) -> None:
         self.key_list = KeyList(prefix)
         self.query_one("#keys-box").border_title = line(prefix)
@@ -230,7 +226,7 @@ class EtcdScreen(AskingScreen):
     @on(VTable.Highlighted, "#keys")
     def _key_highlighted(self, event: VTable.Highlighted) -> None:
         key = event.row.key
-        self._settle(lambda: self._read_value(key, reveal=False))
+        self._key_rest.then(lambda: self._read_value(key, reveal=False))
 
     @on(VTable.Selected, "#keys")
     def _key_selected(self) -> None:

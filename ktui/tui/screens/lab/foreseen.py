@@ -21,13 +21,22 @@ _INDENT = 2
 _ROOMY = 9  # lines; below it each part is cut to its first line or two
 
 
+def path_content(path: str, width: int, height: int) -> Content:
+    """`GET /api/v1/…` broken wherever a line is full: a query has no spaces to break at."""
+    text = safe(f"GET {path}") if path else ""
+    if len(text) > width * height:
+        text = f"{text[: width * height - 1]}…"
+    rows = [text[at : at + width] for at in range(0, len(text), max(1, width))]
+    return lines([line((row, "$ink-muted")) for row in rows])
+
+
 def foreseen_content(prediction: Prediction, width: int, height: int) -> Content:
     """What matters most comes first; the walk takes the height that is left, a line at least."""
     explanation = prediction.explanation
     if explanation is None:
-        return lines(_problem_lines(prediction.problem, width)[:height])
+        return lines(_problem_lines(prediction.problem, width, height))
     tight = height < _ROOMY
-    above = _verdict(prediction, explanation, width)[: 2 if tight else None]
+    above = _verdict(prediction, explanation, width, most=2 if tight else height)
     if prediction.problem is None:
         above.append(_promises(prediction, explanation, width))
     above.append(versions_line(prediction.versions, width))
@@ -37,24 +46,26 @@ def foreseen_content(prediction: Prediction, width: int, height: int) -> Content
     return lines([*above, *walk_lines(steps, width, height - len(above))][:height])
 
 
-def _verdict(prediction: Prediction, explanation: Explanation, width: int) -> list[Content]:
+def _verdict(prediction: Prediction, explanation: Explanation, width: int, most: int) -> list[Content]:
     if prediction.problem is not None:
-        return _problem_lines(prediction.problem, width)
+        return _problem_lines(prediction.problem, width, most)
     decision = explanation.decision
     badge = badge_of_route(decision.route.value)
-    return _badged(badge.letter, badge.style, badge.word, REASONS[decision.reason_id], width)
+    return _badged(badge.letter, badge.style, badge.word, REASONS[decision.reason_id], width, most)
 
 
-def _problem_lines(problem: Problem | None, width: int) -> list[Content]:
+def _problem_lines(problem: Problem | None, width: int, most: int) -> list[Content]:
     if problem is None:
         return []
     word = f"{problem.code} {problem.reason}".strip() if problem.code else "nothing to send"
-    return _badged(ERROR.letter, ERROR.style, word, problem.message, width)
+    return _badged(ERROR.letter, ERROR.style, word, problem.message, width, most)
 
 
-def _badged(letter: str, style: str, word: str, text: str, width: int) -> list[Content]:
-    """`C watch cache: because …`, wrapped beneath itself."""
-    texts = textwrap.wrap(safe(f"{word}: {text}"), max(10, width - _INDENT)) or [word]
+def _badged(letter: str, style: str, word: str, text: str, width: int, most: int) -> list[Content]:
+    """`C watch cache: because …`, wrapped beneath itself into at most `most` lines."""
+    texts = textwrap.wrap(
+        safe(f"{word}: {text}"), max(10, width - _INDENT), max_lines=max(1, most), placeholder=" …"
+    ) or [word]
     first = line((f"{letter} ", style), (texts[0][: len(word)], style), texts[0][len(word) :])
     return [first, *(line((" " * _INDENT + rest, "$foreground")) for rest in texts[1:])]
 

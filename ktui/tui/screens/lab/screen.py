@@ -23,7 +23,7 @@ from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.screens.lab.columns import ResultLine, columns, result_lines
 from ktui.tui.screens.lab.detail import detail_content, result_document
 from ktui.tui.screens.lab.fields import FIELDS, Candidates
-from ktui.tui.screens.lab.foreseen import foreseen_content
+from ktui.tui.screens.lab.foreseen import foreseen_content, path_content
 from ktui.tui.source import Stage
 from ktui.tui.widgets.field_form import FieldForm
 from ktui.tui.widgets.lines import line
@@ -48,9 +48,7 @@ class LabScreen(AskingScreen):
         Binding("i", "edit", "edit", show=False, id="lab.edit", tooltip="go to the form"),
         Binding("x", "stop", "stop", id="lab.stop", tooltip="stop what is running"),
         Binding("X", "clear", "clear", show=False, id="lab.clear", tooltip="clear the results"),
-        Binding(
-            "escape", "leave", "results", show=False, id="lab.leave", tooltip="from the form to the results"
-        ),
+        Binding("escape", "leave", "results", id="lab.leave", tooltip="from the form to the results"),
     ]
 
     def __init__(self) -> None:
@@ -99,6 +97,8 @@ class LabScreen(AskingScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "stop":
             return self.bench.running
+        if action == "leave":
+            return self.focused is not None and self.fields in self.focused.ancestors
         if action == "next_page":
             row = self.results.row if self.is_mounted else None
             return row is not None and bool(row.result.continue_token)
@@ -136,9 +136,7 @@ class LabScreen(AskingScreen):
             lambda width, height: foreseen_content(prediction, width, height), repr(prediction)
         )
         path = prediction.path
-        self.query_one("#path", Panel).show(
-            lambda width, _: line((f"GET {path}" if path else "", "$ink-muted")), path
-        )
+        self.query_one("#path", Panel).show(lambda width, height: path_content(path, width, height), path)
         self.fields.mark(prediction.problem.field if prediction.problem is not None else "")
 
     def _paint_results(self) -> None:
@@ -152,9 +150,7 @@ class LabScreen(AskingScreen):
         row = self.results.row
         panel = self.query_one("#detail", Panel)
         if row is None:
-            panel.show(
-                lambda width, _: line(("each result comes with curl and kubectl lines", "$ink-muted")), ()
-            )
+            panel.show(lambda width, _: line((NOTHING_FIRED, "$ink-muted")), ())
         else:
             result = row.result
             panel.show(lambda width, height: detail_content(result, width, height), id(result))
@@ -191,9 +187,8 @@ class LabScreen(AskingScreen):
         try:
             crds = (await self.ask(CRDS)).get("items", [])
             self.table = _with_custom(crds)
-            self.candidates.namespaces = [
-                each.name for each in read_objects(await self.ask(NAMESPACES)).objects
-            ]
+            page = read_objects(await self.ask(NAMESPACES))
+            self.candidates.namespaces = [each.name for each in page.objects]
         except ClientError:
             return  # only completions and custom resources are missing: the form says so when one is named
 
