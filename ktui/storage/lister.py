@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import aclosing
 
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube import status
 from ktui.storage.keys import Keys, range_end
 from ktui.storage.objects import Reader, StoredObject
-from ktui.storage.paging import Chunks, next_page
+from ktui.storage.paging import next_page
+from ktui.storage.reading import read_range
 from ktui.storage.requests import StoreList, StoreListRequest
 from ktui.storage.selection import Selection
 from ktui.storage.slices import Slices
@@ -70,23 +72,24 @@ class Lister:
         """Everything from the start on; read in chunks, counted as the one list that it is."""
         self._meter.etcd_lists += 1
         start, end = self._bounds()
-        chunks = Chunks()
-        more = True
-        while more:
-            answer = await self._range(start, end, chunks.size)
-            await self._evaluate(answer.kvs)
-            chunks.saw(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
-            start, more = self._last_key + b"\0", answer.more
+        reading = read_range(self._client, start, end, revision=self._revision, purpose="list")
+        async with aclosing(reading) as answers:
+            async for answer in answers:
+                self._received(answer)
+                await self._evaluate(answer.kvs)
         return self._result()
 
     async def _range(self, start: bytes, end: bytes, limit: int) -> RangeResult:
         """One page; all further ones are read at the first one's revision."""
         answer = await self._client.range(start, end, limit=limit, revision=self._revision, purpose="list")
+        self._received(answer)
+        return answer
+
+    def _received(self, answer: RangeResult) -> None:
         if answer.revision < self._request.minimum_rv:
             raise status.too_large_rv(self._request.minimum_rv, answer.revision, retry_after=0)
         self._revision = self._revision or answer.revision
         self._meter.fetched += len(answer.kvs)
-        return answer
 
     async def _evaluate(self, kvs: Sequence[KV]) -> None:
         """Put a page to the selectors, stopping once the limit is reached."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from ktui.etcd.client import EtcdClient
@@ -14,7 +15,8 @@ from ktui.storage.keys import Keys, range_end
 from ktui.storage.leases import Leases
 from ktui.storage.lister import Lister
 from ktui.storage.objects import Codec, Reader, StoredObject
-from ktui.storage.paging import MAX_PAGE, Chunks
+from ktui.storage.paging import MAX_PAGE
+from ktui.storage.reading import read_range
 from ktui.storage.requests import Page, StoreEvent, StoreList, StoreListRequest
 from ktui.storage.slices import Slices
 from ktui.storage.watch import StoreWatch
@@ -74,18 +76,15 @@ class Store:
     ) -> AsyncIterator[Page]:
         """All of it at one revision, scanned, in pages of at most `page` objects and some 8 MiB."""
         prefix = self._keys.collection(namespace).encode()
-        start, end, chunks, count, more = prefix, range_end(prefix), Chunks(page), 0, True
+        count = 0
         current_meter().etcd_lists += 1
-        while more:
-            answer = await self._client.range(
-                start, end, limit=chunks.size, revision=revision, purpose="reflector"
-            )
-            revision, count = revision or answer.revision, count or answer.count
-            yield Page(await self._scanned(answer.kvs), revision, count)
-            if answer.kvs:
-                chunks.saw(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
-                start = answer.kvs[-1].key + b"\0"
-            more = answer.more
+        reading = read_range(
+            self._client, prefix, range_end(prefix), revision=revision, most=page, purpose="reflector"
+        )
+        async with aclosing(reading) as answers:
+            async for answer in answers:
+                revision, count = revision or answer.revision, count or answer.count
+                yield Page(await self._scanned(answer.kvs), revision, count)
 
     async def probe(self) -> int:
         """etcd's head, by a linearizable read of one key that normally does not exist."""

@@ -1,0 +1,47 @@
+"""A whole range of etcd, in pieces, the next one under way while the present one is worked on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.types import RangeResult
+from ktui.storage.paging import MAX_PAGE, Chunks
+
+
+async def read_range(
+    client: EtcdClient,
+    start: bytes,
+    end: bytes,
+    *,
+    revision: int = 0,
+    most: int = MAX_PAGE,
+    purpose: str = "",
+) -> AsyncGenerator[RangeResult, None]:
+    """Answers of at most `most` keys and some 8 MiB, all at one revision: the first one's, unless given.
+
+    At least one answer, though it be empty. etcd has one request of it at a time.
+    """
+    chunks = Chunks(most)
+    answer = await client.range(start, end, limit=chunks.size, revision=revision, purpose=purpose)
+    revision = revision or answer.revision
+    while answer.more and answer.kvs:
+        chunks.saw(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
+        following = asyncio.ensure_future(
+            client.range(
+                answer.kvs[-1].key + b"\0", end, limit=chunks.size, revision=revision, purpose=purpose
+            )
+        )
+        try:
+            yield answer
+            answer = await following
+        finally:
+            if not following.done():
+                following.cancel()
+                with suppress(asyncio.CancelledError):
+                    await following
+            elif not following.cancelled():
+                following.exception()  # seen, should nobody have come for the answer
+    yield answer
