@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ktui.etcd.errors import EtcdError, ReadOnlyError, RequestTooLargeError
+from ktui.etcd.errors import (
+    CompactedError,
+    EtcdError,
+    FutureRevisionError,
+    ReadOnlyError,
+    RequestTooLargeError,
+    UnreachableError,
+)
 from ktui.kube import status
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
@@ -24,15 +31,33 @@ class UnreadableError(EtcdError):
 
 
 @contextmanager
-def writing(resource: Resource, name: str) -> Iterator[None]:
-    """Give the client a Status for what keeps an object from being written."""
+def asking(resource: Resource, verb: str) -> Iterator[None]:
+    """Give the client a Status for what etcd refuses. `verb` as upstream names it: "list", "get", "update" …
+
+    CompactedError and FutureRevisionError pass: what they mean depends on what was asked.
+    """
     try:
         yield
-    except ReadOnlyError:
-        raise status.forbidden_read_only(resource, name) from None
-    except RequestTooLargeError as error:
-        raise status.bare_error("etcdserver: request is too large") from error
+    except (CompactedError, FutureRevisionError):
+        raise
     except UnreadableError as error:
         raise error.as_status() from error
+    except UnreachableError as error:
+        raise status.server_timeout(resource, verb) from error
+    except EtcdError as error:
+        raise status.internal_error(str(error)) from error
+
+
+@contextmanager
+def writing(resource: Resource, name: str, verb: str) -> Iterator[None]:
+    """The same for writes, and for what keeps an object from being written."""
+    try:
+        with asking(resource, verb):
+            try:
+                yield
+            except ReadOnlyError:
+                raise status.forbidden_read_only(resource, name) from None
+            except RequestTooLargeError as error:
+                raise status.bare_error("etcdserver: request is too large") from error
     except CodecError as error:
         raise status.bad_request(f"{resource.kind} {name} cannot be stored: {error}") from error

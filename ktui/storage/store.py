@@ -10,7 +10,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import KV
 from ktui.kube import status
 from ktui.kube.resources import Resource
-from ktui.storage.errors import UnreadableError
+from ktui.storage.errors import asking
 from ktui.storage.keys import Keys, range_end
 from ktui.storage.leases import Leases
 from ktui.storage.lister import Lister
@@ -27,7 +27,7 @@ __all__ = ["Page", "Store", "StoreEvent", "StoreList", "StoreListRequest", "Stor
 
 
 class Store:
-    """Reads raise EtcdError (CompactedError, FutureRevisionError …) or StatusError, so do writes.
+    """Answers requests with StatusError where they fail; `pages` and `watch`, for caches, with EtcdError.
 
     `prefix` is what all its keys begin with, e.g. `/registry/pods/`.
     """
@@ -59,17 +59,19 @@ class Store:
         504 when etcd has not reached `minimum_rv`.
         """
         current_meter().etcd_gets += 1
-        answer = await self._client.range(self._keys.of(namespace, name), purpose="get")
+        with asking(self.resource, "get"):
+            answer = await self._client.range(self._keys.of(namespace, name), purpose="get")
         if answer.revision < minimum_rv:
             raise status.too_large_rv(minimum_rv, answer.revision, retry_after=0)
         return (self._reader.object(answer.kvs[0]) if answer.kvs else None), answer.revision
 
     async def list(self, request: StoreListRequest) -> StoreList:
-        """A page, or everything. 504 when etcd has not reached `minimum_rv`, 500 for an unreadable object."""
-        try:
+        """A page, or everything. 504 when etcd has not reached `minimum_rv`, 500 for an unreadable object.
+
+        CompactedError and FutureRevisionError when etcd does not have `revision`.
+        """
+        with asking(self.resource, "list"):
             return await Lister(self._client, self._keys, self._reader, request).run()
-        except UnreadableError as error:
-            raise error.as_status() from error
 
     async def pages(
         self, namespace: str | None = None, revision: int = 0, page: int = MAX_PAGE
@@ -89,7 +91,8 @@ class Store:
     async def probe(self) -> int:
         """etcd's head, by a linearizable read of one key that normally does not exist."""
         current_meter().etcd_gets += 1
-        return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
+        with asking(self.resource, "list"):
+            return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
 
     async def count(self) -> int:
         """How many objects there are (a count-only Range)."""

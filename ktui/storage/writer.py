@@ -41,7 +41,7 @@ class Writer:
         metadata = obj["metadata"]
         name = metadata["name"]
         key = self._keys.of(metadata.get("namespace"), name)
-        with writing(self._resource, name):
+        with writing(self._resource, name, "create"):
             raw = self._encode(obj)
             lease = await self._lease(ttl)
             result = await self._client.create(key, raw, lease)
@@ -68,7 +68,7 @@ class Writer:
         bytes as they are is not written. 404, or 409 unless it is at `expected_rv`.
         """
         key = self._keys.of(namespace, name)
-        with writing(self._resource, name):
+        with writing(self._resource, name, "update"):
             current, fresh = cached, cached is None
             if fresh:
                 current = await self._read(key)
@@ -101,7 +101,7 @@ class Writer:
     ) -> StoredObject:
         """Delete; the last state at the deletion's revision. 404, or 409 when a precondition fails."""
         key = self._keys.of(namespace, name)
-        with writing(self._resource, name):
+        with writing(self._resource, name, "delete"):
             current, fresh = cached, cached is None
             if fresh:
                 current = await self._read(key)

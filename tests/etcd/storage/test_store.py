@@ -10,6 +10,7 @@ import pytest
 
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
+from ktui.etcd.errors import FutureRevisionError, UnreachableError
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
@@ -262,3 +263,27 @@ async def test_a_value_beyond_etcds_limit_is_a_server_error(pods: Store) -> None
     with pytest.raises(StatusError, match="etcdserver: request is too large") as caught:
         await pods.create(big)
     assert (caught.value.code, caught.value.reason) == (500, "")
+
+
+async def test_an_etcd_that_is_gone_is_a_server_timeout(bus: Bus) -> None:
+    client = EtcdClient(EtcdConfig(("http://127.0.0.1:1",), read_only=False), bus)
+    store = Store(client, resource("pods"))
+    for verb, request in (
+        ("list", store.list(StoreListRequest())),
+        ("list", store.probe()),
+        ("get", store.get("shop", "a")),
+        ("create", store.create(pod("a"))),
+        ("update", store.update("shop", "a", lambda obj: obj)),
+        ("delete", store.delete("shop", "a")),
+    ):
+        with pytest.raises(StatusError, match=f"The {verb} operation against pods could not") as caught:
+            await request
+        assert (caught.value.code, caught.value.reason) == (500, "ServerTimeout")
+    with pytest.raises(UnreachableError):
+        await anext(store.pages())
+    await client.close()
+
+
+async def test_a_compacted_or_future_revision_is_for_the_caller_to_word(pods: Store) -> None:
+    with pytest.raises(FutureRevisionError):
+        await pods.list(StoreListRequest(revision=await pods.probe() + 1000))
