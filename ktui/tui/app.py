@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -59,6 +62,7 @@ class KtuiApp(App[int]):
         self.state = State()
         self.link = Link(Stage.STARTING)
         self.paused = False
+        self.writes = True  # whether the logs show writes
         self.clock = clock
         self.start_timers = start_timers
         self._pending: deque[AnyEvent] = deque()
@@ -91,10 +95,19 @@ class KtuiApp(App[int]):
     def on_mount(self) -> None:
         for problem in self._theme_problems:
             self.notify(problem, title="theme skipped", severity="warning", markup=False)
+        self._leave_on_signals()
         if self.source is not None:
             self.follow()
         if self.start_timers:
             self.set_interval(TABLE_INTERVAL, self.tick)
+
+    def _leave_on_signals(self) -> None:
+        """A `kill` leaves as `q` does: the terminal restored, no server behind."""
+        if self.is_headless or threading.current_thread() is not threading.main_thread():
+            return
+        loop = asyncio.get_running_loop()
+        # A hangup is left to end the process: Textual would block on the terminal that is gone.
+        loop.add_signal_handler(signal.SIGTERM, lambda: self.call_later(self.action_quit))
 
     def follow(self) -> None:
         """Connect to the source and read it until it ends."""
@@ -161,30 +174,30 @@ class KtuiApp(App[int]):
 
     # Actions.
 
-    def action_go(self, mode: str) -> None:
+    async def action_go(self, mode: str) -> None:
         if mode == self.current_mode:
             return
         if not self._trail:
             self._trail, self._place = [self.current_mode], 0
         self._trail = [*self._trail[: self._place + 1], mode][-50:]
         self._place = len(self._trail) - 1
-        self.switch_mode(mode)
+        await self.switch_mode(mode)
 
     def show_request(self, request_id: int) -> None:
         """Go to the Requests screen with the cursor on a request."""
         self.wanted_request = request_id
-        self.action_go("requests")
+        self.call_later(self.action_go, "requests")
 
-    def action_go_back(self) -> None:
-        self._walk(-1)
+    async def action_go_back(self) -> None:
+        await self._walk(-1)
 
-    def action_go_forward(self) -> None:
-        self._walk(1)
+    async def action_go_forward(self) -> None:
+        await self._walk(1)
 
-    def _walk(self, step: int) -> None:
+    async def _walk(self, step: int) -> None:
         if 0 <= self._place + step < len(self._trail):
             self._place += step
-            self.switch_mode(self._trail[self._place])
+            await self.switch_mode(self._trail[self._place])
 
     def action_filter(self) -> None:
         if isinstance(self.screen, ModeScreen):
@@ -205,6 +218,12 @@ class KtuiApp(App[int]):
         self.paused = not self.paused
         if isinstance(self.screen, ModeScreen):
             self.screen.paint() if not self.paused else self.screen.paint_frame(self.state, self.link)
+
+    def action_writes(self) -> None:
+        """Hide the writes in the logs, or show them again."""
+        self.writes = not self.writes
+        if isinstance(self.screen, ModeScreen):
+            self.screen.paint()
 
     def action_sort(self) -> None:
         if isinstance(self.screen, ModeScreen) and (table := self.screen.active_table()):

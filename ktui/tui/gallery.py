@@ -26,7 +26,7 @@ async def draw(
         app.feed(read_recording(recording))
         app.tick()
         if mode != app.current_mode:
-            app.action_go(mode)
+            await app.action_go(mode)
         await pilot.pause()
         app.tick()
         await pilot.press(*press)

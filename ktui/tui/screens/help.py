@@ -30,7 +30,7 @@ class HelpScreen(ModalScreen[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "close", id="help.close", tooltip="close")
+        Binding("escape,q,question_mark", "dismiss", "close", id="help.close", tooltip="close")
     ]
 
     def __init__(self, over: Screen[object]) -> None:
