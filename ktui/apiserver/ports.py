@@ -43,6 +43,10 @@ class PrefixChild(Protocol):
 
 
 class PrefixListing(Protocol):
+    """`complete` False: there are more children than are listed."""
+
+    @property
+    def complete(self) -> bool: ...
     @property
     def revision(self) -> int: ...
     @property

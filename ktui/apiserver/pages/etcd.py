@@ -26,7 +26,8 @@ class EtcdPages:
         listing = await self._browser.prefixes(request.parameter("prefix", f"{self._prefix}/"))
         names = ("prefix", "resource", "count", "bytes", "exact", "leaf")
         children = [{name: getattr(child, name) for name in names} for child in listing.children]
-        await send_json(response, {"revision": listing.revision, "children": children})
+        listed = {"revision": listing.revision, "children": children, "complete": listing.complete}
+        await send_json(response, listed)
 
     async def keys(self, request: Request, response: Response) -> None:
         """A page of keys under a prefix."""

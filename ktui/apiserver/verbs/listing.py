@@ -26,14 +26,15 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     options = parse_list_options(call.request.query)
     validate_list(options, call.behaviour)
     selection = selection_of(options, resource, call.info)
-    include = call.request.parameter("includeObject")
-    renderer = object_form(
-        form, resource, call.behaviour, server.services.codec, include=include, of_list=True
-    )
     cacher = server.cacher(resource)
     call.meter.seats = seats_of_list(server, call, cacher, options, selection)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))
     call.decided(answer.decision, answer.route)
+    # A form that does not fit is found out after the read, as upstream.
+    include = call.request.parameter("includeObject")
+    renderer = object_form(
+        form, resource, call.behaviour, server.services.codec, include=include, of_list=True
+    )
     await send_list(call, resource, answer, renderer, form)
 
 

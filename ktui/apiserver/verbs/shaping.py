@@ -27,6 +27,8 @@ def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]
     """
     if not resource.custom:
         sent = copy.deepcopy(obj)
+        # Never stored in an object, and no mistake of the client's.
+        (sent.get("metadata") or {}).pop("resourceVersion", None)
         set_defaults(obj)
         stored = writing.as_stored(server, obj, resource)
         return stored, unknown_fields(sent, stored)

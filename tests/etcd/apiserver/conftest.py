@@ -1,0 +1,137 @@
+"""The whole server over a real etcd, spoken to over real HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ktui.apiserver.app import build_app
+from ktui.apiserver.http.server import HttpServer
+from ktui.apiserver.services import Services
+from ktui.cacher.registry import Registry
+from ktui.cacher.settings import Settings
+from ktui.cli.codec import StoredCodec
+from ktui.etcd.client import EtcdClient
+from ktui.kube.resources import Resource
+from ktui.storage.browser import Browser
+from ktui.storage.leases import Leases
+from ktui.storage.store import Store
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import ServerInfo
+
+TOKEN = "s3cret"
+JSON = {"Content-Type": "application/json"}
+MERGE = {"Content-Type": "application/merge-patch+json"}
+TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
+
+
+class Facts:
+    """What the composer knows; `writable` can be taken away."""
+
+    def __init__(self, client: EtcdClient, prefix: str) -> None:
+        self.writable = True
+        self.problem = ""
+        self._client = client
+        self._prefix = prefix
+
+    def info(self) -> ServerInfo:
+        return ServerInfo(
+            ktui_version="test",
+            kube_version="1.36",
+            etcd_version=self._client.version,
+            etcd_kind="embedded",
+            endpoints=self._client.endpoints,
+            writable=self.writable,
+            progress="assumed",
+            etcd_prefix=self._prefix,
+        )
+
+    def etcd_problem(self) -> str:
+        return self.problem
+
+
+class Api:
+    """A running server and a client that is let in."""
+
+    def __init__(self, server: HttpServer, services: Services, facts: Facts, http: httpx.AsyncClient) -> None:
+        self.server = server
+        self.services = services
+        self.facts = facts
+        self.http = http
+
+    async def get(self, path: str, **headers: str) -> httpx.Response:
+        return await self.http.get(path, headers=headers)
+
+    async def create(self, path: str, obj: dict[str, Any], **query: str) -> httpx.Response:
+        return await self.http.post(path, content=json.dumps(obj), headers=JSON, params=query)
+
+    async def merge(self, path: str, patch: dict[str, Any]) -> httpx.Response:
+        return await self.http.patch(path, content=json.dumps(patch), headers=MERGE)
+
+    async def delete(self, path: str, **query: str) -> httpx.Response:
+        return await self.http.delete(path, params=query)
+
+    async def config_map(self, name: str, **labels: str) -> dict[str, Any]:
+        """Create one in namespace a."""
+        body = {"metadata": {"name": name, "labels": labels}, "data": {"k": name}}
+        answer = await self.create("/api/v1/namespaces/a/configmaps", body)
+        assert answer.status_code == 201, answer.text
+        created: dict[str, Any] = answer.json()
+        return created
+
+
+@pytest.fixture(scope="package")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="package", autouse=True)
+async def one_loop(anyio_backend: str) -> AsyncIterator[None]:
+    """All tests here share one event loop: gRPC still has news of cancelled watches for it."""
+    yield
+
+
+@contextlib.asynccontextmanager
+async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) -> AsyncIterator[Api]:
+    bus, settings, leases = Bus(), Settings(), Leases(client)
+    facts = Facts(client, prefix)
+
+    def make_store(resource: Resource) -> Store:
+        return Store(client, resource, prefix, leases=leases)
+
+    registry = Registry(make_store, settings, bus)
+    browser = Browser(client, prefix)
+    services = Services(registry, settings, bus, facts, browser, StoredCodec(), token)
+    server = HttpServer(build_app(services), "127.0.0.1:0")
+    await server.start()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        async with httpx.AsyncClient(
+            base_url=server.url, headers=headers, timeout=20, trust_env=False
+        ) as http:
+            yield Api(server, services, facts, http)
+    finally:
+        await server.stop()
+        await registry.close()
+
+
+@pytest.fixture
+async def api(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
+    """A server with the namespace `a`."""
+    async with running(client, prefix) as api:
+        answer = await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
+        assert answer.status_code == 201, answer.text
+        yield api
+
+
+@pytest.fixture
+def widgets() -> dict[str, Any]:
+    """A CustomResourceDefinition with a schema, a default and a status subresource."""
+    definition: dict[str, Any] = json.loads((Path(__file__).parent / "widgets.json").read_text())
+    return definition

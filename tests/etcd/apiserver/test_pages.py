@@ -1,0 +1,97 @@
+"""What is served beside the Kubernetes API, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from tests.etcd.apiserver.conftest import Api
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_telemetry_streams_the_state_first(api: Api) -> None:
+    async with api.http.stream("GET", "/telemetry") as response:
+        lines = response.aiter_lines()
+        first = json.loads(await anext(lines))
+        assert first["type"] == "server"
+        await api.get("/api/v1/namespaces?limit=1")
+        async with asyncio.timeout(5):
+            async for line in lines:
+                if json.loads(line)["type"] == "request_finished":
+                    break
+    async with asyncio.timeout(5):
+        while api.services.bus.watched:
+            await asyncio.sleep(0.005)
+
+
+async def test_the_rules_can_be_switched(api: Api) -> None:
+    answer = await api.http.put("/ktui/v1/behaviour", json={"kube_version": "1.30", "feature_gates": {}})
+    assert answer.json() == {"kube_version": "1.30", "feature_gates": {}}
+    assert (await api.get("/version")).json()["minor"] == "30"
+    routed = await api.get("/api/v1/namespaces/a/configmaps")
+    assert routed.headers["x-ktui-route"] == "etcd"
+    for body in ({"kube_version": "0.1"}, {"kube_version": "1.30", "feature_gates": {"Nope": True}}, {}):
+        assert (await api.http.put("/ktui/v1/behaviour", json=body)).status_code == 400
+
+
+async def test_etcd_can_be_browsed(api: Api) -> None:
+    created = await api.config_map("one")
+    prefix = api.facts.info().etcd_prefix
+    children = (await api.get(f"/ktui/v1/etcd/prefixes?prefix={prefix}/")).json()["children"]
+    assert f"{prefix}/configmaps/" in [child["prefix"] for child in children]
+    keys = (await api.get(f"/ktui/v1/etcd/keys?prefix={prefix}/configmaps/")).json()
+    assert [row["key"] for row in keys["keys"]] == [f"{prefix}/configmaps/a/one"]
+    key = (await api.get(f"/ktui/v1/etcd/key?key={prefix}/configmaps/a/one")).json()
+    assert str(key["mod_revision"]) == created["metadata"]["resourceVersion"]
+    assert key["json"]["data"] == {"k": "one"} and key["raw_bytes"] > 0
+    assert (await api.get("/ktui/v1/etcd/key?key=/none")).status_code == 404
+    assert (await api.get("/ktui/v1/etcd/key")).status_code == 400
+
+
+async def test_secrets_in_etcd_are_masked(api: Api) -> None:
+    body = {"metadata": {"name": "s"}, "data": {"p": "aHVudGVyMg=="}}
+    assert (await api.create("/api/v1/namespaces/a/secrets", body)).status_code == 201
+    key = f"{api.facts.info().etcd_prefix}/secrets/a/s"
+    masked = await api.get(f"/ktui/v1/etcd/key?key={key}")
+    assert "aHVudGVyMg" not in masked.text and b"hunter2".hex() not in masked.text
+    assert "aHVudGVyMg" in (await api.get(f"/ktui/v1/etcd/key?key={key}&reveal=1")).text
+
+
+async def test_caches_can_be_looked_into(api: Api) -> None:
+    await api.config_map("one")
+    assert (await api.http.post("/ktui/v1/caches/configmaps/warm")).status_code == 202
+    async with asyncio.timeout(10):
+        while not (objects := (await api.get("/ktui/v1/caches/configmaps/objects")).json())["total"]:
+            await asyncio.sleep(0.01)
+    assert objects["objects"][0]["name"] == "one" and objects["objects"][0]["bytes"] > 0
+    await api.config_map("two")
+    async with asyncio.timeout(10):
+        while not (events := (await api.get("/ktui/v1/caches/configmaps/events")).json()["events"]):
+            await asyncio.sleep(0.01)
+    assert (events[0]["type"], events[0]["name"]) == ("ADDED", "two")
+    found = (await api.get("/ktui/v1/caches/configmaps/objects?filter=a/TW")).json()
+    assert [row["name"] for row in found["objects"]] == ["two"]
+    assert (await api.get("/ktui/v1/caches/nope/objects")).status_code == 404
+
+
+async def test_metrics_bear_upstreams_names(api: Api) -> None:
+    await api.get("/api/v1/namespaces/a/configmaps?limit=1")
+    text = (await api.get("/metrics")).text
+    assert (
+        'apiserver_request_total{verb="LIST",group="",version="v1",resource="configmaps",subresource="",'
+        'scope="namespace",component="apiserver",dry_run="",code="200"} 1' in text
+    )
+    assert 'apiserver_storage_list_total{group="",resource="configmaps"} 1' in text
+    assert "# TYPE apiserver_request_duration_seconds histogram" in text
+    assert "apiserver_watch_cache_resource_version{" in text
+
+
+async def test_readiness_tells_of_etcd(api: Api) -> None:
+    assert (await api.get("/readyz?verbose")).text.endswith("readyz check passed\n")
+    api.facts.problem = "127.0.0.1:2379 refuses connections"
+    answer = await api.get("/readyz")
+    assert answer.status_code == 500 and "[-]etcd failed" in answer.text
+    assert (await api.get("/livez")).text == "ok"

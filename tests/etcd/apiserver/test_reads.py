@@ -1,0 +1,151 @@
+"""GET and LIST over HTTP: bodies, forms, headers."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ktui.telemetry.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted
+from tests.etcd.apiserver.conftest import TABLE, Api
+
+pytestmark = pytest.mark.anyio
+
+COLLECTION = "/api/v1/namespaces/a/configmaps"
+
+
+async def test_an_object_comes_back_as_it_was_created(api: Api) -> None:
+    created = await api.config_map("one", app="x")
+    answer = await api.get(f"{COLLECTION}/one")
+    assert answer.json() == created
+    assert answer.headers["x-ktui-route"] == "etcd"
+    assert answer.headers["x-ktui-cost"].startswith("fetched=")
+    assert int(answer.headers["x-ktui-request-id"]) > 0
+    assert "total;dur=" in answer.headers["server-timing"]
+    assert answer.headers["x-ktui-reason"].split()[0] in answer.headers["x-ktui-reason"]
+
+
+async def test_what_is_not_there_is_404(api: Api) -> None:
+    answer = await api.get(f"{COLLECTION}/none")
+    assert answer.status_code == 404
+    assert answer.json()["message"] == 'configmaps "none" not found'
+    assert answer.headers["x-ktui-route"] == "etcd"
+
+
+async def test_a_warm_cache_answers_lists(api: Api) -> None:
+    for name in ("a", "b", "c"):
+        await api.config_map(name, even="yes" if name == "b" else "no")
+    await api.http.post("/ktui/v1/caches/configmaps/warm")
+    async with asyncio.timeout(10):
+        while (await api.get(f"{COLLECTION}?resourceVersion=0")).status_code == 429:
+            await asyncio.sleep(0.01)
+    answer = await api.get(f"{COLLECTION}?labelSelector=even%3Dyes")
+    assert [item["metadata"]["name"] for item in answer.json()["items"]] == ["b"]
+    assert answer.headers["x-ktui-route"] == "cache"
+    cost = dict(part.split("=") for part in answer.headers["x-ktui-cost"].split(", "))
+    assert (cost["fetched"], cost["returned"], cost["etcd_gets"]) == ("3", "1", "1")
+
+
+async def test_pages_follow_their_token(api: Api) -> None:
+    for at in range(5):
+        await api.config_map(f"c{at}")
+    names: list[str] = []
+    url = f"{COLLECTION}?limit=2"
+    for remaining in (3, 1, None):
+        page = (await api.get(url)).json()
+        names += [item["metadata"]["name"] for item in page["items"]]
+        assert page["metadata"].get("remainingItemCount") == remaining
+        url = f"{COLLECTION}?limit=2&continue={page['metadata'].get('continue', '')}"
+    assert names == [f"c{at}" for at in range(5)]
+
+
+async def test_tables_and_metadata_only(api: Api) -> None:
+    await api.config_map("one")
+    table = (await api.get(f"{COLLECTION}?limit=5", **TABLE)).json()
+    assert (table["kind"], [column["name"] for column in table["columnDefinitions"]]) == (
+        "Table",
+        ["Name", "Data", "Age"],
+    )
+    assert table["rows"][0]["cells"][:2] == ["one", 1]
+    assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
+    bare = await api.get(f"{COLLECTION}?limit=5&includeObject=None", **TABLE)
+    assert bare.json()["rows"][0]["object"] is None
+    accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+    listed = (await api.get(f"{COLLECTION}?limit=5", Accept=accept)).json()
+    assert set(listed["items"][0]) == {"kind", "apiVersion", "metadata"}
+
+
+async def test_big_answers_are_packed_for_who_takes_it(api: Api) -> None:
+    for at in range(3):
+        body = {"metadata": {"name": f"big-{at}"}, "data": {"k": "x" * 60_000}}
+        assert (await api.create(COLLECTION, body)).status_code == 201
+    packed = await api.get(f"{COLLECTION}?limit=9", **{"Accept-Encoding": "gzip"})
+    plain = await api.get(f"{COLLECTION}?limit=9", **{"Accept-Encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.json() == plain.json()
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "text"),
+    [
+        ("/api/v1/foos", 404, "the server could not find the requested resource"),
+        ("/apis/nope.io/v1/things", 404, "404 page not found\n"),
+        ("/nope", 404, "404 page not found\n"),
+        ("/api/v1/namespaces/a/nodes", 404, "the server could not find the requested resource"),
+        (f"{COLLECTION}?limit=abc", 400, "strconv.ParseInt"),
+        (f"{COLLECTION}?resourceVersionMatch=Exact", 422, "resourceVersionMatch is forbidden"),
+        (f"{COLLECTION}?labelSelector=a%20b%20c", 400, "unable to parse requirement"),
+    ],
+)
+async def test_requests_that_make_no_sense(api: Api, path: str, code: int, text: str) -> None:
+    answer = await api.get(path)
+    assert answer.status_code == code
+    assert text in (answer.text if answer.text.startswith("404") else answer.json()["message"])
+
+
+async def test_who_is_not_let_in(api: Api) -> None:
+    wrong = await api.get(COLLECTION, Authorization="Bearer wrong")
+    assert (wrong.status_code, wrong.json()["message"]) == (401, "Unauthorized")
+    nobody = await api.get(COLLECTION, Authorization="")
+    assert nobody.status_code == 403
+    assert "system:anonymous" in nobody.json()["message"]
+    assert (await api.get("/readyz", Authorization="")).text == "ok"
+
+
+async def test_telemetry_follows_a_request(api: Api) -> None:
+    subscription = api.services.bus.subscribe()
+    await api.get(f"{COLLECTION}?limit=1", **{"User-Agent": "curl/8 (x)"})
+    seen: list[AnyEvent] = []
+    async with asyncio.timeout(5):
+        async for batch in subscription.batches():
+            seen += batch
+            if any(isinstance(event, RequestFinished) for event in batch):
+                break
+    subscription.close()
+    started = next(event for event in seen if isinstance(event, RequestStarted))
+    routed = next(event for event in seen if isinstance(event, RequestRouted))
+    finished = next(event for event in seen if isinstance(event, RequestFinished))
+    assert (started.verb, started.resource, started.namespace, started.client) == (
+        "LIST",
+        "configmaps",
+        "a",
+        "curl",
+    )
+    assert started.id == routed.id == finished.id
+    assert routed.steps and routed.reason
+    assert finished.status == 200 and finished.sent_bytes > 0 and finished.ms > 0
+    assert finished.route == routed.route
+
+
+async def test_a_fault_of_ours_is_a_500_without_a_traceback(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(resource: object) -> None:
+        raise RuntimeError("secret details")
+
+    monkeypatch.setattr(api.services.registry, "for_resource", broken)
+    answer = await api.get(COLLECTION)
+    assert answer.status_code == 500
+    assert answer.json()["reason"] == "InternalError"
+    assert "secret details" not in answer.text

@@ -1,0 +1,123 @@
+"""WATCH over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.etcd.apiserver.conftest import TABLE, Api
+
+pytestmark = pytest.mark.anyio
+
+COLLECTION = "/api/v1/namespaces/a/configmaps"
+
+
+class Events:
+    def __init__(self, lines: AsyncIterator[str]) -> None:
+        self._lines = lines
+
+    async def next(self) -> dict[str, Any]:
+        async with asyncio.timeout(10):
+            event: dict[str, Any] = json.loads(await anext(self._lines))
+            return event
+
+
+@asynccontextmanager
+async def watching(api: Api, query: str = "", **headers: str) -> AsyncIterator[Events]:
+    url = f"{COLLECTION}?watch=1&timeoutSeconds=30&{query}"
+    async with api.http.stream("GET", url, headers=headers) as response:
+        assert response.status_code == 200, await response.aread()
+        yield Events(response.aiter_lines())
+
+
+async def ready(api: Api) -> str:
+    """Warm the cache; the resourceVersion of the collection."""
+    async with asyncio.timeout(10):
+        while (answer := await api.get(COLLECTION)).status_code == 429:
+            await asyncio.sleep(0.01)
+    rv: str = answer.json()["metadata"]["resourceVersion"]
+    return rv
+
+
+async def test_what_happens_is_told_at_once(api: Api) -> None:
+    rv = await ready(api)
+    async with watching(api, f"resourceVersion={rv}") as events:
+        created = await api.config_map("one")
+        assert await events.next() == {"type": "ADDED", "object": created}
+        await api.merge(f"{COLLECTION}/one", {"data": {"k": "2"}})
+        changed = await events.next()
+        assert (changed["type"], changed["object"]["data"]) == ("MODIFIED", {"k": "2"})
+        await api.delete(f"{COLLECTION}/one")
+        gone = await events.next()
+        assert gone["type"] == "DELETED"
+        assert int(gone["object"]["metadata"]["resourceVersion"]) > int(
+            changed["object"]["metadata"]["resourceVersion"]
+        )
+
+
+async def test_leaving_the_selector_is_a_deletion(api: Api) -> None:
+    rv = await ready(api)
+    async with watching(api, f"resourceVersion={rv}&labelSelector=in%3Dyes") as events:
+        await api.config_map("one", **{"in": "yes"})
+        assert (await events.next())["type"] == "ADDED"
+        await api.merge(f"{COLLECTION}/one", {"metadata": {"labels": {"in": "no"}}})
+        assert (await events.next())["type"] == "DELETED"
+
+
+async def test_a_table_watch_names_its_columns_once(api: Api) -> None:
+    rv = await ready(api)
+    async with watching(api, f"resourceVersion={rv}", **TABLE) as events:
+        await api.config_map("one")
+        await api.config_map("two")
+        first, second = await events.next(), await events.next()
+    assert len(first["object"]["columnDefinitions"]) == 3
+    assert second["object"]["columnDefinitions"] is None
+    assert second["object"]["rows"][0]["cells"][0] == "two"
+
+
+async def test_initial_events_end_with_a_bookmark(api: Api) -> None:
+    await api.config_map("one")
+    await ready(api)
+    query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    async with watching(api, query) as events:
+        assert (await events.next())["type"] == "ADDED"
+        bookmark = await events.next()
+    assert bookmark["type"] == "BOOKMARK"
+    assert bookmark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+async def test_the_head_comes_before_the_first_event(api: Api) -> None:
+    rv = await ready(api)
+    async with asyncio.timeout(5):
+        async with watching(api, f"resourceVersion={rv}"):
+            pass
+
+
+async def test_the_stream_ends_with_its_timeout(api: Api) -> None:
+    rv = await ready(api)
+    async with asyncio.timeout(5):
+        answer = await api.get(f"{COLLECTION}?watch=1&timeoutSeconds=1&resourceVersion={rv}")
+    assert answer.text == ""
+
+
+async def test_a_client_that_leaves_frees_its_watcher(api: Api) -> None:
+    rv = await ready(api)
+    cacher = api.services.registry.find("configmaps")
+    assert cacher is not None and cacher.fed is not None
+    async with watching(api, f"resourceVersion={rv}"):
+        assert cacher.fed.state().watchers == 1
+    async with asyncio.timeout(5):
+        while cacher.fed.state().watchers:
+            await asyncio.sleep(0.005)
+
+
+async def test_too_old_is_an_error_in_the_stream(api: Api) -> None:
+    await ready(api)
+    async with watching(api, "resourceVersion=1") as events:
+        error = await events.next()
+    assert (error["type"], error["object"]["code"], error["object"]["reason"]) == ("ERROR", 410, "Expired")
