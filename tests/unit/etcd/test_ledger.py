@@ -1,0 +1,68 @@
+"""The account of RPCs: totals at once, telemetry at most four times a second."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ktui.etcd.errors import UnreachableError
+from ktui.etcd.ledger import Entry, Ledger
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import AnyEvent, EtcdHealth, Progress, Toll
+
+
+class Watched(Bus):
+    """Remembers what is published."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[AnyEvent] = []
+        self.arrived = asyncio.Event()
+
+    def publish(self, event: AnyEvent) -> None:
+        self.seen.append(event)
+        self.arrived.set()
+
+    def of(self, kind: type[AnyEvent]) -> list[AnyEvent]:
+        return [event for event in self.seen if isinstance(event, kind)]
+
+
+async def burst() -> None:
+    bus = Watched()
+    ledger = Ledger(bus)
+    for revision in range(1, 1001):
+        ledger.book(Entry("range", "list", sent=10, received=100, revision=revision), str)
+    assert (ledger.rpcs, ledger.sent_bytes, ledger.received_bytes, ledger.head) == (
+        1000,
+        10_000,
+        100_000,
+        1000,
+    )
+    first = len(bus.of(Toll))
+    assert first == 1
+    bus.arrived.clear()
+    async with asyncio.timeout(5):
+        await bus.arrived.wait()
+    assert bus.of(Toll)[first:] == [Toll(rpcs=1000, sent_bytes=10_000, received_bytes=100_000)]
+    assert bus.of(Progress)[-1] == Progress(head=1000)
+    ledger.close()
+    assert len(bus.of(Toll)) == 2
+
+
+def test_a_burst_is_told_in_two_events() -> None:
+    asyncio.run(burst())
+
+
+async def outage() -> None:
+    bus = Watched()
+    ledger = Ledger(bus)
+    for sentence in ("gone", "gone", "still gone"):
+        ledger.failed(UnreachableError(sentence))
+    ledger.failed(ValueError("not etcd's fault"))
+    ledger.answered()
+    ledger.answered()
+    health = [(event.ok, event.detail) for event in bus.of(EtcdHealth) if isinstance(event, EtcdHealth)]
+    assert health == [(False, "gone"), (False, "still gone"), (True, "")]
+
+
+def test_an_outage_is_told_when_it_begins_changes_and_ends() -> None:
+    asyncio.run(outage())
