@@ -110,7 +110,7 @@ class Composition:
         self._client = client = await EtcdClient.connect(await self._etcd_config(), self._bus)
         settings = self._settings(client)
         self._registry = registry = self._make_registry(client, settings)
-        browser = Browser(client, self._args.etcd_prefix, resource_at)
+        browser = Browser(client, self._args.etcd_prefix, resource_at, gentle=self._etcd is None)
         services = self._services(client, settings, registry, browser)
         self._http = HttpServer(build_app(services), self._args.listen, self._tls())
         await self._http.start()
