@@ -8,6 +8,7 @@ from ktui.wire.schema import BYTES, FIXED32, FIXED64, VARINT, Field
 TRUNCATED = "the value is truncated: a length points past its end"
 
 _U64 = (1 << 64) - 1
+_ONE_BYTE = [bytes([value]) for value in range(128)]
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
@@ -40,6 +41,8 @@ def signed32(value: int) -> int:
 
 def put_varint(value: int) -> bytes:
     """Varint of a number; negative ones take 10 bytes, as two's complement."""
+    if 0 <= value < 128:
+        return _ONE_BYTE[value]
     value &= _U64
     out = bytearray()
     while value > 127:

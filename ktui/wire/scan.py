@@ -10,9 +10,11 @@ from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.pb import TRUNCATED, put_bytes, varint
 from ktui.wire.scanjson import JsonScan
-from ktui.wire.scanpb import ProtobufScan, Scanned, compile_scan
+from ktui.wire.scanned import Scanned
+from ktui.wire.scanpb import ProtobufScan, compile_scan
 from ktui.wire.schema import message_of
 from ktui.wire.selectable import selectable_of
+from ktui.wire.shapes import Shapes
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
@@ -30,26 +32,34 @@ class Scanner:
         self._json = JsonScan(self._selectable)
         self._by_message: dict[str, ProtobufScan] = {}
         self._head = b""
-        self._usual: ProtobufScan | None = None
+        self._shapes: Shapes | None = None
         message = message_of(resource.storage_version, resource.kind)
         if resource.encoding == "protobuf" and message is not None:
             type_meta = put_bytes(1, resource.storage_version.encode()) + put_bytes(2, resource.kind.encode())
             self._head = MAGIC + put_bytes(1, type_meta) + b"\x12"
             self._usual = self._scan_of(message)
+            self._shapes = Shapes(message, self._selectable)
 
     def scan(self, raw: bytes) -> Scanned:
         """The names, labels and fields of a stored value. CodecError when it cannot be read."""
         try:
-            if self._usual is not None and raw.startswith(self._head):
-                size, start = varint(raw, len(self._head))
-                if start + size > len(raw):
-                    raise CodecError(TRUNCATED)
-                return self._usual(raw, start, start + size)
-            return self._other(raw)
+            if self._shapes is None:
+                return self._other(raw)
+            return self._shapes.scan(raw) or self._walked(raw, self._shapes)
         except IndexError:
             raise CodecError(TRUNCATED) from None
         except (ValueError, RecursionError) as error:
             raise CodecError(f"the value cannot be read: {error}") from None
+
+    def _walked(self, raw: bytes, shapes: Shapes) -> Scanned:
+        if not raw.startswith(self._head):
+            return self._other(raw)
+        size, start = varint(raw, len(self._head))
+        if start + size > len(raw):
+            raise CodecError(TRUNCATED)
+        scanned = self._usual(raw, start, start + size)
+        shapes.missed(raw, start, start + size, scanned)
+        return scanned
 
     def _other(self, raw: bytes) -> Scanned:
         if raw.startswith(b"{"):

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.wire.scanpb import Scanned
+from ktui.wire.scanned import Scanned
 from ktui.wire.selectable import Path, Selectable, as_selected, combined
 
 _ALWAYS: tuple[Path, ...] = tuple(("metadata", name) for name in ("name", "namespace", "uid", "labels"))

@@ -3,24 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from ktui.wire.errors import CodecError
-from ktui.wire.jsontext import GO_UTF8, utf8
-from ktui.wire.pb import signed64, varint, walk
+from ktui.wire.jsontext import GO_UTF8
+from ktui.wire.pb import signed64, varint
+from ktui.wire.scanned import Scanned, SharedLabels, SharedStrings
 from ktui.wire.schema import Field, fields
 from ktui.wire.selectable import Path, Selectable
-
-
-class Scanned(msgspec.Struct, frozen=True, gc=False):
-    """What a filter needs of one object. Equal label sets share one dict: never change it."""
-
-    namespace: str
-    name: str
-    uid: str
-    labels: dict[str, str]
-    fields: dict[str, str]
-
 
 ProtobufScan = Callable[[bytes, int, int], Scanned]
 """(value, where the message begins, where it ends) → what it holds."""
@@ -30,8 +18,6 @@ Tree = dict[str, Any]
 
 END = b"\xff\x7f"
 """Behind a message: a tag greater than all others, so that loops need no bounds check."""
-
-_SHARED_ENTRIES = 20_000
 
 
 def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
@@ -185,30 +171,3 @@ def _skip(data: bytes, at: int) -> int:
 def _number(data: bytes, at: int) -> tuple[int, int]:
     value, at = varint(data, at)
     return signed64(value), at
-
-
-class SharedStrings(dict[bytes, str]):
-    """Few values, many objects: node names, phases, namespaces."""
-
-    def __missing__(self, encoded: bytes) -> str:
-        if len(self) > _SHARED_ENTRIES:
-            self.clear()
-        text = self[encoded] = utf8(encoded)
-        return text
-
-
-class SharedLabels(dict[bytes, dict[str, str]]):
-    """The pods of a ReplicaSet have one label set: the run of encoded entries → one dict."""
-
-    def __missing__(self, run: bytes) -> dict[str, str]:
-        if len(self) > _SHARED_ENTRIES:
-            self.clear()
-        labels = {}
-        for _, _, entry in walk(run):
-            key = value = b""
-            for number, _, part in walk(entry) if isinstance(entry, bytes) else ():
-                if isinstance(part, bytes):
-                    key, value = (part, value) if number == 1 else (key, part)
-            labels[utf8(key)] = utf8(value)
-        self[run] = labels
-        return labels

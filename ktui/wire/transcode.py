@@ -24,6 +24,14 @@ RV_MARK = b"\0"
 
 _CLAIM = b'{"kind":"PersistentVolumeClaim","apiVersion":"v1"'
 
+_UNIQUE = {
+    "meta.v1.ObjectMeta": ("name", "uid"),
+    "core.v1.ContainerStatus": ("containerID",),
+    "core.v1.PodStatus": ("podIP",),
+    "core.v1.PodIP": ("ip",),
+}
+"""Fields whose text is another one in every object: keeping it would be in vain."""
+
 Text = Callable[[bytes], bytes]
 
 
@@ -134,7 +142,8 @@ class Transcoder:
         }
         for row in (row for row in rows if row.wire_type == BYTES):
             slot = f"text_{row.number}"
-            names[slot] = self._text_of(row, whole_object, Slot(names, slot))
+            unique = row.name in _UNIQUE.get(message, ())
+            names[slot] = jsontext.quote if unique else self._text_of(row, whole_object, Slot(names, slot))
         exec(compile(source(message, rows, whole_object), f"<{message}>", "exec"), names)
         return Functions(names["members"], names["object"])
 

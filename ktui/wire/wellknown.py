@@ -19,8 +19,7 @@ def time(data: bytes) -> bytes:
     if not data:
         return NULL
     seconds, nanos = _timestamp(data)
-    seconds += nanos // 1_000_000_000
-    if seconds == ZERO_TIME_SECONDS:
+    if seconds == ZERO_TIME_SECONDS and not nanos:
         return NULL
     return f'"{_civil(seconds)}Z"'.encode()
 
@@ -30,21 +29,21 @@ def microtime(data: bytes) -> bytes:
     if not data:
         return NULL
     seconds, nanos = _timestamp(data)
-    carry, nanos = divmod(nanos, 1_000_000_000)
-    seconds += carry
     if seconds == ZERO_TIME_SECONDS and not nanos:
         return NULL
     return f'"{_civil(seconds)}.{nanos // 1000:06d}Z"'.encode()
 
 
 def _timestamp(data: bytes) -> tuple[int, int]:
+    """Unix seconds and 0 to 999,999,999 nanoseconds."""
     seconds = nanos = 0
     for number, _, value in walk(data):
         if number == 1 and isinstance(value, int):
             seconds = signed64(value)
         elif number == 2 and isinstance(value, int):
             nanos = signed32(value)
-    return seconds, nanos
+    carry, nanos = divmod(nanos, 1_000_000_000)
+    return seconds + carry, nanos
 
 
 def _civil(seconds: int) -> str:

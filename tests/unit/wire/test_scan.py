@@ -1,4 +1,5 @@
 import json
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.wire.codec import CodecError, object_json
 from ktui.wire.encode import encode_message, encode_object, envelope_of
-from ktui.wire.scan import Scanner
+from ktui.wire.scan import Scanned, Scanner
 from tests.unit.wire.corpus import conformance, golden, resource_of
 
 
@@ -105,6 +106,33 @@ def test_a_value_of_another_version_is_scanned_by_its_own_message() -> None:
         encode_message("policy.v1beta1.PodDisruptionBudget", {"metadata": {"name": "p"}}),
     )
     assert Scanner(_builtin("policy", "poddisruptionbudgets")).scan(raw).name == "p"
+
+
+def test_a_known_shape_gives_what_walking_gives() -> None:
+    """Damages that keep the size: a scanner that knows the shape, and one that knows none."""
+    chance = random.Random(7)
+    cut = 0
+    for value in golden():
+        resource = resource_of(value.served)
+        learned = Scanner(resource)
+        for _ in range(3):
+            learned.scan(value.raw)
+        for _ in range(60):
+            raw = bytearray(value.raw)
+            for _ in range(chance.choice((1, 1, 3))):
+                raw[chance.randrange(len(raw))] = chance.choice(b"\x00\x01\x08\x0a\x12\x1a\x52\x7f\x80abcz")
+            outcome = _outcome(learned, bytes(raw))
+            assert outcome == _outcome(Scanner(resource), bytes(raw))
+            if isinstance(outcome, Scanned) and learned._shapes:
+                cut += learned._shapes.scan(bytes(raw)) is not None
+    assert cut > 60, "most damages lie in text, so the shape still fits"
+
+
+def _outcome(scanner: Scanner, raw: bytes) -> object:
+    try:
+        return scanner.scan(raw)
+    except CodecError as error:
+        return error.reason
 
 
 WIDGETS = Resource(
