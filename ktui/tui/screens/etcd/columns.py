@@ -72,8 +72,8 @@ def _short_history(detail: KeyDetail, version: str) -> Content:
     left = "" if detail.ttl is None else f" · ttl {duration(detail.ttl)}"
     return line(
         (f"rev {integer(detail.mod_revision)}", "$foreground"),
-        (f"{version} · created {integer(detail.create_revision)}", "$ink-muted"),
         (left, "$route-wait"),
+        (f"{version} · created {integer(detail.create_revision)}", "$ink-muted"),
     )
 
 

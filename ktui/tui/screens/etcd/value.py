@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from textual.app import ComposeResult
@@ -9,10 +10,11 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.tui.model.etcd_view import KeyDetail, is_secret
+from ktui.tui.model.format import safe
 from ktui.tui.model.object_lines import Line, Span, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.screens.etcd.columns import about_key
 from ktui.tui.widgets.line_view import LineView
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.panel import Panel
 
 VIEWS = ("yaml", "json", "hex")
@@ -60,7 +62,7 @@ class ValueView(Vertical):
 
     def fail(self, problem: str) -> None:
         self.clear()
-        self._meta(line((problem, "$error")))
+        self.query_one("#meta", Panel).show(lambda width, _: _wrapped(problem, width))
 
     def show(self, detail: KeyDetail, *, revealed: bool) -> None:
         self.detail, self._revealed = detail, revealed
@@ -110,6 +112,10 @@ class ValueView(Vertical):
             )
         shown: Any = detail.json
         return json_lines(shown) if self.view == "json" else yaml_lines(shown)
+
+
+def _wrapped(problem: str, width: int) -> Content:
+    return lines([line((part, "$error")) for part in textwrap.wrap(safe(problem), max(10, width))])
 
 
 def _said(text: str) -> list[Line]:

@@ -39,7 +39,8 @@ def _verdict(result: LabResult) -> Content:
 
 def _cost(result: LabResult) -> Content:
     cost = result.measures
-    etcd = "…" if cost.etcd_keys is None else f"{integer(cost.etcd_keys)} etcd keys"
+    keys = cost.etcd_keys
+    etcd = "…" if keys is None else f"{integer(keys)} etcd key{'' if keys == 1 else 's'}"
     parts = [
         etcd,
         f"{integer(cost.fetched)} fetched → {integer(cost.evaluated)} evaluated",

@@ -48,7 +48,7 @@ def foreseen_content(prediction: Prediction, width: int, height: int) -> Content
 
 def _verdict(prediction: Prediction, explanation: Explanation, width: int, most: int) -> list[Content]:
     if prediction.problem is not None:
-        return _problem_lines(prediction.problem, width, most)
+        return _problem_lines(prediction.problem, width, most + 2)  # in the place of what it would promise
     decision = explanation.decision
     badge = badge_of_route(decision.route.value)
     return _badged(badge.letter, badge.style, badge.word, REASONS[decision.reason_id], width, most)
