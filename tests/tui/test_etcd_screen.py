@@ -179,7 +179,7 @@ async def test_a_failure_is_said_and_u_tries_again() -> None:
     app = asking_app(server)
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("4")
-        await until(pilot, lambda: FAILING[:40] in shown(app))
+        await until(pilot, lambda: FAILING[:30] in shown(app))
         server.failing = ""
         await pilot.press("u")
         await until(pilot, lambda: screen_of(app).prefixes.total == 11)
@@ -229,7 +229,7 @@ def test_failing(snap_compare: Snap) -> None:
 
     async def fail(pilot: Any) -> None:
         await pilot.press("4")
-        await until_shown(pilot, "could not be read", FAILING[:40])
+        await until_shown(pilot, "could not be read", FAILING[:30])
 
     assert snap_compare(asking_app(server), run_before=fail, terminal_size=SMALL)
 
