@@ -29,7 +29,7 @@ def object_form(
         return Table(plain, resource, behaviour, form.meta_api_version, check_include(include))
     if of_list != form.target.endswith("List"):
         raise _wrong_shape(form.target, of_list)
-    return Partial(plain, form.meta_api_version)
+    return Partial(plain, form.meta_api_version, resource.id)
 
 
 def _wrong_shape(target: str, of_list: bool) -> StatusError:

@@ -17,6 +17,10 @@ KIND = "PartialObjectMetadata"
 LIST_KIND = "PartialObjectMetadataList"
 
 
+# Annotations that are fields of upstream's internal types: forms made from those lack them.
+INTERNAL_ANNOTATIONS = {"daemonsets.apps": "deprecated.daemonset.template.generation"}
+
+
 class _Object(msgspec.Struct):
     """Only the metadata, undecoded: the rest of the JSON is skipped over."""
 
@@ -28,23 +32,36 @@ def metadata_of(document: bytes) -> bytes:
     return bytes(msgspec.json.decode(document, type=_Object).metadata)
 
 
-def partial(document: bytes, api_version: str) -> bytes:
+def partial(document: bytes, api_version: str, resource_id: str) -> bytes:
     """PartialObjectMetadata of an object's JSON; `api_version` is meta.k8s.io's."""
+    metadata = metadata_of(document)
+    if annotation := INTERNAL_ANNOTATIONS.get(resource_id):
+        metadata = _without_annotation(metadata, annotation)
     return b'{"kind":"PartialObjectMetadata","apiVersion":"%b","metadata":%b}' % (
         api_version.encode(),
-        metadata_of(document),
+        metadata,
     )
+
+
+def _without_annotation(metadata: bytes, name: str) -> bytes:
+    tree = msgspec.json.decode(metadata)
+    annotations = tree.get("annotations") or {}
+    annotations.pop(name, None)
+    if not annotations:
+        tree.pop("annotations", None)
+    return msgspec.json.encode(tree)
 
 
 class Partial:
     """Wraps the plain form, whose JSON holds the metadata."""
 
-    def __init__(self, plain: ObjectForm, api_version: str) -> None:
+    def __init__(self, plain: ObjectForm, api_version: str, resource_id: str) -> None:
         self._plain = plain
         self._api_version = api_version
+        self._resource_id = resource_id
 
     def whole(self, obj: StoredObject) -> bytes:
-        return partial(self._plain.whole(obj), self._api_version)
+        return partial(self._plain.whole(obj), self._api_version, self._resource_id)
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return list_head(LIST_KIND, self._api_version, metadata)
@@ -59,4 +76,4 @@ class Partial:
 
     def _line(self, event: OutEvent) -> bytes:
         document = event.document if event.object is None else self._plain.whole(event.object)
-        return event_line(event.type, partial(document, self._api_version))
+        return event_line(event.type, partial(document, self._api_version, self._resource_id))

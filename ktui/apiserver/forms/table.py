@@ -94,4 +94,4 @@ class Table:
     def _object(self, document: bytes) -> bytes:
         if self._include == "Object":
             return document
-        return b"null" if self._include == "None" else partial(document, self._api_version)
+        return b"null" if self._include == "None" else partial(document, self._api_version, self._resource.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from ktui.kube.golang.quoting import quote
@@ -15,17 +16,29 @@ JSON_TYPES = ("application/json", "application/yaml")
 SUMMARY_BYTES = 30
 
 
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+MAGIC = b"k8s\0"
+
+DecodeProtobuf = Callable[[bytes], bytes]
+
+
 def media_type(content_type: str) -> str:
     """Without parameters, lower case."""
     return content_type.partition(";")[0].strip().lower()
 
 
-def decode_object(body: bytes, content_type: str, resource: Resource) -> Obj:
+def decode_object(
+    body: bytes, content_type: str, resource: Resource, from_protobuf: DecodeProtobuf | None = None
+) -> Obj:
     """An object of `resource` from a body; StatusError 400 or 415.
 
-    JSON only: protobuf is refused as unsupported, and of YAML what is JSON is understood.
+    `from_protobuf` turns an enveloped message into JSON, ValueError if it cannot;
+    of YAML what is JSON is understood.
     """
-    if content_type and media_type(content_type) not in JSON_TYPES:
+    sent = media_type(content_type)
+    if sent == PROTOBUF and from_protobuf is not None and not resource.custom:
+        body = _from_protobuf(body, resource, from_protobuf)
+    elif sent and sent not in JSON_TYPES:
         raise unsupported_media_type()
     try:
         obj = parse_json(body)
@@ -39,6 +52,16 @@ def decode_object(body: bytes, content_type: str, resource: Resource) -> Obj:
         raise _unrecognized(resource, f"couldn't get version/kind; json parse error: {fault}", body)
     _check_kind(obj, resource, body)
     return obj
+
+
+def _from_protobuf(body: bytes, resource: Resource, decode: DecodeProtobuf) -> bytes:
+    if not body.startswith(MAGIC):
+        why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+        raise _unrecognized(resource, why, body)
+    try:
+        return decode(body)
+    except ValueError as error:
+        raise _unrecognized(resource, str(error), body) from None
 
 
 def parse_json(body: bytes) -> Any:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.admission import admit_pod
-from ktui.apiserver.objects.body import decode_object
 from ktui.apiserver.objects.fitting import (
     STRICT,
     WARN,
@@ -36,7 +35,7 @@ KEEPS_STATUS = frozenset({"Node", "Event", "Namespace"})
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await writing.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
-    obj = decode_object(body, call.request.headers.get("content-type", ""), resource)
+    obj = writing.sent_object(server, call, resource, body)
     await _check_namespace(server, resource, call.info.namespace)
     obj = await prepare(server, call, obj, resource, options)
     call.writes()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
-from ktui.apiserver.objects.body import decode_object
 from ktui.apiserver.objects.metadata import metadata_of
 from ktui.apiserver.objects.options import WriteOptions, write_options
 from ktui.apiserver.objects.update import UpdateContext, check_identity
@@ -36,7 +35,7 @@ CREATES = frozenset(
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await writing.begin(server, call, resource)
     options = write_options(call.request, "UpdateOptions")
-    new = decode_object(body, call.request.headers.get("content-type", ""), resource)
+    new = writing.sent_object(server, call, resource, body)
     context = UpdateContext(
         resource,
         call.info.namespace,

@@ -11,6 +11,7 @@ from ktui.apiserver.answer import finished, send_document
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
 from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.objects.body import decode_object
 from ktui.apiserver.objects.fitting import Unfit, check_metadata
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
@@ -38,6 +39,19 @@ async def read_body(call: Call) -> bytes:
         return await call.request.body()
     except BodyTooLarge:
         raise request_entity_too_large() from None
+
+
+def sent_object(server: Server, call: Call, resource: Resource, body: bytes) -> Obj:
+    """The object that a client sent, as JSON or as protobuf; StatusError 400 or 415."""
+
+    def from_protobuf(message: bytes) -> bytes:
+        # The envelope is the one in which etcd holds built-in kinds.
+        try:
+            return server.services.codec.object_json(message, None, None)
+        except CodecError as error:
+            raise ValueError(error.reason) from error
+
+    return decode_object(body, call.request.headers.get("content-type", ""), resource, from_protobuf)
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:

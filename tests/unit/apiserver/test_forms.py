@@ -1,0 +1,139 @@
+"""Objects rendered as they are, as metadata only, as Tables."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import Any
+
+import pytest
+
+from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.forms.partial import partial
+from ktui.apiserver.forms.plain import Converted, Plain
+from ktui.apiserver.forms.table import Table
+from ktui.apiserver.negotiation import Form
+from ktui.cacher.bookmarks import bookmark
+from ktui.cacher.events import OutEvent, error
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.status import StatusError
+from ktui.kube.versions import behaviour_of
+
+BEHAVIOUR = behaviour_of("1.36")
+
+
+def resource(name: str, group: str = "", version: str = "v1") -> Resource:
+    found = BUILTIN.find(group, version, name)
+    assert found is not None
+    return found
+
+
+class Stored:
+    """As much of a stored object as rendering looks at."""
+
+    def __init__(self, **metadata: Any) -> None:
+        self.rv = 7
+        self.raw = b"raw"
+        self._tree = {
+            "metadata": {"name": "c", "resourceVersion": "7", **metadata},
+            "data": {"k": 9007199254740993},
+        }
+
+    def item_json(self) -> bytes:
+        return json.dumps(self._tree).encode()
+
+    def full_json(self) -> bytes:
+        return json.dumps({"kind": "ConfigMap", "apiVersion": "v1", **self._tree}).encode()
+
+
+class Codec:
+    def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
+        raise NotImplementedError
+
+    def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
+        return f'{{"item":"{api_version}"}}'.encode()
+
+    def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
+        return f'{{"object":"{api_version}"}}'.encode()
+
+
+def table(include: str = "Metadata") -> Table:
+    now = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
+    config_maps = resource("configmaps")
+    return Table(Plain(config_maps), config_maps, BEHAVIOUR, "meta.k8s.io/v1", include, lambda: now)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "kind"),
+    [("horizontalpodautoscalers", "v1", Converted), ("horizontalpodautoscalers", "v2", Plain)],
+)
+def test_only_other_versions_are_converted(name: str, version: str, kind: type) -> None:
+    found = resource(name, "autoscaling", version)
+    form = object_form(Form(), found, BEHAVIOUR, Codec(), include="", of_list=True)
+    assert type(form) is kind
+
+
+def test_metadata_is_cut_out_without_being_decoded() -> None:
+    document = b'{"kind":"X","spec":{"big":1e999},"metadata":{"name":"a","labels":{"x":"\\u003c"}}}'
+    cut = partial(document, "meta.k8s.io/v1", "pods")
+    assert cut.endswith(b'"metadata":{"name":"a","labels":{"x":"\\u003c"}}}')
+
+
+def test_daemon_sets_lack_their_internal_annotation() -> None:
+    name = "deprecated.daemonset.template.generation"
+    document = json.dumps({"metadata": {"annotations": {name: "1"}}}).encode()
+    assert json.loads(partial(document, "v", "daemonsets.apps"))["metadata"] == {}
+    assert json.loads(partial(document, "v", "pods"))["metadata"] == {"annotations": {name: "1"}}
+
+
+@pytest.mark.parametrize(("include", "shown"), [("None", None), ("Metadata", "PartialObjectMetadata")])
+def test_a_row_holds_what_was_asked_for(include: str, shown: str | None) -> None:
+    row = json.loads(table(include).item(Stored()))
+    assert row["cells"][0] == "c"
+    assert (row["object"] or {}).get("kind") == shown
+
+
+def test_a_row_with_the_object_keeps_its_numbers() -> None:
+    row = json.loads(table("Object").item(Stored()))
+    assert row["object"]["data"]["k"] == 9007199254740993
+
+
+def test_a_whole_table_is_one_row() -> None:
+    whole = json.loads(table().whole(Stored()))
+    assert whole["metadata"] == {"resourceVersion": "7"}
+    assert len(whole["rows"]) == 1 and len(whole["columnDefinitions"]) == 3
+
+
+def test_watchers_of_one_form_share_its_encoding() -> None:
+    event = OutEvent("ADDED", 7, Stored())  # type: ignore[arg-type]
+    form = table()
+    first = form.event(event, first=True)
+    later = form.event(event, first=False)
+    assert form.event(event, first=True) is first
+    assert json.loads(later)["object"]["columnDefinitions"] is None
+    assert json.loads(first)["object"]["metadata"] == {"resourceVersion": "7"}
+
+
+def test_bookmarks_and_errors_have_their_forms() -> None:
+    mark = json.loads(
+        table().event(bookmark(9, resource("configmaps"), ends_initial_events=True), first=False)
+    )
+    row = mark["object"]["rows"][0]["object"]
+    assert mark["object"]["metadata"] == {"resourceVersion": "9"}
+    assert row["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+    failed = json.loads(table().event(error({"kind": "Status", "code": 410}), first=True))
+    assert failed == {"type": "ERROR", "object": {"kind": "Status", "code": 410}}
+
+
+@pytest.mark.parametrize(
+    ("form", "of_list", "include", "code"),
+    [
+        (Form(target="PartialObjectMetadata"), True, "", 406),
+        (Form(target="PartialObjectMetadataList"), False, "", 406),
+        (Form(target="Table"), True, "Bogus", 400),
+    ],
+)
+def test_forms_that_do_not_fit(form: Form, of_list: bool, include: str, code: int) -> None:
+    with pytest.raises(StatusError) as caught:
+        object_form(form, resource("pods"), BEHAVIOUR, Codec(), include=include, of_list=of_list)
+    assert caught.value.code == code
