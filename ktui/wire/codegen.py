@@ -77,12 +77,22 @@ def _field(field: Field) -> Iterator[str]:
         yield f" out.append({start!r} + b','.join(parts) + b'{closing}')"
     else:
         yield f"if {present}:"
-        yield from (" " + line for line in _value(field))
-        yield from (" " + line for line in _emit(field))
+        yield from (" " + line for line in _unless_empty(field, (*_value(field), *_emit(field))))
         yield " t = b[i]"
     if absent:
         yield "else:"
         yield f" {absent}"
+
+
+def _unless_empty(field: Field, lines: tuple[str, ...]) -> Iterator[str]:
+    """Strings that are written even when empty and printed only when not: most of them are empty."""
+    if field.kind != "string" or field.has("p") or field.default or not field.has("o"):
+        yield from lines
+        return
+    width = 1 if field.number < 16 else 2
+    yield f"if b[i + {width}]:"
+    yield from (" " + line for line in lines)
+    yield f"else: i += {width + 1}"
 
 
 def _resource_version(field: Field) -> Iterator[str]:
