@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ktui.kube.golang.quoting import quote
@@ -77,6 +77,37 @@ def parse_json(body: bytes) -> Any:
         raise ValueError("invalid UTF-8 in JSON input") from None
     except RecursionError:
         raise ValueError("exceeded max depth") from None
+
+
+def duplicate_fields(body: bytes) -> list[str]:
+    """Paths of members that stand twice in one object; [] for a body that is no JSON."""
+    twice: dict[int, list[str]] = {}
+    kept: list[dict[str, Any]] = []  # keeps the ids of `twice` from being given to others
+
+    def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        if len(built) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice[id(built)] = [name for name in built if names.count(name) > 1]
+            kept.append(built)
+        return built
+
+    try:
+        document = json.loads(body, object_pairs_hook=hook)
+    except (ValueError, RecursionError):
+        return []
+    return list(_duplicates(document, "", twice)) if twice else []
+
+
+def _duplicates(value: Any, path: str, twice: dict[int, list[str]]) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name in twice.get(id(value), ()):
+            yield f"{path}.{name}" if path else name
+        for name, member in value.items():
+            yield from _duplicates(member, f"{path}.{name}" if path else name, twice)
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _duplicates(item, f"{path}[{at}]", twice)
 
 
 def json_type(value: Any) -> str:

@@ -65,12 +65,18 @@ def _fate_of_pod(pod: Obj, options: DeleteOptions, held: bool, marked: bool) -> 
 
 def marked(obj: Obj, options: DeleteOptions, now: datetime.datetime | None = None) -> Obj:
     """The object with deletionTimestamp, grace period, finalizers and generation as they are written."""
-    now = now or datetime.datetime.now(datetime.UTC)
     grace = grace_seconds(obj, options) if obj.get("kind") == "Pod" else 0
     metadata = dict(metadata_of(obj))
-    if metadata.get("generation"):
-        metadata["generation"] += 1
-    metadata["deletionTimestamp"] = timestamp(now + datetime.timedelta(seconds=grace))
+    if metadata.get("deletionTimestamp"):
+        # Only ever sooner: the time that was left before is taken off.
+        end = _time(metadata["deletionTimestamp"])
+        sooner = datetime.timedelta(seconds=int(metadata.get("deletionGracePeriodSeconds") or 0) - grace)
+        metadata["deletionTimestamp"] = timestamp(end - max(sooner, datetime.timedelta()))
+    else:
+        now = now or datetime.datetime.now(datetime.UTC)
+        metadata["deletionTimestamp"] = timestamp(now + datetime.timedelta(seconds=grace))
+        if metadata.get("generation"):
+            metadata["generation"] += 1
     metadata["deletionGracePeriodSeconds"] = grace
     if finalizers := _finalizers(obj, options):
         metadata["finalizers"] = finalizers
@@ -78,6 +84,10 @@ def marked(obj: Obj, options: DeleteOptions, now: datetime.datetime | None = Non
     if obj.get("kind") == "Namespace":
         changed["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
     return changed
+
+
+def _time(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text)
 
 
 def grace_seconds(pod: Obj, options: DeleteOptions) -> int:

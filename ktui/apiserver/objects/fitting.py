@@ -46,14 +46,22 @@ def refused(resource: Resource, reason: str) -> StatusError:
 
 def refused_patch(patched: Obj, reason: str) -> StatusError:
     """422 of a patch: the patched object is quoted, as upstream does."""
-    text = json.dumps(patched, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(patched, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
     error = invalid_value("patch", text, reason)
     return invalid_object("", "", "", [FieldError(error.field, error.reason, error.message)])
 
 
-def strict_error(unknown: Iterable[str]) -> str:
-    """What `fieldValidation=Strict` says of unknown fields."""
-    return "strict decoding error: " + ", ".join(f'unknown field "{path}"' for path in unknown)
+def strict_error(faults: Iterable[str]) -> str:
+    """What `fieldValidation=Strict` says."""
+    return f"strict decoding error: {', '.join(faults)}"
+
+
+def unknown_texts(paths: Iterable[str]) -> list[str]:
+    return [f'unknown field "{path}"' for path in paths]
+
+
+def duplicate_texts(paths: Iterable[str]) -> list[str]:
+    return [f'duplicate field "{path}"' for path in paths]
 
 
 def unknown_fields(sent: Any, stored: Any, path: str = "") -> list[str]:

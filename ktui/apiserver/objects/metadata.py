@@ -61,6 +61,13 @@ def metadata_of(obj: Obj) -> Obj:
     return metadata
 
 
+def drop_empty(metadata: Obj) -> None:
+    """Members that Go's encoding of ObjectMeta leaves out; an empty managedFields list has a meaning."""
+    empty = [n for n, v in metadata.items() if v is None or (v in ({}, []) and n != "managedFields")]
+    for name in empty:
+        del metadata[name]
+
+
 def counts_generations(obj: Obj, resource: Resource) -> bool:
     return resource.custom or obj.get("kind") in COUNTS_GENERATIONS
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ktui.apiserver.objects.managed.entries import track_update
-from ktui.apiserver.objects.metadata import counts_generations, metadata_of, timestamp, validate_metadata
+from ktui.apiserver.objects.metadata import (
+    counts_generations,
+    drop_empty,
+    metadata_of,
+    timestamp,
+    validate_metadata,
+)
 from ktui.apiserver.objects.validation import validate_change
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
 from ktui.kube.resources import Resource
@@ -72,7 +78,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
             metadata[name] = was[name]
     metadata.pop("resourceVersion", None)
     _keep_other_part(old, new, context)
-    _drop_nulls(metadata)
+    drop_empty(metadata)
     validate_metadata(new, resource)
     validate_change(old, new, resource)
     if counts_generations(old, resource) and _spec_changed(old, new, resource):
@@ -140,11 +146,6 @@ def _spec_changed(old: Obj, new: Obj, resource: Resource) -> bool:
         return bool(old.get("spec") != new.get("spec"))
     apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
-
-
-def _drop_nulls(metadata: Obj) -> None:
-    for name in [name for name, value in metadata.items() if value is None or value in ({}, [])]:
-        del metadata[name]
 
 
 def finished_deleting(obj: Obj) -> bool:

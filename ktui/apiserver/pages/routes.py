@@ -13,6 +13,7 @@ from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
+from ktui.apiserver.pages.finished import FinishedPages
 from ktui.apiserver.pages.health import Health
 from ktui.apiserver.pages.router import Page, PageRouter
 from ktui.apiserver.pages.settings import SettingsPages
@@ -33,6 +34,7 @@ class Pages:
         self._requests = requests
         self._etcd_metrics = EtcdMetrics(services.bus)
         self._telemetry = TelemetryStream(services.bus, services.facts)
+        self._finished = FinishedPages(services.bus)
         self._router = self._routes()
 
     def find(self, method: str, path: str) -> Page | None:
@@ -41,6 +43,7 @@ class Pages:
 
     def close(self) -> None:
         self._telemetry.close()
+        self._finished.close()
         self._etcd_metrics.close()
 
     def _routes(self) -> PageRouter:
@@ -70,6 +73,8 @@ class Pages:
         router.add("GET", "/ktui/v1/info", settings.info)
         router.add("GET", "/ktui/v1/behaviour", settings.behaviour)
         router.add("PUT", "/ktui/v1/behaviour", settings.switch)
+        router.add("GET", "/ktui/v1/requests", self._finished.newest)
+        router.add("GET", "/ktui/v1/requests/{}", self._finished.one)
         etcd = EtcdPages(self._services.etcd, self._services.facts.info().etcd_prefix)
         router.add("GET", "/ktui/v1/etcd/prefixes", etcd.prefixes)
         router.add("GET", "/ktui/v1/etcd/keys", etcd.keys)

@@ -15,12 +15,21 @@ from ktui.apiserver.objects.update import UpdateContext, finished_deleting, upda
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
 from ktui.apiserver.verbs.create import ttl_of
-from ktui.apiserver.verbs.shaping import shaped, warn_unknown
+from ktui.apiserver.verbs.shaping import shaped, warn
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 
 Obj = dict[str, Any]
 Change = Callable[[Obj], Obj]
+
+
+class _Finished(Exception):
+    """The update took away the last finalizer of a deleted object."""
+
+    def __init__(self, obj: Obj, resource_version: str) -> None:
+        super().__init__(resource_version)
+        self.resource_version = resource_version
+        self.obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": resource_version}}
 
 
 async def apply_change(
@@ -37,13 +46,16 @@ async def apply_change(
         await writing.answer_tree(call, new, form)
         return
     store = server.cacher(context.resource).store
-    stored = await store.update(
-        context.namespace or None, context.name, compute, ttl=ttl_of(server, context.resource)
-    )
+    where = context.namespace or None
+    try:
+        stored = await store.update(where, context.name, compute, ttl=ttl_of(server, context.resource))
+    except _Finished as finished:
+        # Nothing holds the object any more: it is deleted instead of written.
+        await store.delete(where, context.name, resource_version=finished.resource_version)
+        await writing.answer_tree(call, finished.obj, form)
+        return
     if options.validation == WARN:
-        warn_unknown(call, unknown)
-    if finished_deleting(writing.tree(server, stored, context.resource)):
-        await store.delete(context.namespace or None, context.name)
+        warn(call, unknown)
     await send_object(server, call, context.resource, stored, form)
 
 
@@ -67,7 +79,10 @@ def _by_the_rules(
         unknown[:] = found
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
-        return updated(old, new, context)
+        new = updated(old, new, context)
+        if finished_deleting(new):
+            raise _Finished(new, (old.get("metadata") or {}).get("resourceVersion", ""))
+        return new
 
     return compute
 

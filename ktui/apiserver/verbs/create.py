@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.admission import admit_pod
+from ktui.apiserver.objects.body import duplicate_fields
 from ktui.apiserver.objects.fitting import (
     STRICT,
     WARN,
     Unfit,
     check_metadata,
+    duplicate_texts,
     refused,
     strict_error,
 )
@@ -21,7 +24,7 @@ from ktui.apiserver.objects.options import WriteOptions, write_options
 from ktui.apiserver.objects.validation import validate_object
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
-from ktui.apiserver.verbs.shaping import shaped, warn_unknown
+from ktui.apiserver.verbs.shaping import shaped, warn
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError, forbidden, not_found
 
@@ -37,7 +40,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     options = write_options(call.request, "CreateOptions")
     obj = writing.sent_object(server, call, resource, body)
     await _check_namespace(server, resource, call.info.namespace)
-    obj = await prepare(server, call, obj, resource, options)
+    duplicates = duplicate_texts(duplicate_fields(body))
+    obj = await prepare(server, call, obj, resource, options, duplicates)
     call.writes()
     if options.dry_run:
         await writing.answer_tree(call, obj, form, 201)
@@ -57,9 +61,17 @@ def ttl_of(server: Server, resource: Resource) -> int:
 
 
 async def prepare(
-    server: Server, call: Call, obj: dict[str, Any], resource: Resource, options: WriteOptions
+    server: Server,
+    call: Call,
+    obj: dict[str, Any],
+    resource: Resource,
+    options: WriteOptions,
+    faults: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The object as it is to be stored: defaults, managed fields, admission, in upstream's order."""
+    """The object as it is to be stored: defaults, managed fields, admission, in upstream's order.
+
+    `faults` are those of the body that are told beside unknown fields.
+    """
     try:
         check_metadata(obj)
         fill_new(obj, resource, call.info.namespace)
@@ -68,10 +80,11 @@ async def prepare(
         obj, unknown = shaped(server, obj, resource)
     except Unfit as unfit:
         raise refused(resource, unfit.reason) from None
+    unknown = [*faults, *unknown]
     if unknown and options.validation == STRICT:
         raise refused(resource, strict_error(unknown))
     if options.validation == WARN:
-        warn_unknown(call, unknown)
+        warn(call, unknown)
     validate_metadata(obj, resource)
     metadata_of(obj).pop("managedFields", None)
     track_update(

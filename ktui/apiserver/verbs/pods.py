@@ -57,8 +57,26 @@ async def evict(server: Server, call: Call, resource: Resource) -> None:
         dry_run=bool(wanted.get("dryRun")), grace_seconds=wanted.get("gracePeriodSeconds")
     )
     call.writes()
+    if not options.dry_run:
+        store = server.cacher(resource).store
+        await store.update(call.info.namespace, call.info.name, _disrupted)
     await delete(server, resource, call.info.namespace, call.info.name, options)
     await writing.answer_tree(call, CREATED, form, 201)
+
+
+def _disrupted(pod: dict[str, Any]) -> dict[str, Any]:
+    """The pod with the condition that tells why it goes."""
+    status = pod.setdefault("status", {})
+    others = [c for c in status.get("conditions") or [] if c.get("type") != "DisruptionTarget"]
+    target = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+        "lastTransitionTime": timestamp(),
+    }
+    status["conditions"] = [*others, target]
+    return pod
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.objects.body import media_type, parse_json
 from ktui.apiserver.objects.managed.entries import track_update
-from ktui.apiserver.objects.metadata import timestamp
 from ktui.apiserver.objects.options import write_options
 from ktui.apiserver.objects.patches.jsonpatch import PatchFailed, json_patch
 from ktui.apiserver.objects.patches.merge import merge_patch
@@ -79,7 +78,7 @@ async def _change(server: Server, call: Call, resource: Resource, patch_type: st
             old,
             new,
             manager=options.field_manager,
-            time=timestamp(),
+            time="",
             api_version=resource.api_version,
             subresource="scale",
             custom=resource.custom,

@@ -8,7 +8,8 @@ from typing import Any
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.crvalidation import validate
 from ktui.apiserver.objects.defaults import set_defaults
-from ktui.apiserver.objects.fitting import check_metadata, unknown_fields
+from ktui.apiserver.objects.fitting import check_metadata, unknown_fields, unknown_texts
+from ktui.apiserver.objects.metadata import drop_empty, metadata_of
 from ktui.apiserver.objects.schema import apply_defaults, prune_object
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
@@ -20,7 +21,7 @@ Obj = dict[str, Any]
 
 
 def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]]:
-    """The object as it can be stored, and the paths of fields that its type does not know.
+    """The object as it can be stored, and what is to be said of fields that its type does not know.
 
     Raises Unfit for members of a wrong type, StatusError 422 for values that the
     schema of a custom resource forbids.
@@ -31,8 +32,9 @@ def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]
         (sent.get("metadata") or {}).pop("resourceVersion", None)
         set_defaults(obj)
         stored = writing.as_stored(server, obj, resource)
-        return stored, unknown_fields(sent, stored)
+        return stored, unknown_texts(unknown_fields(sent, stored))
     check_metadata(obj)
+    drop_empty(metadata_of(obj))
     schema = server.catalog.schema_of(resource)
     unknown = prune_object(obj, schema)
     apply_defaults(obj, schema)
@@ -40,10 +42,9 @@ def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]
     if errors:
         name = str((obj.get("metadata") or {}).get("name", ""))
         raise invalid_object(resource.kind, resource.group, name, errors)
-    return obj, unknown
+    return obj, unknown_texts(unknown)
 
 
-def warn_unknown(call: Call, unknown: list[str]) -> None:
-    """A Warning header for each unknown field."""
-    texts = [f'unknown field "{path}"' for path in unknown]
-    call.response.add_headers([("warning", f"299 - {quote(text)}") for text in texts])
+def warn(call: Call, faults: list[str]) -> None:
+    """A Warning header for each unknown or duplicate field."""
+    call.response.add_headers([("warning", f"299 - {quote(text)}") for text in faults])

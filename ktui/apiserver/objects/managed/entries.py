@@ -77,6 +77,7 @@ def track_update(
 ) -> None:
     """Set `new`'s managedFields to what they are after `manager` turned `old` (None: created) into it.
 
+    `time` "" leaves the entry without one, as upstream's scale does.
     What the client sent as managedFields counts only as "forget them" when it is an empty list.
     Entries of another group's version (an Event written through events.k8s.io) are dropped, as
     upstream drops what it cannot convert.
@@ -95,7 +96,7 @@ def track_update(
             own = _new_entry(manager, api_version, subresource)
             entries.append(own)
         own["fieldsV1"] = union(own["fieldsV1"], changes.set)
-    if own is not None and (changes.set or changes.removed):
+    if own is not None and time and (changes.set or changes.removed):
         own["time"] = time
     kept = [entry for entry in entries if entry["fieldsV1"]]
     for entry in kept:
@@ -136,7 +137,6 @@ def _new_entry(manager: str, api_version: str, subresource: str) -> dict[str, An
         "manager": manager,
         "operation": "Update",
         "apiVersion": api_version,
-        "time": "",
         "fieldsType": "FieldsV1",
         "fieldsV1": {},
     }
