@@ -14,6 +14,7 @@ from ktui.client.connection import ClientError
 from ktui.telemetry.events import AnyEvent
 from ktui.telemetry.recording import read_recording
 
+FRAME = 0.05  # seconds: events of a replay nearer than this come together
 Report = Callable[[str], None]  # takes one short sentence: what is being done
 
 
@@ -128,15 +129,15 @@ class ReplaySource:
             self._played = len(self._events)
             yield self._events
             return
-        before = 0.0
         batch: list[AnyEvent] = []
+        pace = _Pace(self._speed, self.LONGEST_PAUSE)
         for event in self._events:
-            wait = min((event.at - before) / self._speed, self.LONGEST_PAUSE) if before else 0.0
-            if wait > 0.02 and batch:
-                yield batch
-                batch = []
+            wait = pace.due(event.at)
+            if wait > FRAME:
+                if batch:
+                    yield batch
+                    batch = []
                 await asyncio.sleep(wait)
-            before = max(before, event.at)
             batch.append(event)
             self._played += 1
         if batch:
@@ -150,3 +151,25 @@ class ReplaySource:
 
     async def close(self) -> None:
         self._events = []
+
+
+class _Pace:
+    """When the events of a recording are due, `speed` times as fast as they were."""
+
+    def __init__(self, speed: float, longest: float) -> None:
+        self._speed, self._longest = speed, longest
+        self._began = 0.0
+        self._first = 0.0  # the recording's time that belongs to `_began`
+
+    def due(self, at: float) -> float:
+        """Seconds from now until the event of time `at`; a long silence is cut short."""
+        now = asyncio.get_running_loop().time()
+        if not at:
+            return 0.0
+        if not self._first:
+            self._first, self._began = at, now
+        wait = (at - self._first) / self._speed - (now - self._began)
+        if wait > self._longest:
+            self._first += (wait - self._longest) * self._speed
+            wait = self._longest
+        return wait

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ktui.client.connection import ClientError
-from ktui.telemetry.events import AnyEvent
+from ktui.telemetry.events import AnyEvent, Progress, RequestFinished, RequestStarted
+from ktui.telemetry.recording import encode_lines
 from ktui.tui.app import BACKLOG, KtuiApp
 from ktui.tui.source import Link, ReplaySource, Report, Stage
 from ktui.tui.widgets.banner import Banner
@@ -204,3 +205,35 @@ async def test_every_screen_opens_and_survives_no_data(size: tuple[int, int]) ->
             await pilot.press(key)
             await pilot.pause()
             app.tick()
+
+
+async def test_writes_can_be_hidden() -> None:
+    post = RequestStarted(
+        id=77,
+        at=1_790_000_012.0,
+        verb="POST",
+        path="/api/v1/namespaces/a/pods",
+        query="",
+        resource="pods",
+        namespace="a",
+        name="",
+        client="kubectl",
+        user_agent="kubectl",
+    )
+    app = still_app([*demo_events(), post, RequestFinished(id=77, status=201, route="etcd", ms=4.0)])
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.pause()
+        assert "a write: one transaction" in shown(app)
+        await pilot.press("w")
+        await pilot.pause()
+        assert "requests · reads only" in shown(app)
+        assert 77 not in {row.id for row in app.screen.requests.rows}
+
+
+async def test_a_replay_keeps_the_pace_of_its_recording(tmp_path: Path) -> None:
+    path = tmp_path / "dense.ndjson"
+    path.write_bytes(encode_lines([Progress(at=100.0 + n / 100, head=n + 1) for n in range(100)]))
+    source = ReplaySource(path, speed=4.0)
+    await source.connect(lambda doing: None)
+    batches = [len(batch) async for batch in source.batches()]
+    assert sum(batches) == 100 and len(batches) >= 4, "one second at fourfold speed is several frames"

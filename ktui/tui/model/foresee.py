@@ -13,11 +13,11 @@ from ktui.kube.routing.model import Readiness
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import BehaviourError, behaviour_of
+from ktui.tui.model.request_view import READS
 from ktui.tui.model.state import RequestRow, State
 
 # Where reading changed: before consistent reads from cache, with them (1.31), with snapshots (1.34), now.
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
-READS = ("GET", "LIST", "WATCH")
 _READINESS = {
     "ready": Readiness.READY,
     "cold": Readiness.INITIALIZING,

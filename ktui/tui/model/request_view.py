@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote_plus
 
-from ktui.tui.model.state import RequestRow
+from ktui.tui.model.state import RequestRow, State
 from ktui.tui.widgets.columns import Run
 
 _SHORT = {
@@ -17,6 +17,7 @@ _SHORT = {
     "sendInitialEvents": "sendInitial=",
     "timeoutSeconds": "timeout=",
 }
+READS = ("GET", "LIST", "WATCH")
 # Said by the verb already, or of no weight for route and cost.
 _UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}
 
@@ -62,6 +63,16 @@ def _short_value(name: str, value: str) -> str:
     if name != "fieldSelector":
         return value
     return ",".join(part.removeprefix("spec.").removeprefix("status.") for part in value.split(","))
+
+
+def shown_requests(state: State, *, writes: bool) -> list[RequestRow]:
+    """The log, oldest first; without `writes` only what reads."""
+    rows = state.requests.values()
+    return list(rows) if writes else [row for row in rows if row.started.verb in READS]
+
+
+def log_title(*, writes: bool) -> str:
+    return "requests" if writes else "requests · reads only"
 
 
 def request_text(row: RequestRow) -> str:

@@ -11,10 +11,12 @@ from textual.content import Content
 
 from ktui.tui.model.foresee import NOTHING, foresee
 from ktui.tui.model.lanes import race_of
+from ktui.tui.model.request_view import log_title, shown_requests
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.requests import request_object
 from ktui.tui.widgets.cache_columns import COLUMNS, CacheLine, cache_lines
+from ktui.tui.widgets.lines import entitle
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.prefix_table import PrefixTable
 from ktui.tui.widgets.race import race_content
@@ -71,23 +73,29 @@ class OverviewScreen(ModeScreen):
 
     def paint_tables(self, state: State) -> None:
         touched = state.touched
-        if self._moved("requests", (id(state), touched.requests)):
-            self.requests.set_rows(list(state.requests.values()))
-        if self._moved("caches", (id(state), touched.caches, state.head.revision)):
-            caches: VTable[CacheLine] = self.query_one("#caches", VTable)
-            caches.set_rows(cache_lines(state))
-        if self._moved("prefixes", (id(state), touched.prefixes)):
-            root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
-            table = self.query_one(PrefixTable)
-            table.border_title = Content(root.rstrip("/"))
-            table.show_prefixes(state.prefixes, root)
+        writes = self.ktui.writes
+        if self._moved("requests", (id(state), touched.requests, writes)):
+            entitle(self.requests, Content(log_title(writes=writes)))
+            self.requests.set_rows(shown_requests(state, writes=writes))
 
     def paint_panels(self, state: State) -> None:
+        self._paint_holdings(state)
         race = race_of(state)
         panel = self.query_one("#race", Panel)
-        panel.border_subtitle = Content.styled(f"track = {race.span:,} rev", "$ink-muted")
+        entitle(panel, subtitle=Content.styled(f"track = {race.span:,} rev", "$ink-muted"))
         panel.show(lambda width, height: race_content(race, width, height), race)
         self._paint_why(state)
+
+    def _paint_holdings(self, state: State) -> None:
+        """What caches and etcd hold: 4 times a second is plenty."""
+        if self._moved("caches", (id(state), state.touched.caches, state.head.revision)):
+            caches: VTable[CacheLine] = self.query_one("#caches", VTable)
+            caches.set_rows(cache_lines(state, caches.rows))
+        if self._moved("prefixes", (id(state), state.touched.prefixes)):
+            root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
+            table = self.query_one(PrefixTable)
+            entitle(table, Content(root.rstrip("/")))
+            table.show_prefixes(state.prefixes, root)
 
     def _paint_why(self, state: State) -> None:
         row = self.requests.row
@@ -95,7 +103,7 @@ class OverviewScreen(ModeScreen):
             return
         outlook = foresee(row, state) if row is not None else NOTHING
         panel = self.query_one("#why", Panel)
-        panel.border_title = title_of(row)
+        entitle(panel, title_of(row))
         panel.show(lambda width, height: why_content(row, outlook, width, height))
 
     def _moved(self, what: str, stamp: Any) -> bool:
@@ -107,8 +115,9 @@ class OverviewScreen(ModeScreen):
     # What is selected.
 
     @on(VTable.Highlighted, "#requests")
-    def _request_highlighted(self) -> None:
-        self._paint_why(self.ktui.state)
+    def _request_highlighted(self, event: VTable.Highlighted) -> None:
+        if event.by_user:  # what the data changes is painted at the panels' pace
+            self._paint_why(self.ktui.state)
 
     @on(VTable.Selected, "#requests")
     def _request_selected(self, event: VTable.Selected) -> None:

@@ -14,10 +14,11 @@ from textual.content import Content
 
 from ktui.tui import keys
 from ktui.tui.model.foresee import NOTHING, foresee
+from ktui.tui.model.request_view import log_title, shown_requests
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.widgets.cost import funnel_content, waterfall_content
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.request_columns import FULL
 from ktui.tui.widgets.vtable import VTable
@@ -45,7 +46,7 @@ class RequestsScreen(ModeScreen):
         super().__init__()
         self._shown = 0
         self._painted: object = self  # nothing yet
-        self._log_stamp: tuple[int, int] = (0, -1)
+        self._log_stamp: tuple[int, int, bool] = (0, -1, False)
 
     def compose_body(self) -> ComposeResult:
         yield VTable(
@@ -77,10 +78,12 @@ class RequestsScreen(ModeScreen):
     # Painting.
 
     def paint_tables(self, state: State) -> None:
-        stamp = (id(state), state.touched.requests)
+        writes = self.ktui.writes
+        stamp = (id(state), state.touched.requests, writes)
         if stamp != self._log_stamp:
             self._log_stamp = stamp
-            self.log_table.set_rows(list(state.requests.values()))
+            entitle(self.log_table, Content(log_title(writes=writes)))
+            self.log_table.set_rows(shown_requests(state, writes=writes))
         self._go_to_wanted()
 
     def _go_to_wanted(self) -> None:
@@ -110,8 +113,9 @@ class RequestsScreen(ModeScreen):
         self.query_one(f"#{panel}", Panel).show(build)
 
     @on(VTable.Highlighted, "#log")
-    def _highlighted(self) -> None:
-        self.paint_panels(self.ktui.state)
+    def _highlighted(self, event: VTable.Highlighted) -> None:
+        if event.by_user:  # what the data changes is painted at the panels' pace
+            self.paint_panels(self.ktui.state)
 
     # One panel at a time in a small terminal.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ktui.tui.model.format import integer, short_bytes, short_count
@@ -27,10 +28,14 @@ class CacheLine:
     lag: int
 
 
-def cache_lines(state: State) -> list[CacheLine]:
-    """All caches, the fullest first; those that hold nothing yet at the end."""
-    rows = sorted(state.caches.values(), key=by_size)
-    return [CacheLine(row, row.lag(state.head.revision)) for row in rows]
+def cache_lines(state: State, before: Sequence[CacheLine] = ()) -> list[CacheLine]:
+    """All caches, the fullest first; lines of `before` that still hold are kept (and not painted anew)."""
+    known = {line.row.resource: line for line in before}
+    made = []
+    for row in sorted(state.caches.values(), key=by_size):
+        old, lag = known.get(row.resource), row.lag(state.head.revision)
+        made.append(old if old is not None and old.row is row and old.lag == lag else CacheLine(row, lag))
+    return made
 
 
 def _name(line: CacheLine) -> Cell:

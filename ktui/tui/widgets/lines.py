@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
+from textual.widget import Widget
 
 from ktui.tui.model.format import safe
 
@@ -39,6 +40,14 @@ def longest_that_fits(forms: Iterable[Content], width: int) -> Content:
         if form.cell_length <= width:
             return form
     return form.truncate(width, ellipsis=True)
+
+
+def entitle(widget: Widget, title: Content | None = None, subtitle: Content | None = None) -> None:
+    """Set a frame's title or subtitle if it is another one: every setting paints the widget anew."""
+    if title is not None and widget.border_title != title.markup:
+        widget.border_title = title
+    if subtitle is not None and widget.border_subtitle != subtitle.markup:
+        widget.border_subtitle = subtitle
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:

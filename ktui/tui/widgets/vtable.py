@@ -23,6 +23,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from ktui.tui import keys
 from ktui.tui.model.filter import Filter, parse_filter
@@ -37,8 +38,8 @@ HEADER = 1  # lines
 class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     """A sortable, filterable table with a cursor.
 
-    `key` gives a row's lasting identity (so that the cursor stays on it while
-    rows come and go). With `follow` the cursor keeps to the last row until it is
+    `key` gives a row's lasting identity: once somebody has moved the cursor, it
+    stays on its row while others come and go. With `follow` the cursor keeps to the last row until it is
     moved, and again once it is moved there.
     """
 
@@ -67,12 +68,16 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = keys.TABLE
 
     class Highlighted(Message):
-        """The cursor is on another row (or on a newer state of the same one)."""
+        """The cursor is on another row, or on a newer state of the same one.
 
-        def __init__(self, table: VTable[Any], row: Any) -> None:
+        `by_user` is False when only the data has changed under the cursor.
+        """
+
+        def __init__(self, table: VTable[Any], row: Any, by_user: bool = True) -> None:
             super().__init__()
             self.table = table
             self.row = row
+            self.by_user = by_user
 
         @property
         def control(self) -> VTable[Any]:
@@ -103,7 +108,9 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._all: Sequence[Row] = ()
         self._rows: Sequence[Row] = ()
         self._cursor = 0
+        self._moved = False  # by somebody: until then the cursor stays where it began
         self._announced: Row | None = None
+        self._view: tuple[Any, ...] = ()  # what was last on the screen: top, cursor, rows
         self._fitted: tuple[Fitted[Row], ...] = ()
         self._strips: LRUCache[tuple[Hashable, ...], tuple[Row, Strip]] = LRUCache(2048)
         self._ink = Ink(self)
@@ -130,7 +137,7 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows (in their own order unless sorted)."""
         self._all = rows
-        self._arrange()
+        self._arrange(by_user=False)
 
     def set_columns(self, columns: Sequence[Column[Row]]) -> None:
         self.columns = tuple(columns)
@@ -167,7 +174,7 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     # Order and cursor.
 
-    def _arrange(self) -> None:
+    def _arrange(self, by_user: bool = True) -> None:
         before = self.row
         keep_key = self._key(before) if before is not None else None
         rows: Sequence[Row] = self._all
@@ -178,18 +185,28 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
             rows = sorted(rows, key=column.value_of, reverse=descending)
         self._rows = rows
         self._place_cursor(keep_key)
+        self._announce(by_user)
         self._resize()
-        self.refresh()
+        if not self._same_in_view():
+            self.refresh()
+
+    def _same_in_view(self) -> bool:
+        """Whether nothing that is on the screen has changed: then nothing need be painted."""
+        top = self.scroll_offset.y
+        view = (top, self._cursor, *self._rows[top : top + self.size.height])
+        before, self._view = self._view, view
+        if not self._rows or len(view) != len(before) or view[:2] != before[:2]:
+            return False
+        return all(new is old for new, old in zip(view[2:], before[2:], strict=True))
 
     def _place_cursor(self, keep_key: Hashable | None) -> None:
         last = max(0, len(self._rows) - 1)
         if self.following:
             self._cursor = last
-        elif keep_key is not None:
+        elif keep_key is not None and self._moved:
             self._cursor = self._find(keep_key, min(self._cursor, last))
         else:
             self._cursor = min(self._cursor, last)
-        self._announce()
 
     def _find(self, key: Hashable, near: int) -> int:
         """Index of the row with `key`: looked for near its old place first."""
@@ -199,16 +216,17 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
                 return index
         return next((index for index, row in enumerate(rows) if key_of(row) == key), near)
 
-    def _announce(self) -> None:
+    def _announce(self, by_user: bool = True) -> None:
         row = self.row
         if row is not self._announced:
             self._announced = row
             if row is not None:
-                self.post_message(self.Highlighted(self, row))
+                self.post_message(self.Highlighted(self, row, by_user))
 
     def move_to(self, index: int) -> None:
         """Put the cursor on a row shown and bring it into view."""
         last = max(0, len(self._rows) - 1)
+        self._moved = True
         self._cursor = max(0, min(index, last))
         self.following = self._follows and self._cursor == last
         self._show_cursor()
@@ -226,8 +244,17 @@ class VTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
             self.scroll_to(y=top, animate=False)
 
     def _resize(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows) + HEADER)
+        """Take on the rows' height. Set directly it would lay out the whole screen, at each new row."""
+        before, size = self.virtual_size, Size(self.scrollable_content_region.width, len(self._rows) + HEADER)
+        if size != before:
+            self.set_reactive(Widget.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+            self.scroll_y = self.validate_scroll_y(self.scroll_y)
+            self.watch_virtual_size(before, size)
         self._show_cursor()
+
+    def watch_virtual_size(self, _old: Size, _new: Size) -> None:
+        """There are more rows, or fewer."""
 
     # Keys and mouse.
 
