@@ -43,6 +43,10 @@ class Cacher:
     async def get(self, namespace: str | None, name: str, rv: str = "") -> GetAnswer:
         """One object; `answer.object` is None when there is none. Raises StatusError."""
         decision = decide_get(rv, self._state(), self._settings.behaviour)
+        if decision.error is not None and decision.route is Route.ETCD:
+            # etcd's store reads the key before it looks at the resourceVersion.
+            with reaching(self.resource, "get"):
+                await self.store.get(namespace, name)
         self._raise(decision)
         asked = int(rv or 0)
         if decision.route is Route.ETCD or self.fed is None:

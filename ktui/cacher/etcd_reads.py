@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store
 
 EXACT = "Exact"
-# Shared by both: from 1.34 on a revision that does not exist yet is a 504, before it was a bare 500.
+MAX_REVISION = (1 << 63) - 1
+# From 1.34 on a revision that does not exist yet is a 504, before it was a bare 500.
 FUTURE_IS_TIMEOUT_SINCE = 34
 
 
@@ -42,7 +43,9 @@ def revision_of(options: ListOptions, scope: Scope, token: Token) -> int:
         return max(token.rv, 0)
     asked = int(options.resource_version or 0)
     legacy = options.limit > 0 and not options.resource_version_match and not scope.single
-    return asked if options.resource_version_match == EXACT or legacy else 0
+    exact = options.resource_version_match == EXACT or legacy
+    # Go's conversion to int64 makes a larger one negative: the newest is read, and found too old.
+    return asked if exact and asked <= MAX_REVISION else 0
 
 
 async def list_from_etcd(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher import background, events
 from ktui.cacher.cache_watch import MakeBookmark
+from ktui.cacher.etcd_reads import MAX_REVISION
 from ktui.cacher.events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
 from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.kube import status
@@ -100,7 +101,7 @@ class EtcdWatch:
         since = self._since
         if self._initial:
             since = await self._send_present()
-        elif since == 0:
+        elif since == 0 or since > MAX_REVISION:
             since = await self._store.probe()
         async with self._store.watch(since) as watch:
             async for event in watch:

@@ -190,3 +190,16 @@ async def test_the_cache_has_the_digest_of_etcd(cluster: Cluster):
     result = await check(cacher.store, cacher.fed.memory)
     assert (result.consistent, result.cache_objects) == (False, 18)
     assert cacher.fed.memory.snapshots.oldest is None
+
+
+async def test_a_revision_beyond_int64_is_too_large_not_an_error(cluster: Cluster):
+    query = f"resourceVersion={(1 << 64) - 1}&resourceVersionMatch=Exact"
+    with pytest.raises(StatusError) as late:
+        await cluster.list(query, resource="events")
+    assert late.value.code == 504
+
+
+async def test_get_of_events_reads_etcd_before_it_looks_at_the_resource_version(cluster: Cluster):
+    with metered(Meter()) as meter, pytest.raises(StatusError) as bad:
+        await cluster.cacher("events").get("a", "nope", "abc")
+    assert (bad.value.code, meter.etcd_gets) == (400, 1)
