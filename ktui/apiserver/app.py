@@ -35,7 +35,8 @@ class Application:
         self._services = services
         self._catalog = Catalog(services.registry)
         metrics = RequestMetrics()
-        self._api = Api(Server(services, self._catalog), metrics)
+        self._server = Server(services, self._catalog)
+        self._api = Api(self._server, metrics)
         self._pages = Pages(services, self._catalog, metrics)
         self._ids = itertools.count(1)
 
@@ -54,6 +55,7 @@ class Application:
             log.warning("custom resources are still being read: they are served as soon as they are known")
 
     async def stop(self) -> None:
+        self._server.end_streams()
         self._pages.close()
         await self._catalog.stop()
 

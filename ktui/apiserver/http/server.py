@@ -18,6 +18,9 @@ from granian.server.embed import Server
 from ktui.apiserver.http.asgi import ASGIApp
 from ktui.apiserver.http.lifespan import Lifespan
 
+# What requests get to end by themselves.
+STOP_SECONDS = 2.0
+
 
 class PortInUse(Exception):
     """Somebody else listens there."""
@@ -66,13 +69,15 @@ class HttpServer:
         await self._until_listening()
 
     async def stop(self) -> None:
-        """Stop listening, cut what is still open, stop the application."""
+        """Stop the application, which ends its streams; then stop listening, and cut what is still open."""
+        await self._lifespan.shutdown()
         if self._server is not None and self._serving is not None:
             self._server.stop()  # type: ignore[no-untyped-call]
+            await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
+            self._serving.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._serving
             self._server = self._serving = None
-        await self._lifespan.shutdown()
 
     async def _until_listening(self) -> None:
         assert self._serving is not None

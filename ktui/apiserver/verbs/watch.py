@@ -40,7 +40,11 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         WatchRequest(call.info.namespace or None, call.info.name or None, options, selection, lasts)
     )
     call.decided(answer.decision, answer.route)
-    await _stream(call, answer, renderer, lasts, form.media_type)
+    server.streams.add(answer)
+    try:
+        await _stream(call, answer, renderer, lasts, form.media_type)
+    finally:
+        server.streams.discard(answer)
 
 
 def watch_timeout(options: ListOptions) -> float:

@@ -121,3 +121,16 @@ async def test_too_old_is_an_error_in_the_stream(api: Api) -> None:
     async with watching(api, "resourceVersion=1") as events:
         error = await events.next()
     assert (error["type"], error["object"]["code"], error["object"]["reason"]) == ("ERROR", 410, "Expired")
+
+
+async def test_stopping_the_server_ends_its_streams(api: Api) -> None:
+    rv = await ready(api)
+    async with watching(api, f"resourceVersion={rv}") as events, api.http.stream("GET", "/telemetry") as told:
+        lines = told.aiter_lines()
+        await anext(lines)
+        async with asyncio.timeout(5):
+            await api.server.stop()
+            with pytest.raises(StopAsyncIteration):
+                await events.next()
+            async for _ in lines:
+                pass
