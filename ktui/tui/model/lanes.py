@@ -32,12 +32,10 @@ class Race:
     span: int
 
     def shown(self, height: int) -> tuple[Lane, ...]:
-        """As many lanes as fit: the head, whoever is noticeably behind, then the fullest; in their order."""
+        """As many lanes as fit: the head, those whom readers wait for, then the fullest; in their order."""
         if len(self.lanes) <= height:
             return self.lanes
-        by_need = sorted(
-            self.lanes, key=lambda lane: not (lane.head or lane.waiting or lane.lag >= NOTED_LAG)
-        )
+        by_need = sorted(self.lanes, key=lambda lane: not (lane.head or lane.waiting))
         kept = by_need[:height]
         return tuple(lane for lane in self.lanes if lane in kept)
 

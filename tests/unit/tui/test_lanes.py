@@ -34,8 +34,13 @@ def test_the_head_runs_first_and_the_fullest_next() -> None:
     assert [(lane.name, lane.lag) for lane in race.lanes] == [("etcd", 0), ("pods", 2), ("nodes", 25)]
 
 
-def test_without_room_for_all_those_behind_are_kept_in_their_order() -> None:
-    lanes = (Lane("etcd", 100, 0, head=True), Lane("a", 100, 0), Lane("b", 100, 0), Lane("c", 60, 40))
+def test_without_room_for_all_those_waited_for_are_kept_in_their_order() -> None:
+    lanes = (
+        Lane("etcd", 100, 0, head=True),
+        Lane("a", 100, 0),
+        Lane("b", 100, 0),
+        Lane("c", 60, 40, waiting=1),
+    )
     assert [lane.name for lane in Race(lanes, 100, 50).shown(3)] == ["etcd", "a", "c"]
 
 
