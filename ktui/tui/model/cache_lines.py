@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ktui.tui.model.cache_view import ordered
+from ktui.tui.model.cache_view import is_loading
 from ktui.tui.model.state import CacheRow, CacheState, Prefix, State
 
 
@@ -39,9 +39,10 @@ class CacheLines:
         for resource in prefixes.keys() - rows.keys():
             rows[resource] = self._cold_row(resource)
         before, self._lines = self._lines, {}
-        for row in ordered(rows.values()):
-            line = CacheLine(row, row.lag(state.head.revision), prefixes.get(row.resource))
-            self._lines[row.resource] = _same_or(before.get(row.resource), line)
+        head = state.head.revision
+        lines = [CacheLine(row, row.lag(head), prefixes.get(row.resource)) for row in rows.values()]
+        for line in sorted(lines, key=_order):
+            self._lines[line.resource] = _same_or(before.get(line.resource), line)
         return list(self._lines.values())
 
     def _cold_row(self, resource: str) -> CacheRow:
@@ -49,6 +50,13 @@ class CacheLines:
         if row is None:
             row = self._cold[resource] = CacheRow(CacheState(resource=resource, state="cold"), rv=0)
         return row
+
+
+def _order(line: CacheLine) -> tuple[int, str]:
+    """What is being filled or holds something first, then what etcd holds, then the empty; by name."""
+    if is_loading(line.cache) or line.cache.objects:
+        return 0, line.resource
+    return (1 if line.prefix is not None and line.prefix.count else 2), line.resource
 
 
 def _same_or(before: CacheLine | None, now: CacheLine) -> CacheLine:

@@ -1,8 +1,8 @@
-"""Watch caches in the order of the screen, with their objects and events page by page."""
+"""What a watch cache is doing, and its objects and events page by page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import overload
 
 import msgspec
@@ -11,15 +11,6 @@ from ktui.tui.model.state import CacheRow, CacheState
 
 # A shape beside every colour, so that neither has to be told apart by hue.
 GLYPHS = {"ready": "●", "initializing": "◐", "reinitializing": "↻", "cold": "○", "disabled": "⊘"}
-
-
-def ordered(rows: Iterable[CacheRow]) -> list[CacheRow]:
-    """Loading and ready ones first, then cold, then disabled; by name within these."""
-    return sorted(rows, key=_order)
-
-
-def _order(row: CacheRow) -> tuple[bool, bool, str]:
-    return (row.cache.state == "disabled", row.cache.state == "cold", row.resource)
 
 
 def is_loading(cache: CacheState) -> bool:

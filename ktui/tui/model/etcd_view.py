@@ -63,12 +63,23 @@ class KeyDetail(msgspec.Struct, frozen=True):
     lease: int = 0
     ttl: int | None = None
     encoding: str = ""
+    api_version: str = ""
     kind: str = ""
     json: Any = None
     hex: str = ""
     raw_bytes: int = 0
     redacted: bool = False
     error: str = ""
+
+    @property
+    def typed(self) -> str:
+        """`v1 Pod`, `apps/v1 Deployment`; "" for a value of unknown kind."""
+        return f"{self.api_version} {self.kind}".strip()
+
+    @property
+    def remaining(self) -> int | None:
+        """Seconds that the lease has left, 0 when it has run out; None without one."""
+        return max(0, self.ttl) if self.lease and self.ttl is not None else None
 
 
 def read_prefixes(answer: object) -> PrefixPage:

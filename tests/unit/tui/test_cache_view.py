@@ -8,7 +8,6 @@ from ktui.tui.model.cache_view import (
     ObjectPages,
     Unread,
     loaded_share,
-    ordered,
     read_events,
     window,
 )
@@ -17,11 +16,6 @@ from ktui.tui.model.state import CacheRow, CacheState
 
 def row(resource: str, state: str = "ready", **fields: Any) -> CacheRow:
     return CacheRow(CacheState(resource=resource, state=state, **fields), rv=fields.get("rv", 0))
-
-
-def test_what_serves_comes_first() -> None:
-    rows = ordered([row("events", "disabled"), row("a", "cold"), row("z", "initializing"), row("b")])
-    assert [each.resource for each in rows] == ["b", "z", "a", "events"]
 
 
 def test_progress_is_a_share_only_when_the_total_is_known() -> None:

@@ -41,3 +41,9 @@ def test_a_key_list_reads_on_only_near_its_end() -> None:
     assert keys.complete
     assert not keys.wants_more(4, ahead=100)
     assert (keys.count, len(keys.keys)) == (5, 5)
+
+
+def test_a_key_without_a_lease_has_no_time_left() -> None:
+    assert read_key({"key": "/a", "lease": 0, "ttl": -1}).remaining is None
+    assert read_key({"key": "/a", "lease": 7, "ttl": 90}).remaining == 90
+    assert read_key({"key": "/a", "lease": 7, "ttl": -1}).remaining == 0

@@ -39,7 +39,7 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
         return row.key.removeprefix(prefix()) or row.key
 
     return (
-        Column("key", "key", name, width=24, flex=1, priority=0),
+        Column("key", "key", name, width=30, flex=1, priority=0),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
                align="right", priority=1, descending=True),
         Column("version", "ver", lambda row: integer(row.version), lambda row: row.version, 5, align="right",
@@ -56,7 +56,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
         line((_tail(detail.key, width), "bold $ink-strong")),
-        line((detail.kind or "unknown kind", "$foreground"), (stored, "$ink-muted")),
+        line((detail.typed or "unknown kind", "$foreground"), (stored, "$ink-muted")),
     ]
     version = f" (version {integer(detail.version)})" if detail.version else ""
     if height < 5:
@@ -69,7 +69,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
 
 
 def _short_history(detail: KeyDetail, version: str) -> Content:
-    left = "" if detail.ttl is None else f" · ttl {duration(detail.ttl)}"
+    left = "" if detail.remaining is None else f" · ttl {duration(detail.remaining)}"
     return line(
         (f"rev {integer(detail.mod_revision)}", "$foreground"),
         (left, "$route-wait"),
@@ -80,7 +80,7 @@ def _short_history(detail: KeyDetail, version: str) -> Content:
 def _lease(detail: KeyDetail) -> Content:
     if not detail.lease:
         return _labelled("lease", ("none: it stays until it is deleted", "$ink-muted"))
-    left = "" if detail.ttl is None else f", {duration(detail.ttl)} left"
+    left = "" if detail.remaining is None else f", {duration(detail.remaining)} left"
     return _labelled("lease", (lease_id(detail.lease), "$foreground"), (left, "$route-wait"))
 
 

@@ -121,9 +121,12 @@ class EtcdScreen(AskingScreen):
         keys = self.key_list
         read = "" if keys.complete else f"{integer(len(keys.keys))} of "
         box = self.query_one("#keys-box")
-        box.border_title = line(f"{keys.prefix or 'keys'} · {read}{integer(keys.count)}")
+        box.border_title = line(f"{self._below_root(keys.prefix)} · {read}{integer(keys.count)}")
         self.keys.empty = "no key here"
         self.keys.set_rows(list(keys.keys))
+
+    def _below_root(self, prefix: str) -> str:
+        return prefix.removeprefix(self.tree_rows.root) or prefix
 
     def _say(self, table: VTable[Any], text: str) -> None:
         if table.empty != text or table.total:
@@ -199,7 +202,7 @@ class EtcdScreen(AskingScreen):
 
     def _start_keys(self, prefix: str) -> None:
         self.key_list = KeyList(prefix)
-        self.query_one("#keys-box").border_title = line(prefix)
+        self.query_one("#keys-box").border_title = line(self._below_root(prefix))
         self._say(self.keys, "reading …")
         self.value.clear()
         self._read_keys(self.key_list)

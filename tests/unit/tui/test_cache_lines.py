@@ -1,0 +1,52 @@
+"""The rows of the Cache screen."""
+
+from typing import Any
+
+from ktui.telemetry.events import CacheState, Prefix, Progress
+from ktui.tui.model.cache_lines import CacheLines
+from ktui.tui.model.reducer import apply
+from ktui.tui.model.state import State
+
+
+def state(*events: Any) -> State:
+    now = State()
+    apply(now, events)
+    return now
+
+
+def cache(resource: str, state: str = "ready", **fields: Any) -> CacheState:
+    return CacheState(resource=resource, state=state, **fields)
+
+
+def prefix(resource: str, count: int = 5) -> Prefix:
+    return Prefix(prefix=f"/registry/{resource}/", resource=resource, count=count)
+
+
+def test_what_holds_something_comes_first_then_what_etcd_holds() -> None:
+    now = state(
+        cache("apiservices", rv=1),
+        cache("events", "disabled"),
+        cache("pods", rv=9, objects=3),
+        cache("zebras", "initializing"),
+        prefix("events"),
+        prefix("leases"),
+        prefix("pods"),
+    )
+    assert [(line.resource, line.cache.state) for line in CacheLines().of(now)] == [
+        ("pods", "ready"),
+        ("zebras", "initializing"),
+        ("events", "disabled"),
+        ("leases", "cold"),
+        ("apiservices", "ready"),
+    ]
+
+
+def test_a_line_that_has_not_changed_stays_the_same_object() -> None:
+    now = state(Progress(head=10), cache("nodes", rv=8, objects=1), cache("pods", rv=10, objects=1))
+    lines = CacheLines()
+    before = lines.of(now)
+    assert [line.lag for line in before] == [2, 0]
+    apply(now, [cache("nodes", rv=10, objects=1)])
+    after = lines.of(now)
+    assert after[0] is not before[0]
+    assert after[1] is before[1]
