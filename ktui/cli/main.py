@@ -17,6 +17,7 @@ COMMANDS = {
     "serve": ("ktui.cli.serve", "run the API server alone, over an embedded or a real etcd"),
     "list": ("ktui.cli.list", "fire a GET or LIST and print route, reason and cost"),
     "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),
+    "audit": ("ktui.cli.audit", "rank the requests in an apiserver's logs by what they cost"),
     "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),
     "kubeconfig": ("ktui.cli.kubeconfig", "print the path of a kubeconfig for the running server"),
     "seed": ("ktui.cli.seed", "fill the running server with a demo cluster of any size"),

@@ -1,0 +1,97 @@
+"""How fast `ktui audit` reads, and how much memory that takes.
+
+usage: python benchmarks/audit.py [--mb 128] [--gzip]
+
+Writes a log of that size (audit Events, httplog lines of six versions and slow etcd
+requests, mixed, 0.1 % malformed) and runs `ktui audit --json` over it in a process of its
+own, and beside it what any reader has to pay: splitting into lines, and decoding every line
+as JSON. `--mb 1000` is the gigabyte that has to fit into 200 MB of memory.
+"""
+
+import argparse
+import gzip
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.unit.audit.logs import traffic
+
+# So many different lines, written again and again.
+LINES = 100_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--mb", type=int, default=128)
+    parser.add_argument("--gzip", action="store_true", help="read it gzipped")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / ("audit.log.gz" if args.gzip else "audit.log")
+        size = _write(path, args.mb * 1_000_000)
+        print(f"{size / 1e6:,.0f} MB of log, {path.stat().st_size / 1e6:,.0f} MB on the disk\n")
+        audit, peak, report = _audit(path)
+        opener = gzip.open if args.gzip else open
+        rows = {
+            "ktui audit": audit,
+            "split into lines, nothing more": _timed(lambda: _each(opener(path, "rb"), len)),
+            "msgspec.json.decode of every line": _timed(lambda: _each(opener(path, "rb"), _decoded)),
+        }
+        print(f"{'work':<36}{'seconds':>9}{'MB/s':>8}{'ratio':>8}")
+        for name, seconds in rows.items():
+            print(f"{name:<36}{seconds:>9.2f}{size / 1e6 / seconds:>8.0f}{seconds / audit:>8.2f}")
+        print(f"\npeak memory of ktui audit: {peak / 1e6:.0f} MB; {report['summary']}")
+        print(f"{report['lines']['total']:,} lines, {report['lines']['malformed']:,} malformed")
+
+
+def _write(path: Path, size: int) -> int:
+    """Bytes of log that were written (unpacked)."""
+    block = b"\n".join(islice(traffic(1), LINES)) + b"\n"
+    written = 0
+    with gzip.open(path, "wb", 1) if path.suffix == ".gz" else path.open("wb") as file:
+        while written < size:
+            written += file.write(block[: size - written])
+    return written
+
+
+def _audit(path: Path) -> tuple[float, int, dict]:
+    """Seconds, peak resident bytes, the report."""
+    command = [sys.executable, "-m", "ktui", "audit", str(path), "--json", "--no-attach", "--kube-version",
+               "1.30"]  # fmt: skip
+    started = time.perf_counter()
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=Path(__file__).parents[1])
+    seconds = time.perf_counter() - started
+    unit = 1 if sys.platform == "darwin" else 1024
+    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit, json.loads(done.stdout)
+
+
+def _timed(work: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _each(file, work: Callable[[bytes], object]) -> None:
+    with file:
+        for line in file:
+            work(line)
+
+
+def _decoded(line: bytes) -> object:
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Logs of apiservers and etcds: who asks for what, what it costs, what to write instead."""

@@ -1,0 +1,87 @@
+"""kube-apiserver's audit log: one audit.k8s.io/v1 Event a line.
+
+A request is an Event a stage: RequestReceived, for a WATCH ResponseStarted, and
+ResponseComplete (or Panic) in the end.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+import msgspec
+
+from ktui.audit.gotext import since_epoch
+from ktui.audit.record import Malformed, Request
+
+READS = frozenset(("get", "list", "watch"))
+
+# In the order in which kube-apiserver encodes an Event; only a shortcut: other orders are decoded.
+_START = re.compile(
+    rb'\{"kind":"Event","apiVersion":"audit\.k8s\.io/v1","level":"\w+","auditID":"[^"\\]*",'
+    rb'"stage":"(\w+)","requestURI":"[^"\\]*(?:\\.[^"\\]*)*","verb":"(\w*)"'
+)
+_READ_VERBS = frozenset(verb.encode() for verb in READS)
+_BODY = re.compile(rb',"(?:requestObject|responseObject)":')
+_TIMES = b'"requestReceivedTimestamp":'
+
+
+class _User(msgspec.Struct, gc=False):
+    username: str = ""
+
+
+class _Status(msgspec.Struct, gc=False):
+    code: int = -1
+
+
+class _Event(msgspec.Struct, rename="camel", gc=False):
+    stage: str
+    verb: str
+    request_uri: str = msgspec.field(name="requestURI")
+    request_received_timestamp: datetime
+    stage_timestamp: datetime
+    user_agent: str = ""
+    user: _User | None = None
+    impersonated_user: _User | None = None
+    response_status: _Status | None = None
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+
+def read(line: bytes) -> Request | None:
+    """The request of an Event, None for one that is not counted (a write, a stage too early).
+
+    Raises Malformed.
+    """
+    start = _START.match(line)
+    if start and (start[1] == b"RequestReceived" or start[2] not in _READ_VERBS):
+        return None
+    try:
+        event = _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"no audit Event: {error}") from None
+    if event.verb not in READS or event.stage == "RequestReceived":
+        return None
+    if event.stage not in ("ResponseStarted", "ResponseComplete", "Panic"):
+        raise Malformed(f"unknown audit stage {event.stage[:40]!r}")
+    at = since_epoch(event.stage_timestamp)
+    user, status = event.impersonated_user or event.user, event.response_status
+    return Request(
+        verb=event.verb,
+        uri=event.request_uri,
+        agent=event.user_agent,
+        user=user.username if user else "",
+        at=at,
+        took=max(0, at - since_epoch(event.request_received_timestamp)),
+        code=status.code if status else -1,
+        done=event.stage != "ResponseStarted",
+    )
+
+
+def read_long(head: bytes, tail: bytes) -> Request | None:
+    """An Event that carries a large object: only what stands before and after the object is decoded."""
+    body, times = _BODY.search(head), tail.rfind(_TIMES)
+    if body is None or times < 0:
+        raise Malformed("a line too long, in which no audit Event is found")
+    return read(head[: body.start()] + b"," + tail[times:])

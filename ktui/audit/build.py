@@ -1,0 +1,238 @@
+"""From a tally to a report: ranked, routed, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from ktui.audit.causes import causes, fills_cache
+from ktui.audit.foresight import ASSUMED, Foreseen, Foresight
+from ktui.audit.group import Group, SlowGroup
+from ktui.audit.histogram import Histogram
+from ktui.audit.moves import Move, VersionShare, best_move, shares
+from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
+from ktui.audit.report import (
+    Cheaper,
+    Estimated,
+    GroupReport,
+    Latency,
+    Lines,
+    Others,
+    Report,
+    Requests,
+    Seats,
+    SlowReport,
+    TimeSpan,
+)
+from ktui.audit.sizes import Sizes
+from ktui.audit.tally import Tally
+from ktui.kube.advice import advise
+from ktui.kube.cautions import cautions
+from ktui.kube.routing.reasons import REASONS
+from ktui.kube.versions import Behaviour
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a report is to tell: `versions` (the chosen one first), how many groups, with which sizes."""
+
+    versions: Sequence[Behaviour]
+    sizes: Sizes
+    sizes_from: str = ""
+    progress: bool = True
+    top: int = 20
+
+
+def build_report(tally: Tally, question: Question) -> Report:
+    """The report of everything that `tally` has counted."""
+    foresight = Foresight(question.versions, question.sizes, progress=question.progress)
+    groups, ranked_by = ranked(list(tally.groups), foresight)
+    rows = shares(groups, foresight)
+    move = best_move(groups, foresight, rows)
+    span = _span(tally)
+    chosen = question.versions[0]
+    return Report(
+        kube_version=chosen.version,
+        feature_gates=chosen.changed_gates,
+        etcd_progress=question.progress,
+        summary=_summary(move, rows),
+        move=move,
+        ranked_by=ranked_by,
+        sizes_from=question.sizes_from,
+        notes=tuple(_notes(tally, ranked_by, question)),
+        files=tuple(tally.files),
+        lines=_lines(tally),
+        malformed=tuple(tally.bad_lines),
+        span=span,
+        requests=_requests(tally, groups),
+        versions=tuple(rows),
+        groups_total=len(groups),
+        groups=tuple(
+            _group(rank, group, foresight, span) for rank, group in enumerate(groups[: question.top], 1)
+        ),
+        others=_others(tally),
+        etcd=tuple(_slow(slow, groups, foresight) for slow in ranked_slow(list(tally.slow))[: question.top]),
+    )
+
+
+def _summary(move: Move | None, rows: Sequence[VersionShare]) -> str:
+    chosen, newest = rows[0], rows[-1]
+    if move is not None:
+        return move.sentence()
+    if not chosen.cache + chosen.etcd + chosen.refused:
+        return "these logs hold no LIST of a stored resource"
+    if not chosen.etcd:
+        return f"{chosen.version} serves none of your LIST requests from etcd"
+    if chosen is newest:
+        return f"{chosen.version} is the newest version known: nothing can be said of later ones"
+    return f"no version after {chosen.version}, to {newest.version}, moves your LIST requests from etcd"
+
+
+def _notes(tally: Tally, ranked_by: str, question: Question) -> list[str]:
+    notes = [f"routes are foreseen, not logged; taken for granted: {ASSUMED}"]
+    if ranked_by == BY_TIME:
+        notes.append(
+            "object counts and sizes are not known: ranked by count × latency (a WATCH by the time until "
+            "its initial events, where it is logged)"
+        )
+    else:
+        notes.append(
+            f"ranked by estimated bytes, with counts and sizes from {question.sizes_from}: read from etcd "
+            "plus looked at; resources of unknown size come last"
+        )
+    if tally.formats["audit"] and tally.formats["httplog"]:
+        notes.append(
+            "audit and httplog lines were both read: if they are of the same apiserver and time, "
+            "requests count twice"
+        )
+    if tally.groups.folded:
+        notes.append(
+            "there were more clients and shapes than are kept: the smallest are in `others`, without a "
+            "route, and the shares are of the rest"
+        )
+    return notes
+
+
+def _lines(tally: Tally) -> Lines:
+    formats = tally.formats
+    counted = formats["audit"] + formats["httplog"] + formats["etcd"]
+    return Lines(
+        total=tally.lines,
+        audit=formats["audit"],
+        httplog=formats["httplog"],
+        etcd=formats["etcd"],
+        skipped=tally.lines - counted - tally.malformed,
+        malformed=tally.malformed,
+    )
+
+
+def _requests(tally: Tally, groups: Sequence[Group]) -> Requests:
+    counts = dict(tally.folded.requests)
+    for group in groups:
+        verb = group.key.shape.verb
+        counts[verb] = counts.get(verb, 0) + group.count
+    return Requests(counts.get("list", 0), counts.get("get", 0), counts.get("watch", 0), tally.unrouted)
+
+
+def _others(tally: Tally) -> Others:
+    folded = tally.folded.requests
+    return Others(tally.groups.folded, folded["list"], folded["get"], folded["watch"], tally.slow_folded)
+
+
+def _span(tally: Tally) -> TimeSpan | None:
+    """The longest of the formats' spans: those of different servers need not overlap."""
+    if not tally.spans:
+        return None
+    longest = max(tally.spans.values(), key=lambda span: span.seconds)
+    return TimeSpan(_iso(longest.first), _iso(longest.last), longest.seconds)
+
+
+def _iso(micros: int) -> str:
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="milliseconds")
+
+
+def _group(rank: int, group: Group, foresight: Foresight, span: TimeSpan | None) -> GroupReport:
+    shape, foreseen = group.key.shape, foresight.of(group)
+    request, decision, behaviour = foreseen.request, foreseen.decisions[0], foresight.versions[0]
+    return GroupReport(
+        rank=rank,
+        client=group.key.client.agent,
+        user=group.key.client.user,
+        verb=shape.verb,
+        resource=shape.resource,
+        subresource=shape.subresource,
+        scope=shape.scope,
+        selectors=shape.selectors,
+        resource_version=shape.resource_version,
+        match=shape.match,
+        limit=shape.limit,
+        continued=shape.continued,
+        initial_events=shape.initial_events,
+        count=group.count,
+        per_second=group.count / span.seconds if span and span.seconds else None,
+        latency=_latency(group.took),
+        init_latency=_latency(group.init),
+        errors={str(code): count for code, count in sorted(group.codes.items())},
+        seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
+        route=foreseen.route(),
+        reason_id=decision.reason_id,
+        reason=REASONS[decision.reason_id],
+        etcd_ops=decision.etcd_ops,
+        routes={b.version: foreseen.route(i) for i, b in enumerate(foresight.versions)},
+        estimated=_estimated(group, foreseen),
+        warnings=cautions(request, decision, behaviour),
+        cheaper=tuple(
+            Cheaper(advice.id, advice.why, advice.path, advice.decision.route.public)
+            for advice in advise(request, foreseen.state, behaviour)
+        ),
+        example=group.example,
+    )
+
+
+def _estimated(group: Group, foreseen: Foreseen) -> Estimated | None:
+    cost = foreseen.costs[0]
+    if cost is None:
+        return None
+    return Estimated(group.count * cost.etcd, group.count * cost.touched, cost.etcd, cost.touched)
+
+
+def _latency(took: Histogram) -> Latency | None:
+    if not took.count:
+        return None
+    p50, p95, p99 = (took.percentile(share) / 1000 for share in (0.5, 0.95, 0.99))
+    return Latency(p50, p95, p99, took.max / 1000, took.total / 1000)
+
+
+def _slow(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> SlowReport:
+    key = slow.key
+    took = _latency(slow.took)
+    assert took is not None  # a group is made for its first request
+    return SlowReport(
+        source=key.source,
+        what=key.what,
+        resource=key.resource,
+        scope=key.scope,
+        limit=key.limit,
+        later_page=key.later,
+        at_revision=key.pinned,
+        count=slow.count,
+        failed=slow.failed,
+        took=took,
+        max_keys=slow.keys if slow.keys >= 0 else None,
+        max_bytes=slow.size if slow.size >= 0 else None,
+        probably=tuple(_probably(slow, groups, foresight)),
+        example=slow.example,
+    )
+
+
+def _probably(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> list[str]:
+    found = [
+        f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}"
+        for group in causes(slow.key, groups, foresight)
+    ]
+    if fills_cache(slow.key):
+        found.insert(0, "an apiserver that fills (or, from 1.34 on, checks) its watch cache")
+    return found

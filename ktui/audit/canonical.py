@@ -1,0 +1,61 @@
+"""URIs that differ only in names, revisions and tokens made equal, before anything is parsed.
+
+A log repeats few shapes a million times, each time with another name or revision. What
+is replaced here never changes a routing decision (a revision stays a revision, a token a
+token of its kind); what looks unusual is left as it is, and then understood in full.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from ktui.kube import continuetoken
+
+_PATH = re.compile(
+    r"(/api/v\w+|/apis/[\w.-]+/v\w+)(/namespaces/)?(?(2)[a-z0-9][-a-z0-9]{0,62})"
+    r"/(?!namespaces/|watch/)([a-z]+)(/[a-z0-9][-a-z0-9.]*)?((?:/[a-z]+)?)"
+)
+_REVISION = re.compile(r"(?<![^&])(resourceVersion=)[1-9]\d{0,17}(?![^&])")
+_TIMEOUT = re.compile(r"(?<![^&])(timeoutSeconds=)\d{1,9}(?![^&])")
+_SELECTED = re.compile(r"(%3D)[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?=&|$|%2C)")
+_CONTINUE = re.compile(r"(?<![^&])continue=([\w-]{20,2000})(?![^&])")
+
+_TOKEN = re.compile(
+    rb'\{"v":"meta\.k8s\.io/v1","rv":(-1|[1-9]\d{0,17}),"start":"[a-z0-9][-a-z0-9]*'
+    rb'(?:/[a-z0-9][-a-z0-9.]*)?(?:\\u0000)?"\}'
+)
+_AT_REVISION, _AT_LATEST = (f"continue={continuetoken.encode(rv, 'x')}" for rv in (1000, -1))
+
+
+def canonical(uri: str) -> str:
+    """The same request with stand-ins for names, concrete revisions, timeouts and page tokens."""
+    path, mark, query = uri.partition("?")
+    if found := _PATH.fullmatch(path):
+        root, namespaces, resource, name, subresource = found.groups()
+        scope = "/namespaces/x" if namespaces else ""
+        path = f"{root}{scope}/{resource}{'/x' if name else ''}{subresource}"
+    return f"{path}?{_query(query)}" if mark else path
+
+
+def _query(query: str) -> str:
+    if "resourceVersion=" in query:
+        query = _REVISION.sub(r"\g<1>1000", query)
+    if "timeoutSeconds=" in query:
+        query = _TIMEOUT.sub(r"\g<1>1", query)
+    if "%3D" in query:
+        query = _SELECTED.sub(r"\1x", query)
+    return _CONTINUE.sub(_token, query) if "continue=" in query else query
+
+
+def _token(match: re.Match[str]) -> str:
+    text = match[1]
+    try:
+        inside = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except binascii.Error:
+        return match[0]
+    found = _TOKEN.fullmatch(inside)
+    if found is None:
+        return match[0]
+    return _AT_LATEST if found[1] == b"-1" else _AT_REVISION

@@ -1,0 +1,46 @@
+"""Which logged requests probably made etcd read the ranges that it found slow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ktui.audit.foresight import Foresight
+from ktui.audit.group import Group, RangeKey
+
+FILL_PAGE = 10_000
+"""Keys in a page with which kube-apiserver fills a watch cache (and checks it, 1.34+)."""
+_MOST = 3
+
+
+def causes(key: RangeKey, groups: Sequence[Group], foresight: Foresight) -> list[Group]:
+    """The likeliest groups, the most frequent first: those that the rules send to etcd for such a range."""
+    if key.what == "write":
+        return []
+    found = [group for group in groups if _plausible(key, group, foresight)]
+    return sorted(found, key=lambda group: group.count, reverse=True)[:_MOST]
+
+
+def fills_cache(key: RangeKey) -> bool:
+    """Whether no client need be to blame: the pages in which an apiserver reads for itself."""
+    return key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE
+
+
+def _plausible(key: RangeKey, group: Group, foresight: Foresight) -> bool:
+    shape = group.key.shape
+    foreseen = foresight.of(group)
+    if shape.resource != key.resource or foreseen.route() != "etcd":
+        return False
+    single = shape.verb == "get" or shape.narrowing == "name"
+    scope = "key" if single else shape.narrowing or ("all" if shape.scope == "all" else "namespace")
+    if scope != key.scope:
+        return False
+    if single or shape.verb == "watch":
+        return True
+    if bool(shape.continued) != key.later and not _selective(group):
+        return False
+    # A filtering LIST is read in pages of the limit, doubled each time (1.24+).
+    return shape.limit == key.limit or (_selective(group) and 0 < shape.limit < key.limit)
+
+
+def _selective(group: Group) -> bool:
+    return bool(group.key.shape.selectors)

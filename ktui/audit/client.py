@@ -1,0 +1,39 @@
+"""Who asked: the program as it calls itself, and the account where the log tells."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_LONGEST = 80
+_SERVICE_ACCOUNT = "system:serviceaccount:"
+# kube-controller-manager's controllers name their account at the end of the user agent.
+_IN_AGENT = re.compile(r"system:serviceaccount:[-a-z0-9]+:[-a-z0-9.]+")
+
+
+class Client(NamedTuple):
+    """`agent`: the user agent's first word (`kubelet/v1.28.0`), "" when there was none. `user`: an
+    account, `NAMESPACE/NAME` for a ServiceAccount, `system:node:*` for every kubelet, "" unknown."""
+
+    agent: str
+    user: str
+
+
+@lru_cache(maxsize=8192)
+def client_of(agent: str, user: str) -> Client:
+    """The client that a user agent and a user name belong to."""
+    words = agent.split(None, 1)
+    return Client(words[0][:_LONGEST] if words else "", _account(user or _account_in(agent))[:_LONGEST])
+
+
+def _account_in(agent: str) -> str:
+    found = _IN_AGENT.search(agent)
+    return found[0] if found else ""
+
+
+def _account(user: str) -> str:
+    if user.startswith(_SERVICE_ACCOUNT):
+        return user.removeprefix(_SERVICE_ACCOUNT).replace(":", "/", 1)
+    # One group for all nodes: ten thousand kubelets are one client in ten thousand places.
+    return "system:node:*" if user.startswith("system:node:") else user

@@ -1,0 +1,98 @@
+"""etcd's JSON log: "apply request took too long" and "request stats" (3.4–3.7)."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from ktui.audit.gotext import duration, zap_time
+from ktui.audit.record import Malformed, SlowRequest
+
+APPLY = b"apply request took too long"
+STATS = b'"request stats"'
+
+_KEY = re.compile(r'\bkey:"((?:[^"\\]|\\.)*)"')
+_END = re.compile(r'\brange_end:"((?:[^"\\]|\\.)*)"')
+_LIMIT = re.compile(r"\blimit:(\d{1,18})")
+_REVISION = re.compile(r"\brevision:(\d{1,18})")
+_KEYS = re.compile(r"\brange_response_count:(\d{1,18})")
+_SIZE = re.compile(r"\bsize:(\d{1,18})")
+
+
+class _Apply(msgspec.Struct, gc=False):
+    ts: str | float
+    took: str
+    prefix: str = ""
+    request: str = ""
+    response: str = ""
+    error: str = ""
+
+
+class _Stats(msgspec.Struct, gc=False):
+    ts: str | float
+    spent: str = msgspec.field(name="time spent")
+    kind: str = msgspec.field(name="response type", default="")
+    keys: int = msgspec.field(name="response count", default=-1)
+    size: int = msgspec.field(name="response size", default=-1)
+    content: str = msgspec.field(name="request content", default="")
+
+
+_apply = msgspec.json.Decoder(_Apply).decode
+_stats = msgspec.json.Decoder(_Stats).decode
+
+
+def read(line: bytes) -> SlowRequest:
+    """The request that a line complains of. Raises Malformed."""
+    try:
+        return _read_apply(line) if APPLY in line else _read_stats(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"no etcd log line: {error}") from None
+
+
+def _read_apply(line: bytes) -> SlowRequest:
+    entry = _apply(line)
+    what = entry.prefix.removeprefix("read-only ").strip()
+    return _slow(
+        "apply",
+        what if what in ("range", "txn") else "write",
+        entry.request,
+        zap_time(entry.ts),
+        duration(entry.took),
+        _number(_KEYS, entry.response, -1),
+        _number(_SIZE, entry.response, -1),
+        bool(entry.error),
+    )
+
+
+def _read_stats(line: bytes) -> SlowRequest:
+    entry = _stats(line)
+    method = entry.kind.rpartition("/")[2]
+    what = {"Range": "range", "RangeStream": "range"}.get(method, "write")
+    return _slow(
+        "stats", what, entry.content, zap_time(entry.ts), duration(entry.spent), entry.keys, entry.size
+    )
+
+
+def _slow(
+    source: str, what: str, text: str, at: int, took: int, keys: int, size: int, failed: bool = False
+) -> SlowRequest:
+    key, end = _KEY.search(text), _END.search(text)
+    return SlowRequest(
+        source=source,
+        what=what,
+        key=key[1] if key else "",
+        range_end=end[1] if end else "",
+        limit=_number(_LIMIT, text, 0),
+        revision=_number(_REVISION, text, 0),
+        at=at,
+        took=took,
+        keys=keys,
+        size=size,
+        failed=failed,
+    )
+
+
+def _number(pattern: re.Pattern[str], text: str, otherwise: int) -> int:
+    found = pattern.search(text)
+    return int(found[1]) if found else otherwise

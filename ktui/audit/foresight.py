@@ -1,0 +1,71 @@
+"""Where each shape of request is served under each version, by the routing rules; asked once a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ktui.audit.canonical import canonical
+from ktui.audit.estimate import Cost, estimate
+from ktui.audit.group import Group
+from ktui.audit.shape import Shape
+from ktui.audit.sizes import Sizes
+from ktui.kube.routing.model import CacheState, Decision
+from ktui.kube.routing.predict import predict
+from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
+from ktui.kube.routing.world import world_of
+from ktui.kube.versions import Behaviour
+
+ASSUMED = (
+    "watch caches are ready, and revisions and page tokens that a request names are the newest (a log "
+    "does not say how old they were)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """Decisions and estimated costs of one request, in the order of the versions."""
+
+    request: ReadRequest
+    state: CacheState
+    decisions: tuple[Decision, ...]
+    costs: tuple[Cost | None, ...]
+
+    def route(self, version: int = 0) -> str:
+        """`cache`, `etcd` or `none` (refused, or failed before anything was read)."""
+        decision = self.decisions[version]
+        return decision.route.public if decision.error is None else "none"
+
+
+class Foresight:
+    """`versions`: the chosen one first. `progress`: etcd's progress requests can be trusted."""
+
+    def __init__(self, versions: Sequence[Behaviour], sizes: Sizes, *, progress: bool) -> None:
+        self.versions = versions
+        self._sizes = sizes
+        self._progress = progress
+        self._known: dict[Shape, Foreseen] = {}
+
+    def of(self, group: Group) -> Foreseen:
+        """What becomes of the group's requests; its example stands for all of its shape."""
+        shape = group.key.shape
+        if shape not in self._known:
+            self._known[shape] = self._foresee(group.example, shape)
+        return self._known[shape]
+
+    def _foresee(self, uri: str, shape: Shape) -> Foreseen:
+        request = _request(uri)
+        state = world_of(request, progress=self._progress)
+        decisions = tuple(predict(request, state, behaviour) for behaviour in self.versions)
+        costs = tuple(
+            estimate(request, decision, behaviour, shape.resource, self._sizes)
+            for decision, behaviour in zip(decisions, self.versions, strict=True)
+        )
+        return Foreseen(request, state, decisions, costs)
+
+
+def _request(uri: str) -> ReadRequest:
+    try:
+        return parse_request(uri)
+    except RequestError:  # the shape was understood without the names, so that it can be without them
+        return parse_request(canonical(uri))

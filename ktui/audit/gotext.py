@@ -1,0 +1,83 @@
+"""Texts as Go writes them: durations, quoted strings, klog's and zap's times."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from ktui.audit.record import Malformed
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+_PART = re.compile(r"(\d+(?:\.\d*)?)(h|ms|m|s|µs|μs|us|ns)")
+_MICROS = {
+    "h": 3_600e6, "m": 60e6, "s": 1e6, "ms": 1e3,
+    "us": 1.0, "µs": 1.0, "μs": 1.0, "ns": 1e-3,
+}  # fmt: skip
+# Go's own durations end at 292 years.
+_LONGEST = 1 << 63
+
+
+def duration(text: str) -> int:
+    """`1.926865ms`, `929.214µs`, `1h2m3.5s`, `0s` as microseconds. Raises Malformed."""
+    total, end = 0.0, 0
+    for part in _PART.finditer(text):
+        if part.start() != end:
+            break
+        total += float(part[1]) * _MICROS[part[2]]
+        end = part.end()
+    if end != len(text) or not text or total * 1000 > _LONGEST:
+        raise Malformed(f"no duration: {text[:40]!r}")
+    return round(total)
+
+
+def since_epoch(moment: datetime) -> int:
+    """Microseconds since 1970; a time without zone is taken for UTC."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def zap_time(ts: str | float) -> int:
+    """etcd's `ts`: ISO 8601 with any offset, or seconds since 1970. Raises Malformed."""
+    try:
+        if isinstance(ts, str):
+            return since_epoch(datetime.fromisoformat(ts))
+        return since_epoch(_EPOCH + timedelta(seconds=ts))
+    except (ValueError, OverflowError):
+        raise Malformed(f"no time: {str(ts)[:40]!r}") from None
+
+
+@lru_cache(maxsize=1024)
+def klog_day(month_day: str, now: datetime) -> int:
+    """`0823` as microseconds since 1970 at its midnight: klog names no year, so the newest that has been."""
+    month, day = int(month_day[:2]), int(month_day[2:])
+    for year in range(now.year, now.year - 9, -1):  # a 29 February may be eight years ago
+        try:
+            found = datetime(year, month, day, tzinfo=UTC)
+        except ValueError:
+            continue
+        if found <= now + timedelta(days=1):
+            return since_epoch(found)
+    raise Malformed(f"no day: {month_day!r}")
+
+
+_ESCAPE = re.compile(r'\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[abfnrtv\\"])')
+_NAMED = {
+    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"',
+}  # fmt: skip
+
+
+def unquote(text: str) -> str:
+    """The inside of a string that strconv.Quote made; what is no escape stays as it is."""
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[1]
+    if escape in _NAMED:
+        return _NAMED[escape]
+    code = int(escape[1:], 16)
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else "\N{REPLACEMENT CHARACTER}"

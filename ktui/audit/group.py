@@ -1,0 +1,102 @@
+"""Requests of one client in one shape, and slow etcd requests of one range, counted together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from ktui.audit.client import Client
+from ktui.audit.histogram import Histogram
+from ktui.audit.record import Request, SlowRequest
+from ktui.audit.shape import Shape
+
+
+class Key(NamedTuple):
+    client: Client
+    shape: Shape
+
+
+class Group:
+    """What the log says of one client's requests of one shape. `example` is the first URI seen."""
+
+    __slots__ = (
+        "codes", "done", "example", "init", "key", "seats_count", "seats_max", "seats_total", "started",
+        "took",
+    )  # fmt: skip
+
+    def __init__(self, key: Key, example: str) -> None:
+        self.key = key
+        self.example = example
+        self.done = self.started = 0
+        self.took = Histogram()
+        self.init = Histogram()
+        self.codes: Counter[int] = Counter()
+        self.seats_total = self.seats_count = self.seats_max = 0
+
+    def add(self, request: Request) -> None:
+        if not request.done:
+            self.started += 1
+            return
+        self.done += 1
+        self.took.add(request.took)
+        if request.code >= 400:
+            self.codes[request.code] += 1
+        if request.init >= 0:
+            self.init.add(request.init)
+        if request.seats >= 0:
+            self.seats_count += 1
+            self.seats_total += request.seats
+            self.seats_max = max(self.seats_max, request.seats)
+
+    @property
+    def count(self) -> int:
+        """Each request once: a WATCH may have its start in the log, its end, or both."""
+        return max(self.done, self.started)
+
+    @property
+    def busy(self) -> int:
+        """Microseconds that the apiserver worked on these: of a WATCH only its start, where it is known."""
+        return self.init.total if self.key.shape.verb == "watch" else self.took.total
+
+
+class RangeKey(NamedTuple):
+    """`source` and `what` as in SlowRequest. `scope`: `all`, `namespace`, `key`, or "" for a write.
+
+    `resource` is an id, or the start of the key where no resource is known. `later`: not the
+    first page; `pinned`: read at a concrete revision.
+    """
+
+    source: str
+    what: str
+    resource: str
+    scope: str
+    limit: int
+    later: bool
+    pinned: bool
+
+
+class SlowGroup:
+    """Slow etcd requests of one kind. `keys` and `size` are the most of any, -1 when never said."""
+
+    __slots__ = ("example", "failed", "key", "keys", "size", "took")
+
+    def __init__(self, key: RangeKey, example: str) -> None:
+        self.key = key
+        self.example = example
+        self.took = Histogram()
+        self.keys = self.size = -1
+        self.failed = 0
+
+    def add(self, slow: SlowRequest) -> None:
+        self.took.add(slow.took)
+        self.keys = max(self.keys, slow.keys)
+        self.size = max(self.size, slow.size)
+        self.failed += slow.failed
+
+    @property
+    def count(self) -> int:
+        return self.took.count
+
+    @property
+    def busy(self) -> int:
+        return self.took.total

@@ -1,0 +1,61 @@
+"""kube-apiserver's request log (`-v=3` and up): klog lines of httplog.go, in every form from 1.19 to 1.37.
+
+1.19–1.21 write the HTTP method, 1.22 on the API's verb and an audit-ID; 1.23 adds the
+priority level and flow schema, 1.24 the seats.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from ktui.audit.gotext import duration, klog_day, unquote
+from ktui.audit.record import Malformed, Request
+
+MARK = b'"HTTP" verb="'
+READS = frozenset((b"GET", b"LIST", b"WATCH"))
+
+_TEXT = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
+_LINE = re.compile(
+    rb'[IWEF](\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) .*?"HTTP" verb="(\w+)" URI=' + _TEXT +
+    rb' latency="([^"]*)" userAgent=' + _TEXT + rb"(.*?) (?:resp=(\d{1,9})|hijacked=true)"
+)  # fmt: skip
+_VERB = re.compile(rb'"HTTP" verb="(\w+)"')
+_SEATS = re.compile(rb" apf_iseats=(\d{1,9})")
+_INIT = re.compile(rb' (?:watchlist|apf)_init_latency="([^"]*)"')
+
+
+def read(line: bytes, now: datetime) -> Request | None:
+    """The request of an httplog line, None for a write. `now`: no line is newer (klog names no year).
+
+    Raises Malformed.
+    """
+    verb = _VERB.search(line)
+    if verb and verb[1] not in READS:
+        return None
+    found = _LINE.search(line)
+    if found is None:
+        raise Malformed("an httplog line that breaks off, or with its fields in disorder")
+    month_day, hour, minute, second, micros, name, uri, latency, agent, more, code = found.groups()
+    clock = (int(hour) * 60 + int(minute)) * 60 + int(second)
+    return Request(
+        verb=name.decode(),
+        uri=unquote(uri.decode("utf-8", "replace")),
+        agent=unquote(agent.decode("utf-8", "replace")),
+        user="",
+        at=klog_day(month_day.decode(), now) + clock * 1_000_000 + int(micros),
+        took=duration(latency.decode("utf-8", "replace")),
+        code=int(code) if code else -1,
+        seats=_seats(more),
+        init=_init(more),
+    )
+
+
+def _seats(more: bytes) -> int:
+    found = _SEATS.search(more)
+    return int(found[1]) if found else -1
+
+
+def _init(more: bytes) -> int:
+    """The longer of the two: flow control's initialisation, the initial events of a streaming LIST."""
+    return max((duration(text.decode("utf-8", "replace")) for text in _INIT.findall(more)), default=-1)

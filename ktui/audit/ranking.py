@@ -1,0 +1,31 @@
+"""Groups in the order of what they cost the control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ktui.audit.foresight import Foresight
+from ktui.audit.group import Group, SlowGroup
+
+BY_BYTES = "estimated bytes"
+BY_TIME = "count × latency"
+
+
+def ranked(groups: Sequence[Group], foresight: Foresight) -> tuple[list[Group], str]:
+    """The costliest first, and by what: estimated bytes where any size is known, else the time spent."""
+    if any(foresight.of(group).costs[0] is not None for group in groups):
+        return sorted(groups, key=lambda group: _by_bytes(group, foresight), reverse=True), BY_BYTES
+    return sorted(groups, key=_by_time, reverse=True), BY_TIME
+
+
+def ranked_slow(groups: Sequence[SlowGroup]) -> list[SlowGroup]:
+    return sorted(groups, key=lambda group: (group.busy, group.count), reverse=True)
+
+
+def _by_time(group: Group) -> tuple[int, int]:
+    return group.busy, group.count
+
+
+def _by_bytes(group: Group, foresight: Foresight) -> tuple[float, int, int]:
+    cost = foresight.of(group).costs[0]
+    return (group.count * cost.total if cost else 0.0), *_by_time(group)

@@ -1,0 +1,170 @@
+"""The report of an audit: plain data, as `ktui audit --json` prints it (docs/audit.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ktui.audit.moves import Move, VersionShare
+from ktui.audit.tally import BadLine, FileCount
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines by what they were. `skipped` were understood and are not counted (writes, other messages)."""
+
+    total: int
+    audit: int
+    httplog: int
+    etcd: int
+    skipped: int
+    malformed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Requests, each once. `unrouted`: reads of what is not stored (logs, discovery, /healthz)."""
+
+    list: int
+    get: int
+    watch: int
+    unrouted: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Moments in ISO 8601, UTC."""
+
+    first: str
+    last: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact."""
+
+    p50: float
+    p95: float
+    p99: float
+    max: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """Flow-control seats as logged."""
+
+    mean: float
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """Bytes of all requests of a group together, and objects' bytes that one touches: estimates."""
+
+    etcd_bytes: float
+    touched_bytes: float
+    etcd_bytes_each: float
+    touched_bytes_each: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cheaper:
+    """A cheaper form of the group's example, and where it would be served."""
+
+    id: str
+    why: str
+    path: str
+    route: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReport:
+    """One client's requests of one shape. `routes` by version; `latency` of a WATCH is how long it lived.
+
+    `errors` by status code, 400 and above.
+    """
+
+    rank: int
+    client: str
+    user: str
+    verb: str
+    resource: str
+    subresource: str
+    scope: str
+    selectors: tuple[str, ...]
+    resource_version: str
+    match: str
+    limit: int
+    continued: str
+    initial_events: bool | None
+    count: int
+    per_second: float | None
+    latency: Latency | None
+    init_latency: Latency | None
+    errors: dict[str, int]
+    seats: Seats | None
+    route: str
+    reason_id: str
+    reason: str
+    etcd_ops: tuple[str, ...]
+    routes: dict[str, str]
+    estimated: Estimated | None
+    warnings: tuple[str, ...]
+    cheaper: tuple[Cheaper, ...]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlowReport:
+    """Slow etcd requests of one range. `probably` names the logged requests that may have caused them."""
+
+    source: str
+    what: str
+    resource: str
+    scope: str
+    limit: int
+    later_page: bool
+    at_revision: bool
+    count: int
+    failed: int
+    took: Latency
+    max_keys: int | None
+    max_bytes: int | None
+    probably: tuple[str, ...]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What is in no group: the groups were too many, and these the smallest."""
+
+    groups_folded: int
+    list: int
+    get: int
+    watch: int
+    slow: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`ranked_by` is `estimated bytes` or `count × latency`; `groups` are the top of `groups_total`."""
+
+    kube_version: str
+    feature_gates: dict[str, bool]
+    etcd_progress: bool
+    summary: str
+    move: Move | None
+    ranked_by: str
+    sizes_from: str
+    notes: tuple[str, ...]
+    files: tuple[FileCount, ...]
+    lines: Lines
+    malformed: tuple[BadLine, ...]
+    span: TimeSpan | None
+    requests: Requests
+    versions: tuple[VersionShare, ...]
+    groups_total: int
+    groups: tuple[GroupReport, ...]
+    others: Others
+    etcd: tuple[SlowReport, ...]

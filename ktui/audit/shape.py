@@ -1,0 +1,117 @@
+"""What a request asks for, without the names: the form that its client always sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ktui.audit.canonical import canonical
+from ktui.kube.routing.model import TokenState
+from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
+from ktui.kube.routing.resource_version import parse_rv
+from ktui.kube.selectors.requirements import Operator
+from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
+
+LONGEST_URI = 8192
+_SELECTORS_SHOWN = 8
+_LONGEST = 120
+_OPERATORS = {
+    Operator.EXISTS: "", Operator.DOES_NOT_EXIST: "!", Operator.EQUALS: "=", Operator.NOT_EQUALS: "!=",
+    Operator.IN: " in", Operator.NOT_IN: " notin", Operator.GREATER_THAN: ">", Operator.LESS_THAN: "<",
+}  # fmt: skip
+_NEWEST = behaviour_of(KNOWN_VERSIONS[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Everything that routing looks at, and nothing that differs from one call to the next.
+
+    `resource` is an id (`leases.coordination.k8s.io`). `scope`: `all` (every namespace, or a
+    cluster-scoped resource), `namespace`, `name`. `selectors`: keys with their operators
+    (`spec.nodeName=`). `resource_version`: `unset`, `0`, `N` or `bad`. `continued`: "",
+    `at revision`, `at latest` or `bad`. `initial_events`: None unless sendInitialEvents was sent.
+    `refused`: the parameters cannot be understood (400). `narrowing`: to what a selector
+    shrinks the key prefix that is read, `name` or `namespace`.
+    """
+
+    verb: str
+    resource: str
+    scope: str
+    selectors: tuple[str, ...]
+    resource_version: str
+    match: str
+    limit: int
+    continued: str
+    initial_events: bool | None
+    unknown: tuple[str, ...]
+    refused: bool
+    subresource: str = ""
+    bookmarks: bool = False
+    narrowing: str = ""
+
+
+def shape_of_uri(uri: str) -> Shape | None:
+    """The shape of a GET, LIST or WATCH; None when it is no read of a stored resource."""
+    return _shape_of(canonical(uri)) if len(uri) <= LONGEST_URI else None
+
+
+@lru_cache(maxsize=4096)
+def _shape_of(uri: str) -> Shape | None:
+    try:
+        return shape_of(parse_request(uri))
+    except RequestError:
+        return None
+
+
+def shape_of(request: ReadRequest) -> Shape:
+    info, options = request.info, request.options
+    return Shape(
+        verb=request.verb,
+        resource=(f"{info.resource}.{info.group}" if info.group else info.resource)[:_LONGEST],
+        scope="name" if info.name else "namespace" if info.namespace else "all",
+        selectors=_selectors(request),
+        resource_version=_version_class(options.resource_version),
+        match=options.resource_version_match[:_LONGEST],
+        limit=max(options.limit, 0),
+        continued=_continued(request),
+        initial_events=options.send_initial_events,
+        unknown=tuple(name[:_LONGEST] for name in options.unknown[:_SELECTORS_SHOWN]),
+        refused=request.refusal is not None,
+        subresource=info.subresource[:_LONGEST],
+        bookmarks=options.allow_watch_bookmarks,
+        narrowing=_narrowing(request),
+    )
+
+
+def _narrowing(request: ReadRequest) -> str:
+    if request.verb == "get":
+        return ""
+    if request.narrows_name(_NEWEST):
+        return "name"
+    return "namespace" if request.narrows_namespace(_NEWEST) else ""
+
+
+def _selectors(request: ReadRequest) -> tuple[str, ...]:
+    """Keys and operators; values are left out, for they differ from node to node."""
+    labels = {f"{r.key}{_OPERATORS[r.operator]}" for r in request.labels.requirements}
+    fields = {f"{t.field}{'!=' if t.negated else '='}" for t in request.fields.terms}
+    if request.info.name:
+        fields.discard("metadata.name=")  # from the path
+    return (*sorted(fields)[:_SELECTORS_SHOWN], *sorted(labels)[:_SELECTORS_SHOWN])
+
+
+def _version_class(text: str) -> str:
+    revision = parse_rv(text)
+    if revision is None:
+        return "bad"
+    if text in ("", "0"):
+        return text or "unset"
+    return "N" if revision else "00"  # a zero in a longer dress: not the text that the rules look for
+
+
+def _continued(request: ReadRequest) -> str:
+    if request.token is TokenState.NONE:
+        return ""
+    if request.token is TokenState.GARBAGE:
+        return "bad"
+    return "at latest" if request.token_rv < 0 else "at revision"

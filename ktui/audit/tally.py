@@ -1,0 +1,160 @@
+"""Everything that was counted while logs were read: bounded, whatever the logs hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ktui.audit import auditlog
+from ktui.audit.blocks import LongLine
+from ktui.audit.client import client_of
+from ktui.audit.group import Group, Key, RangeKey, SlowGroup
+from ktui.audit.ranges import range_key
+from ktui.audit.reader import line_reader
+from ktui.audit.record import Malformed, Request, SlowRequest
+from ktui.audit.shape import shape_of_uri
+from ktui.audit.topk import TopGroups
+
+MOST_GROUPS = 4096
+MOST_SLOW_GROUPS = 1024
+EXAMPLES = 5
+_EXAMPLE_BYTES = 160
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A malformed line: where it stands, why, and its start (untrusted, undecodable bytes escaped)."""
+
+    file: str
+    line: int
+    why: str
+    text: str
+
+
+@dataclass(slots=True)
+class Span:
+    """First and last moment, microseconds since 1970."""
+
+    first: int
+    last: int
+
+    @property
+    def seconds(self) -> float:
+        return (self.last - self.first) / 1e6
+
+
+@dataclass(slots=True)
+class FileCount:
+    """One file: its lines, and how it broke off, "" when it did not."""
+
+    name: str
+    lines: int = 0
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class Folded:
+    """Requests of groups that were too small to be kept, by verb."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+
+    def add(self, group: Group) -> None:
+        self.requests[group.key.shape.verb] += group.count
+
+
+class Tally:
+    """Feed it lines, then make a report of it. `now` bounds the year of klog lines."""
+
+    def __init__(self, now: datetime, etcd_prefix: str = "/registry", most_groups: int = MOST_GROUPS) -> None:
+        self._read = line_reader(now)
+        self._etcd_prefix = etcd_prefix
+        self.files: list[FileCount] = []
+        self.formats: Counter[str] = Counter()
+        self.spans: dict[str, Span] = {}
+        self.malformed = 0
+        self.bad_lines: list[BadLine] = []
+        self.unrouted = 0
+        self.folded = Folded()
+        self.groups: TopGroups[Key, Group] = TopGroups(most_groups, self.folded.add)
+        self.slow_folded = 0
+        self.slow: TopGroups[RangeKey, SlowGroup] = TopGroups(MOST_SLOW_GROUPS, self._fold_slow)
+
+    @property
+    def lines(self) -> int:
+        return sum(file.lines for file in self.files)
+
+    def open_file(self, name: str) -> FileCount:
+        """Lines fed from now on are this file's."""
+        self.files.append(FileCount(name))
+        return self.files[-1]
+
+    def feed(self, block: list[bytes] | LongLine) -> None:
+        """Count lines, in the order in which they stand in the file."""
+        file = self.files[-1]
+        if isinstance(block, LongLine):
+            file.lines += 1
+            self._feed_long(block, file)
+            return
+        read, count, number = self._read, self._count, file.lines
+        for line in block:
+            number += 1
+            try:
+                record = read(line)
+            except Malformed as why:
+                self._bad(file.name, number, why, line)
+                continue
+            if record is not None:
+                count(record)
+        file.lines = number
+
+    def _feed_long(self, line: LongLine, file: FileCount) -> None:
+        try:
+            record = auditlog.read_long(line.head, line.tail)
+        except Malformed as why:
+            self._bad(file.name, file.lines, why, line.head)
+            return
+        if record is not None:
+            self._count(record)
+
+    def _count(self, record: Request | SlowRequest) -> None:
+        if isinstance(record, Request):
+            self._count_request(record)
+        else:
+            self._count_slow(record)
+
+    def _count_request(self, request: Request) -> None:
+        source = "audit" if request.verb.islower() else "httplog"
+        self._see(source, request.at)
+        shape = shape_of_uri(request.uri)
+        if shape is None:
+            self.unrouted += request.done
+            return
+        key = Key(client_of(request.agent, request.user), shape)
+        group = self.groups.get(key) or self.groups.add(key, Group(key, request.uri))
+        group.add(request)
+
+    def _count_slow(self, slow: SlowRequest) -> None:
+        self._see("etcd", slow.at)
+        key = range_key(slow, self._etcd_prefix)
+        group = self.slow.get(key) or self.slow.add(key, SlowGroup(key, slow.key[:_EXAMPLE_BYTES]))
+        group.add(slow)
+
+    def _see(self, source: str, at: int) -> None:
+        self.formats[source] += 1
+        span = self.spans.get(source)
+        if span is None:
+            self.spans[source] = Span(at, at)
+        elif at > span.last:
+            span.last = at
+        elif at < span.first:
+            span.first = at
+
+    def _fold_slow(self, group: SlowGroup) -> None:
+        self.slow_folded += group.count
+
+    def _bad(self, file: str, number: int, why: Malformed, line: bytes) -> None:
+        self.malformed += 1
+        if len(self.bad_lines) < EXAMPLES:
+            text = line[:_EXAMPLE_BYTES].decode("utf-8", "backslashreplace")
+            self.bad_lines.append(BadLine(file, number, str(why), text))

@@ -1,0 +1,57 @@
+"""A bounded number of groups, however many clients and shapes a log holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, Protocol, TypeVar
+
+
+class Counted(Protocol):
+    @property
+    def count(self) -> int: ...
+    @property
+    def busy(self) -> int: ...
+
+
+K = TypeVar("K", bound=Hashable)
+G = TypeVar("G", bound=Counted)
+
+
+class TopGroups(Generic[K, G]):
+    """Groups by key. When there are `most`, the lesser half is handed to `fold` and forgotten.
+
+    Kept are the largest by number and the largest by time. A group that comes again after
+    it was folded starts anew, so that its numbers are then too low by what was folded.
+    """
+
+    def __init__(self, most: int, fold: Callable[[G], None]) -> None:
+        self._most = max(4, most)
+        self._fold = fold
+        self._groups: dict[K, G] = {}
+        self.folded = 0
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def __iter__(self) -> Iterator[G]:
+        return iter(self._groups.values())
+
+    def get(self, key: K) -> G | None:
+        return self._groups.get(key)
+
+    def add(self, key: K, group: G) -> G:
+        if len(self._groups) >= self._most:
+            self._prune()
+        self._groups[key] = group
+        return group
+
+    def _prune(self) -> None:
+        quarter = self._most // 4
+        items = sorted(self._groups.items(), key=lambda item: item[1].count, reverse=True)
+        kept = dict(items[:quarter])
+        rest = sorted(items[quarter:], key=lambda item: item[1].busy, reverse=True)
+        kept.update(rest[:quarter])
+        for _, group in rest[quarter:]:
+            self._fold(group)
+        self.folded += len(rest) - quarter
+        self._groups = kept

@@ -1,0 +1,143 @@
+"""`ktui audit`: who asks an apiserver for what, from its logs; what it costs, and what to write instead."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from ktui.cli.attach import add_attach_arguments
+from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.options import count
+
+if TYPE_CHECKING:
+    from ktui.audit.report import Report
+    from ktui.kube.versions import Behaviour
+
+DEFAULT_VERSION = "1.36"
+
+EPILOG = """reads, line by line and mixed as they come:
+  kube-apiserver's audit log (audit.k8s.io/v1, JSON lines; level Metadata is enough)
+  kube-apiserver's log with httplog lines (-v=3 and up, 1.19 to 1.37)
+  etcd's JSON log: "apply request took too long" and "request stats"
+each plain or gzipped, whatever its name says.
+
+examples:
+  ktui audit /var/log/kubernetes/audit.log
+  ktui audit audit-*.log.gz --kube-version 1.30
+  kubectl -n kube-system logs kube-apiserver-cp1 | ktui audit - --top 10
+  ktui audit audit.log etcd.log --sizes sizes.json --markdown > report.md
+  ktui audit audit.log --attach https://127.0.0.1:6443 --json | jq .summary
+
+sizes.json: {"pods": {"count": 100000, "bytes": 1400000000}, "namespaces": {"count": 200, "bytes": 90000}}
+
+exit status: 0 read (also where lines were malformed or a file broke off), 2 usage (no such file, …),
+3 no connection to the server of --attach"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "audit",
+        help="rank the requests in an apiserver's logs by what they cost",
+        description="Group the GETs, LISTs and WATCHes in logs by client and shape, say where each is "
+        "served from\n(now, and under later versions), what it costs, and what to write instead.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("files", metavar="FILE", nargs="+", help="log files, or - for standard input")
+    add(
+        "--kube-version",
+        metavar="V",
+        default=DEFAULT_VERSION,
+        help="whose rules route the requests, 1.19 to 1.37 (default %(default)s)",
+    )
+    add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
+    add("--etcd-version", metavar="V", help="does this etcd support progress requests? (default: it does)")
+    add(
+        "--etcd-prefix",
+        metavar="PREFIX",
+        default="/registry",
+        help="where Kubernetes keeps its keys (default %(default)s)",
+    )
+    add("--top", type=count, default=20, metavar="N", help="how many groups to show (default %(default)s)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    form.add_argument("--markdown", action="store_true", help="tables for an issue or a wiki page")
+    sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
+    sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
+    sizes.add_argument("--no-attach", action="store_true", help="do not ask a server that runs here")
+    add_attach_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from ktui.audit.sizes import SizesError
+    from ktui.client.connection import ClientError
+    from ktui.kube.versions import BehaviourError
+
+    try:
+        versions = _versions(args)
+        progress = _progress(args.etcd_version)
+        report = _report(args, versions, progress)
+    except (BehaviourError, SizesError, _UsageError) as error:
+        return fail(str(error), USAGE)
+    except OSError as error:
+        return fail(f"cannot read {error.filename}: {error.strerror}", USAGE)
+    except ClientError as error:
+        return fail(str(error), NO_CONNECTION)
+    _print(report, args)
+    return OK
+
+
+class _UsageError(ValueError):
+    pass
+
+
+def _versions(args: argparse.Namespace) -> list[Behaviour]:
+    from ktui.audit.versions import versions_from
+    from ktui.kube.versions import parse_gates
+
+    return versions_from(args.kube_version, parse_gates(args.feature_gates))
+
+
+def _progress(etcd_version: str | None) -> bool:
+    from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
+
+    if etcd_version is None:
+        return True
+    if not is_etcd_version(etcd_version):
+        raise _UsageError(f"{etcd_version!r} is no etcd version: write it like 3.5.13")
+    return etcd_supports_progress(etcd_version)
+
+
+def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> Report:
+    from datetime import UTC, datetime
+
+    from ktui.audit.build import Question, build_report
+    from ktui.audit.tally import Tally
+    from ktui.cli.audit_files import open_all, read_all
+    from ktui.cli.audit_sizes import find_sizes
+
+    with open_all(args.files) as logs:
+        # Asked before anything is read: a wrong URL is not worth ten minutes of reading.
+        sizes, sizes_from = find_sizes(args)
+        tally = Tally(datetime.now(UTC), args.etcd_prefix)
+        read_all(logs, tally)
+    return build_report(tally, Question(versions, sizes, sizes_from, progress, args.top))
+
+
+def _print(report: Report, args: argparse.Namespace) -> None:
+    if args.json:
+        import msgspec
+
+        # Not msgspec's own text: json escapes what could steer a terminal.
+        print(json.dumps(msgspec.to_builtins(report), indent=2))
+    elif args.markdown:
+        from ktui.cli.audit_markdown import markdown
+
+        sys.stdout.write(markdown(report))
+    else:
+        from ktui.cli.audit_text import print_report
+
+        print_report(report)

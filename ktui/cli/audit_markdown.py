@@ -1,0 +1,89 @@
+"""An audit report as Markdown tables, for an issue or a wiki page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ktui.audit.moves import percent
+from ktui.audit.report import GroupReport, Report
+from ktui.cli import audit_words as words
+from ktui.cli.explain_text import printable
+
+# What would be markup, a link or a mention in some Markdown: all of it is shown as it is.
+_SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|~@&$-]")
+
+
+def markdown(report: Report) -> str:
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"**{report.summary}**"
+    yield ""
+    yield words.counted(report)
+    yield from (f"\n⚠ {_text(file.name)}: {_text(file.problem)}" for file in report.files if file.problem)
+    if report.groups:
+        yield f"\n### Costliest groups under {report.kube_version}, by {report.ranked_by}\n"
+        yield from _groups(report.groups)
+    if others := words.others(report):
+        yield f"\n{others}"
+    yield from _advice(report.groups)
+    if report.etcd:
+        yield "\n### Slow in etcd\n"
+        yield from _slow(report)
+    if report.versions and any(v.cache + v.etcd + v.refused for v in report.versions):
+        yield "\n### LISTs by version\n"
+        yield from _versions(report)
+    yield ""
+    yield from (f"- {_text(note)}" for note in report.notes)
+
+
+def _groups(groups: Sequence[GroupReport]) -> Iterator[str]:
+    yield _row("#", "request", "parameters", "client", "count", "rate", "p50", "p99", "max", "errors", "cost",
+               "route", "later")  # fmt: skip
+    yield _row("-:", "-", "-", "-", "-:", "-:", "-:", "-:", "-:", "-", "-:", "-", "-")
+    for g in groups:
+        times = [words.percentile(g.latency, name) for name in ("p50", "p99", "max")]
+        named = [words.what(g), words.how(g), words.who(g)]
+        yield _row(str(g.rank), *map(_text, named), f"{g.count:,}", words.rate(g.per_second), *times,
+                   words.errors(g), words.estimated(g), words.routed(g), words.later(g))  # fmt: skip
+
+
+def _advice(groups: Sequence[GroupReport]) -> Iterator[str]:
+    advised = [group for group in groups if group.cheaper]
+    if advised:
+        yield "\n### Write instead\n"
+    for group in advised:
+        for cheaper in group.cheaper:
+            path, why = _text(cheaper.path), _text(cheaper.why)
+            yield f"- #{group.rank} {_text(group.example)} → {path} ({cheaper.route}): {why}"
+
+
+def _slow(report: Report) -> Iterator[str]:
+    yield _row("range", "line", "count", "p95", "max", "max keys", "max size", "probably")
+    yield _row("-", "-", "-:", "-:", "-:", "-:", "-:", "-")
+    for s in report.etcd:
+        keys = "" if s.max_keys is None else f"{s.max_keys:,}"
+        most = "" if s.max_bytes is None else words.size(s.max_bytes)
+        times = [words.percentile(s.took, name) for name in ("p95", "max")]
+        probably = _text("; ".join(s.probably))
+        yield _row(_text(words.slow_range(s)), words.source(s), f"{s.count:,}", *times, keys, most, probably)
+
+
+def _versions(report: Report) -> Iterator[str]:
+    yield _row("version", "LISTs from etcd", "from the cache", "refused", "etcd reads (estimated)")
+    yield _row("-", "-:", "-:", "-:", "-:")
+    for v in report.versions:
+        total = v.cache + v.etcd + v.refused
+        read = "" if v.etcd_bytes is None else words.size(v.etcd_bytes)
+        yield _row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(untrusted: str) -> str:
+    """As it reads, on one line, and never markup."""
+    return _SPECIAL.sub(r"\\\g<0>", printable(untrusted))

@@ -1,0 +1,161 @@
+"""An audit report for people: the sentence first, then the groups by cost, then what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ktui.audit.moves import VersionShare, percent
+from ktui.audit.report import GroupReport, Report, SlowReport
+from ktui.cli import audit_words as words
+from ktui.cli.explain_text import printable
+
+Row = TypeVar("Row", GroupReport, SlowReport, VersionShare)
+_STYLES = {"etcd": "yellow", "cache": "green", "none": "red"}
+_ADVISED = 5
+
+
+class Column(NamedTuple):
+    """`narrowest`: the least width of the terminal at which the column is shown."""
+
+    title: str
+    cell: Callable[..., str]
+    right: bool = False
+    narrowest: int = 0
+
+
+_GROUPS = (
+    Column("#", lambda g: str(g.rank), right=True),
+    Column("request", words.what),
+    Column("parameters", words.how, narrowest=70),
+    Column("client", words.who),
+    Column("count", lambda g: f"{g.count:,}", right=True),
+    Column("rate", lambda g: words.rate(g.per_second), right=True, narrowest=110),
+    Column("p50", lambda g: words.percentile(g.latency, "p50"), right=True, narrowest=150),
+    Column("p99", lambda g: words.percentile(g.latency, "p99"), right=True, narrowest=100),
+    Column("max", lambda g: words.percentile(g.latency, "max"), right=True, narrowest=160),
+    Column("seats", lambda g: f"{g.seats.mean:.1f}" if g.seats else "", right=True, narrowest=150),
+    Column("errors", words.errors, narrowest=130),
+    Column("cost", words.estimated, right=True),
+    Column("route", words.routed),
+    Column("later", words.later, narrowest=120),
+)
+_SLOW = (
+    Column("range", words.slow_range),
+    Column("line", words.source, narrowest=100),
+    Column("count", lambda s: f"{s.count:,}", right=True),
+    Column("p95", lambda s: words.percentile(s.took, "p95"), right=True),
+    Column("max", lambda s: words.percentile(s.took, "max"), right=True, narrowest=90),
+    Column("max keys", lambda s: "" if s.max_keys is None else f"{s.max_keys:,}", right=True),
+    Column("max size", lambda s: "" if s.max_bytes is None else words.size(s.max_bytes), right=True),
+    Column("probably", lambda s: "; ".join(s.probably), narrowest=80),
+)
+_VERSIONS = (
+    Column("version", lambda v: v.version),
+    Column("LISTs from etcd", lambda v: _share(v.etcd, v), right=True),
+    Column("from the cache", lambda v: _share(v.cache, v), right=True),
+    Column("refused", lambda v: _share(v.refused, v) if v.refused else "", right=True),
+    Column(
+        "etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{words.size(v.etcd_bytes)}", right=True
+    ),
+)
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    console = console or Console(highlight=False)
+    console.print(Text(report.summary, "bold"))
+    console.print(Text(words.counted(report), "dim"))
+    for file in report.files:
+        if file.problem:
+            console.print(Text(f"! {printable(file.name)}: {file.problem}", "red"))
+    _section(console, f"costliest groups under {report.kube_version}, by {report.ranked_by}", report.groups)
+    if report.groups:
+        console.print(_table(_GROUPS, report.groups, console.width))
+        if report.groups_total > len(report.groups):
+            console.print(Text(f"  and {report.groups_total - len(report.groups):,} more: --top N", "dim"))
+    if others := words.others(report):
+        console.print(Text(f"  {others}", "dim"))
+    _advice(console, report.groups)
+    _section(console, "slow in etcd", report.etcd)
+    if report.etcd:
+        console.print(_table(_SLOW, report.etcd, console.width))
+    _versions(console, report.versions)
+    _malformed(console, report)
+    console.print()
+    for note in report.notes:
+        console.print(Padding(Text(f"· {printable(note)}", "dim"), (0, 0, 0, 2)))
+
+
+def _section(console: Console, title: str, rows: Sequence[object]) -> None:
+    if rows:
+        console.print()
+        console.print(Text(title, "bold"))
+
+
+def _table(columns: Iterable[Column], rows: Sequence[Row], width: int) -> Table:
+    """Columns that the width allows; one in which no row says anything is left out."""
+    shown = [c for c in columns if width >= c.narrowest and any(c.cell(row) for row in rows)]
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for column in shown:
+        table.add_column(column.title, justify="right" if column.right else "left", no_wrap=column.right)
+    for row in rows:
+        table.add_row(*(_cell(column, row) for column in shown))
+    return table
+
+
+def _cell(column: Column, row: Row) -> Text:
+    style = _STYLES.get(row.route, "") if column.title == "route" and isinstance(row, GroupReport) else ""
+    return Text(printable(column.cell(row)), style, overflow="fold")
+
+
+def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
+    """Cheaper forms and warnings of the costliest groups that have any."""
+    advised = [group for group in groups if group.cheaper or group.warnings][:_ADVISED]
+    _section(console, "write instead", advised)
+    for group in advised:
+        console.print(Text(f"  #{group.rank} {printable(group.example)}", overflow="fold"))
+        for cheaper in group.cheaper:
+            style = _STYLES.get(cheaper.route, "")
+            line = Text.assemble((f"{cheaper.route}  ", style), printable(cheaper.path))
+            console.print(Padding(line, (0, 0, 0, 5)))
+            console.print(Padding(Text(printable(cheaper.why), "dim"), (0, 0, 0, 12)))
+        for warning in group.warnings:
+            console.print(Padding(Text(f"! {printable(warning)}", "red"), (0, 0, 0, 5)))
+
+
+def _versions(console: Console, rows: Sequence[VersionShare]) -> None:
+    if not any(row.cache + row.etcd + row.refused for row in rows):
+        return
+    _section(console, "your LISTs under this version and later ones", rows)
+    console.print(_table(_VERSIONS, _distinct(rows), console.width))
+
+
+def _distinct(rows: Sequence[VersionShare]) -> list[VersionShare]:
+    """Only versions in which something changes."""
+    kept: list[VersionShare] = []
+    for row in rows:
+        before = kept[-1] if kept else None
+        if before is None or (row.cache, row.etcd, row.etcd_bytes) != (
+            before.cache,
+            before.etcd,
+            before.etcd_bytes,
+        ):
+            kept.append(row)
+    return kept
+
+
+def _share(part: int, row: VersionShare) -> str:
+    return percent(part / (row.cache + row.etcd + row.refused))
+
+
+def _malformed(console: Console, report: Report) -> None:
+    _section(console, f"malformed lines ({report.lines.malformed:,}), the first of them", report.malformed)
+    for bad in report.malformed:
+        console.print(Text(f"  {printable(bad.file)}:{bad.line}: {printable(bad.why)}"))
+        console.print(Padding(Text(printable(bad.text), "dim", overflow="fold"), (0, 0, 0, 4)))
