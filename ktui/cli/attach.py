@@ -9,7 +9,7 @@ from ktui.client.connection import ClientError, Connection, connection_from_url
 from ktui.client.running import find_by_url, find_running
 
 
-def add_attach_arguments(parser: argparse.ArgumentParser) -> None:
+def add_attach_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--attach", metavar="URL", help="the server to talk to (default: the one that runs on this machine)"
     )

@@ -1,25 +1,27 @@
-"""`ktui list`: fire one GET or LIST and say where it came from, why, and what it cost."""
+"""`ktui list`: fire one GET or LIST and say where it came from, why, what it cost, and what is cheaper."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ktui.cli.attach import add_attach_arguments
 from ktui.cli.exits import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.options import count
+from ktui.cli.targets import add_target_arguments, target_conflict
 
 if TYPE_CHECKING:
-    from ktui.client.connection import Connection
-    from ktui.client.measure import Measured
+    from ktui.cli.listing import Listing
 
 EPILOG = """examples:
   ktui list /api/v1/pods
   ktui list '/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName=node-01' --json
   ktui list '/api/v1/pods?limit=500' --all-pages
+  ktui list '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --try --repeat 5
+  ktui list /api/v1/nodes --kubeconfig ~/.kube/config --context staging
 
+Predicted is what the routing rules foresee for this server's version and the present state of
+its caches; a ≠ marks where the measurement says otherwise.
 exit status: 0 answered, 1 the server answered an error, 2 usage, 3 no connection"""
 
 
@@ -27,70 +29,62 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "list",
         help="fire a GET or LIST and print route, reason and cost",
-        description="Fire a GET or LIST at a server and print route, reason and cost, as measured. "
-        "Without a running server one is started on an embedded etcd with a demo cluster.",
+        description="Fire a GET or LIST at a server and print route, reason and cost as measured, beside "
+        "what was predicted, and cheaper forms of the request. Without a running server one is started on "
+        "an embedded etcd with a demo cluster.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("path", metavar="PATH", help="API path with its query, as in `kubectl get --raw`")
-    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
-    parser.add_argument("--all-pages", action="store_true", help="follow continue tokens to the end")
-    parser.add_argument("--as-client", metavar="NAME", default="", help="the User-Agent to send")
-    parser.add_argument("--save-body", metavar="FILE", help="keep the answer's body (of the last page)")
-    add_attach_arguments(parser)
+    add = parser.add_argument
+    add("path", metavar="PATH", help="API path with its query, as in `kubectl get --raw`")
+    add("--json", action="store_true", help="one JSON document, for programs")
+    add("--all-pages", action="store_true", help="follow continue tokens to the end")
+    add("--repeat", type=count, default=1, metavar="N", help="fire N times and print the median run")
+    add("--try", "--compare", dest="compare", action="store_true", help="fire the cheaper forms too")
+    add("--as-client", metavar="NAME", default="", help="the User-Agent to send")
+    add("--save-body", metavar="FILE", help="write the answer here as it comes, every page of it")
+    add_target_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    from ktui.cli.confirm import Declined
     from ktui.client.connection import ClientError
 
-    if not args.path.startswith("/"):
-        return fail(f"{args.path!r} is no API path: write it like '/api/v1/pods?limit=500'", USAGE)
+    if problem := _misuse(args):
+        return fail(problem, USAGE)
     try:
-        measured = asyncio.run(_fire(args))
-        if args.save_body:
-            Path(args.save_body).write_bytes(measured.body)
+        listing = asyncio.run(_fire(args))
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)
+    except Declined as refusal:
+        return fail(str(refusal), refusal.status)
     except OSError as error:
         return fail(f"cannot write {error.filename}: {error.strerror}", USAGE)
     if args.json:
-        _print_json(measured)
+        import msgspec
+
+        print(msgspec.json.encode(listing.document()).decode())
     else:
-        from ktui.cli.verdict import print_verdict
+        from ktui.cli.verdict import print_listing
 
-        print_verdict(measured)
-    return OK if measured.status < 400 else SERVER_ERROR
-
-
-async def _fire(args: argparse.Namespace) -> Measured:
-    from ktui.cli.attach import attached_connection
-    from ktui.cli.child import ServerChild
-
-    connection = attached_connection(args)
-    if connection is not None:
-        return await _fire_at(connection, args)
-    child = ServerChild(["--demo", "--quiet"])
-    print("ktui: no server runs here; starting one with a demo cluster …", file=sys.stderr)
-    try:
-        return await _fire_at(await child.start(), args)
-    finally:
-        await child.stop()
+        print_listing(listing)
+    return OK if listing.measured.ok else SERVER_ERROR
 
 
-async def _fire_at(connection: Connection, args: argparse.Namespace) -> Measured:
+def _misuse(args: argparse.Namespace) -> str:
+    from ktui.client.measure import verb_of
+
+    if not args.path.startswith("/"):
+        return f"{args.path!r} is no API path: write it like '/api/v1/pods?limit=500'"
+    if verb_of(args.path) == "WATCH":
+        return "a WATCH does not end: `ktui list` fires a GET or a LIST"
+    return target_conflict(args)
+
+
+async def _fire(args: argparse.Namespace) -> Listing:
     from ktui import __version__
-    from ktui.client.api import ApiClient
-    from ktui.client.measure import fire_measured
+    from ktui.cli.listing import list_at
+    from ktui.cli.targets import target
 
-    client = ApiClient(connection, args.as_client or f"ktui/{__version__}")
-    try:
-        return await fire_measured(client, args.path, all_pages=args.all_pages)
-    finally:
-        await client.close()
-
-
-def _print_json(measured: Measured) -> None:
-    import msgspec
-
-    document: dict[str, Any] = measured.document()
-    print(msgspec.json.encode(document).decode())
+    async with target(args, args.as_client or f"ktui/{__version__}") as found:
+        return await list_at(found, args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,16 +64,20 @@ class ApiClient:
 
     def __init__(self, connection: Connection, user_agent: str = f"ktui/{__version__}") -> None:
         self.connection = connection
-        headers = {"User-Agent": user_agent, "Accept": "application/json"}
-        if connection.token:
-            headers["Authorization"] = f"Bearer {connection.token}"
+        headers = {"User-Agent": user_agent, "Accept": "application/json", **connection.headers()}
         self._http = httpx.AsyncClient(
             base_url=connection.url,
             headers=headers,
             verify=connection.ssl_context(),
             timeout=TIMEOUT,
-            trust_env=False,  # a proxy has no business between ktui and its own server
+            proxy=connection.proxy,
+            trust_env=False,  # only what the connection itself says
+            event_hooks={"request": [self._name_server]},
         )
+
+    async def _name_server(self, request: httpx.Request) -> None:
+        if self.connection.server_name:
+            request.extensions["sni_hostname"] = self.connection.server_name
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -106,8 +110,9 @@ class ApiClient:
         headers: Mapping[str, str] | None = None,
         keep_body: bool = False,
         on_bytes: Callable[[int], None] | None = None,
+        on_chunk: Callable[[bytes], None] | None = None,
     ) -> Fired:
-        """GET `path`, timed; the body is counted in chunks as it streams by."""
+        """GET `path`, timed; the body is counted in chunks as it streams by, and given to `on_chunk`."""
         started = time.perf_counter()
         first, size, kept = 0.0, 0, bytearray()
         with _clear_errors(self.connection):
@@ -119,6 +124,8 @@ class ApiClient:
                         kept += chunk
                     if on_bytes is not None:
                         on_bytes(size)
+                    if on_chunk is not None:
+                        on_chunk(chunk)
         done = time.perf_counter()
         return Fired(
             path=path,
@@ -130,7 +137,7 @@ class ApiClient:
             body=bytes(kept) if keep_body else None,
         )
 
-    async def telemetry(self) -> AsyncIterator[list[AnyEvent]]:
+    async def telemetry(self) -> AsyncGenerator[list[AnyEvent], None]:
         """Batches of telemetry events until the server goes away (then ClientError)."""
         decoder = LineDecoder()
         with _clear_errors(self.connection):

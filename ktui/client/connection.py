@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,6 +21,20 @@ class Connection:
     url: str
     token: str = ""
     ca_file: Path | None = None
+
+    @property
+    def proxy(self) -> str | None:
+        """A proxy has no business between ktui and its own server."""
+        return None
+
+    @property
+    def server_name(self) -> str:
+        """The name that the server's certificate must bear, "" for the URL's host."""
+        return ""
+
+    def headers(self) -> Mapping[str, str]:
+        """Headers that let a request in."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def ssl_context(self) -> ssl.SSLContext | bool:
         """Trust exactly the server's own CA; the system's for a URL given by hand without one."""

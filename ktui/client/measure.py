@@ -1,186 +1,96 @@
-"""One request with everything that both sides know of its cost.
+"""Firing a request and taking down everything that both sides know of its cost.
 
-The client's clock gives first byte and total; the server's telemetry gives what
-was read, decoded and sent for exactly this request (matched by its id).
+The client's clock gives first byte and total; the server's account of exactly
+this request (by its id) gives what was read, decoded and sent. Bodies are
+counted as they stream by, and kept only where the caller writes them.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from statistics import median_low
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-import msgspec
-
+from ktui.client.accounts import Accounts
 from ktui.client.api import ApiClient, Fired
-from ktui.telemetry.events import AnyEvent, RequestFinished
+from ktui.client.connection import ClientError
+from ktui.client.listbody import Envelope, ListBody
+from ktui.client.measured import Measured, joined_route
+from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
-# The server publishes the end of a request right after its last byte.
-TELEMETRY_SECONDS = 3.0
+Keep = Callable[[bytes], object]
 
-_COUNTERS = ("fetched", "evaluated", "matched", "returned", "etcd_rpcs", "etcd_keys", "etcd_bytes",
-             "decoded_bytes", "encoded_bytes", "sent_bytes")  # fmt: skip
-
-
-class _Meta(msgspec.Struct, rename={"continue_": "continue", "resource_version": "resourceVersion"}):
-    resource_version: str = ""
-    continue_: str = ""
+NO_ACCOUNT = "the server's own account of this request did not arrive: counts may be low"
 
 
-class _Answer(msgspec.Struct):
-    kind: str = ""
-    message: str = ""
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-    items: list[msgspec.Raw] | None = None
+def verb_of(path: str) -> str:
+    """GET, LIST or WATCH."""
+    plain, query = split_url(path)
+    return request_verb("GET", parse_path(plain), query)
 
 
-@dataclass(slots=True)
-class Measured:
-    """A GET, a LIST, or all pages of one (then counters and times are sums)."""
+async def fire_measured(
+    client: ApiClient, path: str, *, all_pages: bool = False, keep: Keep | None = None
+) -> Measured:
+    """Fire `path` at a ktui server (and, with `all_pages`, what its continue tokens lead to).
 
-    path: str
-    status: int = 0
-    route: str = ""
-    reason_id: str = ""
-    reason: str = ""
-    items: int = 0
-    rv: str = ""
-    message: str = ""
-    pages: int = 0
-    seats: int = 0
-    first_byte_ms: float = 0.0
-    total_ms: float = 0.0
-    body_bytes: int = 0
-    counters: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTERS, 0))
-    phases: dict[str, float] = field(default_factory=dict)
-    body: bytes = b""
-    complete: bool = True  # False: the server's own account of a page did not arrive
-
-    @property
-    def amplification(self) -> float:
-        """Bytes processed for each byte returned; 0 when nothing was."""
-        processed = max(self.counters["etcd_bytes"], self.counters["decoded_bytes"])
-        return round(processed / self.body_bytes, 2) if self.body_bytes else 0.0
-
-    def document(self) -> dict[str, Any]:
-        """What `ktui list --json` prints."""
-        counters = self.counters
-        return {
-            "path": self.path,
-            "status": self.status,
-            "route": self.route,
-            "reason_id": self.reason_id,
-            "reason": self.reason,
-            "message": self.message,
-            "items": self.items,
-            "rv": self.rv,
-            "pages": self.pages,
-            "etcd": {name: counters[f"etcd_{name}"] for name in ("rpcs", "keys", "bytes")},
-            "objects": {name: counters[name] for name in ("fetched", "evaluated", "matched", "returned")},
-            "bytes": {name: counters[f"{name}_bytes"] for name in ("decoded", "encoded", "sent")},
-            "ms": {
-                **self.phases,
-                "first_byte": round(self.first_byte_ms, 3),
-                "total": round(self.total_ms, 3),
-            },
-            "seats": self.seats,
-            "amplification": self.amplification,
-        }
-
-
-async def fire_measured(client: ApiClient, path: str, *, all_pages: bool = False) -> Measured:
-    """Fire `path` (and, with `all_pages`, what its continue tokens lead to). Raises ClientError."""
+    `keep` gets the chunks of every body. Raises ClientError.
+    """
+    accounts = Accounts(client)
+    await accounts.begin()
     measured = Measured(path)
-    accounts: dict[int, RequestFinished] = {}
-    arrived = asyncio.Event()
-    reader = asyncio.create_task(_collect(client, accounts, arrived))
-    try:
-        await _subscribed(reader, arrived)
-        page = path
-        while page:
-            fired = await client.fire(page, keep_body=True)
-            token = _add_page(measured, fired)
-            _add_account(measured, await _account_of(fired.request_id, accounts, arrived))
-            page = _next_page(path, token) if all_pages and token else ""
-    finally:
-        reader.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await reader
+    page = path
+    while page:
+        fired, body = await fire_counted(client, page, keep)
+        envelope = body.envelope()
+        add_page(measured, fired, body.items, envelope)
+        await _add_account(measured, fired, accounts)
+        token = envelope.metadata.continue_token
+        page = next_page(path, token) if all_pages and token and fired.status == 200 else ""
     return measured
 
 
-async def _collect(client: ApiClient, accounts: dict[int, RequestFinished], arrived: asyncio.Event) -> None:
-    async for batch in client.telemetry():
-        _keep(batch, accounts)
-        arrived.set()
+async def fire_counted(client: ApiClient, path: str, keep: Keep | None = None) -> tuple[Fired, ListBody]:
+    """One GET whose body is only counted."""
+    body = ListBody(collection=verb_of(path) == "LIST")
+
+    def take(chunk: bytes) -> None:
+        body.feed(chunk)
+        if keep is not None:
+            keep(chunk)
+
+    return await client.fire(path, on_chunk=take), body
 
 
-def _keep(batch: list[AnyEvent], accounts: dict[int, RequestFinished]) -> None:
-    for event in batch:
-        if isinstance(event, RequestFinished):
-            accounts[event.id] = event
-
-
-async def _subscribed(reader: asyncio.Task[None], arrived: asyncio.Event) -> None:
-    """The stream's first events say that later ones will not be missed."""
-    first = asyncio.create_task(arrived.wait())
-    await asyncio.wait({reader, first}, return_when=asyncio.FIRST_COMPLETED)
-    first.cancel()
-    if reader.done():
-        reader.result()  # raises the ClientError
-
-
-async def _account_of(
-    request_id: int, accounts: dict[int, RequestFinished], arrived: asyncio.Event
-) -> RequestFinished | None:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(TELEMETRY_SECONDS):
-            while request_id and request_id not in accounts:
-                arrived.clear()
-                await arrived.wait()
-    return accounts.get(request_id)
-
-
-def _add_page(measured: Measured, fired: Fired) -> str:
-    """Add what the answer itself tells; returns its continue token."""
+def add_page(measured: Measured, fired: Fired, items: int, envelope: Envelope) -> None:
+    """Add what the answer itself tells."""
     measured.pages += 1
     measured.status = fired.status
-    measured.route = fired.route or measured.route
-    measured.reason_id, measured.reason = (
-        fired.reason if fired.reason[0] else (measured.reason_id, measured.reason)
-    )
+    measured.first_route = measured.first_route or fired.route
+    measured.route = joined_route(measured.route, fired.route)
+    if not measured.reason_id:
+        measured.reason_id, measured.reason = fired.reason
     measured.first_byte_ms = measured.first_byte_ms or fired.first_byte_ms
     measured.total_ms += fired.total_ms
     measured.body_bytes += fired.body_bytes
-    measured.seats = max(measured.seats, fired.cost.get("seats", 0))
-    measured.body = fired.body or b""
-    answer = _decode(measured.body)
-    measured.items += len(answer.items or ())
-    measured.rv = answer.metadata.resource_version or measured.rv
-    measured.message = answer.message if fired.status >= 400 else ""
-    return answer.metadata.continue_
+    if "seats" in fired.cost:
+        measured.seats = max(measured.seats or 0, fired.cost["seats"])
+    measured.items += items
+    measured.rv = envelope.metadata.resource_version or measured.rv
+    measured.message = (envelope.message or f"HTTP {fired.status}") if fired.status >= 400 else ""
 
 
-def _add_account(measured: Measured, account: RequestFinished | None) -> None:
-    if account is None:
-        measured.complete = False
+async def _add_account(measured: Measured, fired: Fired, accounts: Accounts) -> None:
+    account = await accounts.of(fired.request_id)
+    if account is not None:
+        measured.add_account(account)
         return
-    for name in _COUNTERS:
-        measured.counters[name] += getattr(account, name)
-    for name, ms in account.phases.items():
-        measured.phases[name] = round(measured.phases.get(name, 0.0) + ms, 3)
+    measured.add_cost(fired.cost)
+    if fired.request_id and NO_ACCOUNT not in measured.remarks:
+        measured.remarks.append(NO_ACCOUNT)
 
 
-def _decode(body: bytes) -> _Answer:
-    try:
-        return msgspec.json.decode(body, type=_Answer)
-    except msgspec.DecodeError:
-        return _Answer(message=body[:300].decode("utf-8", "replace"))
-
-
-def _next_page(path: str, token: str) -> str:
+def next_page(path: str, token: str) -> str:
     """The path of the page after `token`: a concrete resourceVersion may not go with it."""
     parts = urlsplit(path)
     kept = [
@@ -189,3 +99,11 @@ def _next_page(path: str, token: str) -> str:
         if key not in ("continue", "resourceVersion", "resourceVersionMatch")
     ]
     return f"{parts.path}?{urlencode([*kept, ('continue', token)], quote_via=quote)}"
+
+
+def middle_run(runs: list[Measured]) -> Measured:
+    """The run with the median time; the lower of the two middle ones of an even number."""
+    if not runs:
+        raise ClientError("nothing was measured")
+    middle = median_low([run.total_ms for run in runs])
+    return next(run for run in runs if run.total_ms == middle)

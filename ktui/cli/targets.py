@@ -1,0 +1,95 @@
+"""Which server a measuring command fires at: `--attach`, a running one, a kubeconfig's, or a new one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from ktui.cli.attach import add_attach_arguments
+
+if TYPE_CHECKING:
+    from ktui.client.connection import Connection
+    from ktui.client.target import Target
+
+
+def add_target_arguments(parser: argparse.ArgumentParser) -> None:
+    server = parser.add_argument_group("server")
+    add_attach_arguments(server)
+    server.add_argument(
+        "--kubeconfig", metavar="FILE", default="", help="fire at a real kube-apiserver, named by this file"
+    )
+    server.add_argument(
+        "--context",
+        metavar="NAME",
+        default="",
+        help="its context (default: the current one; without --kubeconfig of $KUBECONFIG or ~/.kube/config)",
+    )
+    server.add_argument(
+        "--yes", action="store_true", help="do not ask before a real kube-apiserver is made to work hard"
+    )
+
+
+def target_conflict(args: argparse.Namespace) -> str:
+    """What is wrong with the choice of server; "" when nothing is."""
+    if args.attach and (args.kubeconfig or args.context):
+        return "--attach and --kubeconfig/--context exclude each other: choose one server"
+    return ""
+
+
+@asynccontextmanager
+async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Target]:
+    """The server to fire at; one on an embedded etcd with a demo cluster when there is no other."""
+    from ktui.client.target import target_of
+
+    connection = _connection(args)
+    if connection is not None:
+        async with _open(target_of(connection, user_agent)) as found:
+            yield found
+        return
+    async with _demo(user_agent) as found:
+        yield found
+
+
+@asynccontextmanager
+async def _demo(user_agent: str) -> AsyncIterator[Target]:
+    """A server for this one command, with the whole demo cluster in it before anything is fired."""
+    from ktui.cli.child import ServerChild
+    from ktui.client.api import ApiClient
+    from ktui.client.target import target_of
+    from ktui.workloads.demo.plan import DemoSize, make_plan
+    from ktui.workloads.seeding import seed
+
+    print("ktui: no server runs here; starting one with a demo cluster …", file=sys.stderr)
+    child = ServerChild([])
+    try:
+        connection = await child.start()
+        seeding = ApiClient(connection, "ktui-seed")
+        await seed(seeding, make_plan(DemoSize()))
+        await seeding.close()
+        async with _open(target_of(connection, user_agent)) as found:
+            yield found
+    finally:
+        await child.stop()
+
+
+@asynccontextmanager
+async def _open(found: Target) -> AsyncIterator[Target]:
+    try:
+        yield found
+    finally:
+        await found.client.close()
+
+
+def _connection(args: argparse.Namespace) -> Connection | None:
+    from ktui.cli.attach import attached_connection
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
+
+    if not (args.kubeconfig or args.context):
+        return attached_connection(args)
+    connection = read_kubeconfig(kubeconfig_files(args.kubeconfig), args.context)
+    for warning in connection.warnings:
+        print(f"ktui: warning: {warning}", file=sys.stderr)
+    return connection

@@ -1,0 +1,172 @@
+"""What the rules foresee for a request at a server, from what that server tells of itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError
+from ktui.kube.explain import Explanation, explain
+from ktui.kube.requestinfo import parse_path, split_url
+from ktui.kube.routing.model import CacheState as RoutingState
+from ktui.kube.routing.model import Readiness, Route
+from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing.request import RequestError, parse_request
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+from ktui.telemetry.events import CacheState, Progress
+
+# The present state comes first on the telemetry stream, so this is only for a server that is stuck.
+STATE_SECONDS = 2.0
+SILENCE_SECONDS = 0.1
+_READINESS = {
+    "ready": Readiness.READY,
+    "reinitializing": Readiness.REINITIALIZING,
+    "disabled": Readiness.DISABLED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A server's rules and the present state of its caches by resource id.
+
+    `assumed` says that the caches could not be looked at: then they count as ready.
+    """
+
+    behaviour: Behaviour
+    progress: bool = True
+    caches: dict[str, CacheState] = field(default_factory=dict)
+    compact: int = 0
+    assumed: bool = False
+
+    def routing_state(self, resource_id: str) -> RoutingState:
+        """As the rules want to know it. A cache that was never asked for starts with the first who asks."""
+        if self.assumed:
+            return RoutingState(progress=self.progress)
+        cache = self.caches.get(resource_id)
+        if cache is None:
+            return RoutingState(readiness=Readiness.INITIALIZING, progress=self.progress)
+        return RoutingState(
+            readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
+            cache_rv=cache.rv,
+            progress=self.progress,
+            oldest_snapshot_rv=cache.oldest_rv if cache.snapshots else None,
+            oldest_watch_rv=cache.oldest_rv,
+            compact_rv=self.compact or None,
+        )
+
+    def average_bytes(self, path: str) -> float:
+        """Mean stored size of the objects that `path` asks for; 0 when unknown."""
+        cache = self.caches.get(resource_id_of(path))
+        return cache.bytes / cache.objects if cache is not None and cache.objects else 0.0
+
+
+async def world_of_ktui(client: ApiClient) -> World:
+    """A ktui server's world: its rules with their gates, and its caches as they are now."""
+    behaviour = await client.get_json("/ktui/v1/behaviour")
+    info = await client.get_json("/ktui/v1/info")
+    caches, compact = await _state(client)
+    return World(
+        behaviour=_behaviour(behaviour["kube_version"], behaviour.get("feature_gates", {})),
+        progress=info["progress"] != "unsupported",
+        caches=caches,
+        compact=compact,
+    )
+
+
+async def world_of_kube(client: ApiClient) -> World:
+    """A real kube-apiserver's world: its version with default gates, its caches taken for ready."""
+    version = await client.get_json("/version")
+    minor = "".join(char for char in str(version.get("minor", "")) if char.isdigit())
+    return World(behaviour=_behaviour(f"{version.get('major', '1')}.{minor}", {}), assumed=True)
+
+
+def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:
+    try:
+        return behaviour_of(version, gates)
+    except BehaviourError as error:
+        raise ClientError(f"the server's version cannot be predicted: {error}") from error
+
+
+async def _state(client: ApiClient) -> tuple[dict[str, CacheState], int]:
+    """Caches and etcd's compacted revision from the head of the telemetry stream."""
+    caches: dict[str, CacheState] = {}
+    compact = 0
+    now = asyncio.get_running_loop().time
+    with contextlib.suppress(TimeoutError):
+        async with (
+            asyncio.timeout(STATE_SECONDS) as limit,
+            contextlib.aclosing(client.telemetry()) as batches,
+        ):
+            async for batch in batches:
+                for event in batch:
+                    if isinstance(event, CacheState):
+                        caches[event.resource] = event
+                    elif isinstance(event, Progress):
+                        compact = event.compact or compact
+                if caches:  # the present is told in one go: after a short silence it was all
+                    limit.reschedule(min(now() + SILENCE_SECONDS, limit.when() or 0.0))
+    return caches, compact
+
+
+def resource_id_of(path: str) -> str:
+    """`pods`, `leases.coordination.k8s.io`: names a path's resource as telemetry does; "" for none."""
+    info = parse_path(split_url(path)[0])
+    return f"{info.resource}.{info.group}" if info.group else info.resource
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A prediction; `explanation` None and `problem` say why there is none."""
+
+    explanation: Explanation | None = None
+    problem: str = ""
+    assumed: bool = False
+
+    @property
+    def route(self) -> str:
+        """cache | etcd | none; "" when nothing could be said."""
+        return self.explanation.decision.route.public if self.explanation is not None else ""
+
+    def agrees(self, route: str) -> bool | None:
+        """Whether the answer came from where it was foreseen; None when nothing was.
+
+        A fallback to etcd that the rules leave open is no surprise.
+        """
+        if self.explanation is None:
+            return None
+        decision = self.explanation.decision
+        measured = route or Route.NONE.value
+        return measured == self.route or (measured == "cache,etcd" and decision.fallback is not None)
+
+    def document(self, measured_route: str) -> dict[str, Any]:
+        """The `predicted` of `ktui list --json`."""
+        if self.explanation is None:
+            return {"route": None, "problem": self.problem, "agrees": None}
+        decision, seats = self.explanation.decision, self.explanation.seats
+        return {
+            "kube_version": self.explanation.behaviour.version,
+            "route": decision.route.public,
+            "reason_id": decision.reason_id,
+            "reason": REASONS[decision.reason_id],
+            "limit_honoured": decision.limit_honoured,
+            "consistency": decision.consistency,
+            "wait": decision.wait,
+            "fallback": decision.fallback,
+            "seats": {"min": seats.min, "max": seats.max},
+            "warnings": list(self.explanation.warnings),
+            "agrees": self.agrees(measured_route),
+            "cache_assumed_ready": self.assumed,
+        }
+
+
+def foresee(path: str, world: World) -> Foreseen:
+    """Prediction and cheaper forms of a GET or LIST at a server in that state."""
+    try:
+        request = parse_request(path)
+    except RequestError as error:
+        return Foreseen(problem=str(error))
+    state = world.routing_state(resource_id_of(path))
+    return Foreseen(explain(request, state, world.behaviour), assumed=world.assumed)

@@ -1,0 +1,99 @@
+"""A real kube-apiserver and how to be let in, as a kubeconfig says it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import ssl
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ktui.client.connection import ClientError, Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A PEM block; `what` names it in messages."""
+
+    what: str
+    pem: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KubeConnection(Connection):
+    """One context of a kubeconfig. Secrets stay out of its repr."""
+
+    token: str = field(default="", repr=False)
+    context: str = ""
+    ca: Material | None = None
+    certificate: Material | None = None
+    key: Material | None = None
+    username: str = ""
+    password: str = field(default="", repr=False)
+    insecure: bool = False
+    tls_server_name: str = ""
+    proxy_url: str = field(default="", repr=False)
+
+    @property
+    def proxy(self) -> str | None:
+        return self.proxy_url or None
+
+    @property
+    def server_name(self) -> str:
+        return self.tls_server_name
+
+    @property
+    def warnings(self) -> list[str]:
+        """What somebody should know before a secret goes out on this connection."""
+        if self.insecure and self.url.startswith("https://"):
+            return ["the server's certificate is not verified (insecure-skip-tls-verify)"]
+        if self.url.startswith("http://") and (self.token or self.password):
+            return ["credentials go out unencrypted (http://)"]
+        return []
+
+    def headers(self) -> Mapping[str, str]:
+        if self.token:
+            return {"Authorization": f"Bearer {self.token}"}
+        if self.username:
+            pair = base64.b64encode(f"{self.username}:{self.password}".encode()).decode()
+            return {"Authorization": f"Basic {pair}"}
+        return {}
+
+    def ssl_context(self) -> ssl.SSLContext | bool:
+        if not self.url.startswith("https://"):
+            return False
+        context = ssl.create_default_context()
+        if self.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        elif self.ca is not None:
+            context = self._trusting(self.ca)
+        if (self.certificate is None) != (self.key is None):
+            raise ClientError(f"context {self.context!r} has a client certificate or a key, but not both")
+        if self.certificate is not None and self.key is not None:
+            _load_chain(context, self.certificate, self.key)
+        return context
+
+    @staticmethod
+    def _trusting(ca: Material) -> ssl.SSLContext:
+        """Exactly this CA is trusted, not the system's too."""
+        try:
+            return ssl.create_default_context(cadata=ca.pem.decode("ascii"))
+        except (ssl.SSLError, UnicodeDecodeError, ValueError) as error:
+            raise ClientError(f"the {ca.what} in the kubeconfig cannot be read: {error}") from error
+
+
+def _load_chain(context: ssl.SSLContext, certificate: Material, key: Material) -> None:
+    """OpenSSL takes a client certificate from files only: private ones, gone at once."""
+    descriptor, name = tempfile.mkstemp(prefix="ktui-")  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(certificate.pem.rstrip() + b"\n" + key.pem)
+        # A callback keeps OpenSSL from asking the terminal for an encrypted key's password.
+        context.load_cert_chain(name, password=lambda: b"")
+    except (ssl.SSLError, ValueError) as error:
+        raise ClientError(f"the {certificate.what} and its key cannot be used: {error}") from error
+    finally:
+        Path(name).unlink()

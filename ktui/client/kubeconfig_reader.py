@@ -1,0 +1,196 @@
+"""Reading kubeconfig files: which cluster, as whom.
+
+Files are merged as kubectl merges those of `$KUBECONFIG`: the first to name a
+thing wins. Understood are tokens, token files, client certificates (files or
+data) and passwords; a user that needs a program or a login plugin is refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ktui.client.connection import ClientError
+from ktui.client.kube_connection import KubeConnection, Material
+
+SUPPORTED = "a token, a tokenFile, a client certificate, or a user name with password"
+
+
+class _Cluster(msgspec.Struct, rename="kebab"):
+    server: str = ""
+    certificate_authority: str = ""
+    certificate_authority_data: str = ""
+    insecure_skip_tls_verify: bool = False
+    tls_server_name: str = ""
+    proxy_url: str = ""
+
+
+class _User(msgspec.Struct, rename="kebab"):
+    token: str = ""
+    token_file: str = msgspec.field(default="", name="tokenFile")
+    client_certificate: str = ""
+    client_certificate_data: str = ""
+    client_key: str = ""
+    client_key_data: str = ""
+    username: str = ""
+    password: str = ""
+    exec: Any = None
+    auth_provider: Any = None
+    act_as: str = msgspec.field(default="", name="as")
+
+
+class _Context(msgspec.Struct):
+    cluster: str = ""
+    user: str = ""
+
+
+class _NamedCluster(msgspec.Struct):
+    name: str
+    cluster: _Cluster = msgspec.field(default_factory=_Cluster)
+
+
+class _NamedUser(msgspec.Struct):
+    name: str
+    user: _User | None = None
+
+
+class _NamedContext(msgspec.Struct):
+    name: str
+    context: _Context = msgspec.field(default_factory=_Context)
+
+
+class _Config(msgspec.Struct):
+    current_context: str = msgspec.field(default="", name="current-context")
+    clusters: list[_NamedCluster] | None = None
+    users: list[_NamedUser] | None = None
+    contexts: list[_NamedContext] | None = None
+
+
+T = TypeVar("T")
+
+
+def kubeconfig_files(given: str = "", environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """`given`, else those of `$KUBECONFIG` that exist, else `~/.kube/config`."""
+    if given:
+        return [Path(given).expanduser()]
+    listed = [Path(part) for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
+    if listed:
+        return [path for path in listed if path.exists()] or listed[:1]
+    return [Path.home() / ".kube" / "config"]
+
+
+def read_kubeconfig(files: Sequence[Path], context: str = "") -> KubeConnection:
+    """The connection of `context` (default: the current one). ClientError says what is wrong."""
+    clusters: dict[str, tuple[_Cluster, Path]] = {}
+    users: dict[str, tuple[_User, Path]] = {}
+    contexts: dict[str, _Context] = {}
+    for path in files:
+        config = _read(path)
+        context = context or config.current_context
+        for cluster in config.clusters or ():
+            clusters.setdefault(cluster.name, (cluster.cluster, path.parent))
+        for user in config.users or ():
+            users.setdefault(user.name, (user.user or _User(), path.parent))
+        for named in config.contexts or ():
+            contexts.setdefault(named.name, named.context)
+    where = ", ".join(str(path) for path in files)
+    if not context:
+        raise ClientError(f"{where} names no current-context: choose one with --context")
+    chosen = _named(contexts, context, "context", where)
+    cluster_found, cluster_home = _named(clusters, chosen.cluster, "cluster", where)
+    user_found, user_home = (
+        users.get(chosen.user, (_User(), Path()))
+        if not chosen.user
+        else _named(users, chosen.user, "user", where)
+    )
+    return _connection(context, cluster_found, cluster_home, chosen.user, user_found, user_home)
+
+
+def _read(path: Path) -> _Config:
+    try:
+        return msgspec.yaml.decode(path.read_bytes(), type=_Config)
+    except OSError as error:
+        raise ClientError(f"cannot read the kubeconfig {path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise ClientError(f"{path} is no kubeconfig: {' '.join(str(error).split())}") from error
+
+
+def _named(things: Mapping[str, T], name: str, kind: str, where: str) -> T:
+    if name not in things:
+        known = ", ".join(sorted(things)) or "none"
+        raise ClientError(f"{where} has no {kind} {name!r} (it has: {known})")
+    return things[name]
+
+
+def _connection(
+    context: str, cluster: _Cluster, cluster_home: Path, user_name: str, user: _User, user_home: Path
+) -> KubeConnection:
+    _refuse(user_name, user)
+    if not cluster.server.startswith(("https://", "http://")):
+        raise ClientError(f"the cluster of context {context!r} has no usable server: {cluster.server!r}")
+    return KubeConnection(
+        url=cluster.server.rstrip("/"),
+        token=_token(user, user_home),
+        context=context,
+        ca=_material(
+            cluster.certificate_authority_data, cluster.certificate_authority, cluster_home, "CA certificate"
+        ),
+        certificate=_material(
+            user.client_certificate_data, user.client_certificate, user_home, "client certificate"
+        ),
+        key=_material(user.client_key_data, user.client_key, user_home, "client key"),
+        username=user.username,
+        password=user.password,
+        insecure=cluster.insecure_skip_tls_verify,
+        tls_server_name=cluster.tls_server_name,
+        proxy_url=cluster.proxy_url,
+    )
+
+
+def _refuse(name: str, user: _User) -> None:
+    """What ktui would have to run or to imitate for this user."""
+    if user.exec is not None:
+        command = user.exec.get("command", "") if isinstance(user.exec, dict) else ""
+        raise ClientError(
+            f"user {name!r} gets its credentials from a program (exec: {command!r}), "
+            f"which ktui does not run; it supports {SUPPORTED} "
+            "(a token: `kubectl create token SERVICEACCOUNT`)"
+        )
+    if user.auth_provider is not None:
+        raise ClientError(
+            f"user {name!r} needs an auth-provider, which ktui does not have; it supports {SUPPORTED}"
+        )
+    if user.act_as:
+        raise ClientError(f"user {name!r} impersonates {user.act_as!r}, which ktui does not do")
+
+
+def _token(user: _User, home: Path) -> str:
+    """client-go: a token file is preferred to a token."""
+    if not user.token_file:
+        return user.token
+    path = home / user.token_file
+    try:
+        return path.read_text().strip()
+    except OSError as error:
+        raise ClientError(f"cannot read the token file {path}: {error.strerror}") from error
+
+
+def _material(data: str, file: str, home: Path, what: str) -> Material | None:
+    """PEM from base64 or from a file; the data win, as in client-go."""
+    if data:
+        try:
+            return Material(what, base64.b64decode(data, validate=True))
+        except binascii.Error as error:
+            raise ClientError(f"the {what} in the kubeconfig is not base64: {error}") from error
+    if not file:
+        return None
+    try:
+        return Material(what, (home / file).read_bytes())
+    except OSError as error:
+        raise ClientError(f"cannot read the {what} {home / file}: {error.strerror}") from error

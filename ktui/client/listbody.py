@@ -1,0 +1,140 @@
+"""Reading a List as it streams by: its items are counted, never decoded, never kept.
+
+Only the envelope (kind, metadata; for a Status its message) is decoded at the
+end, so that the answer of a huge cluster costs no memory. Counting goes chunk by
+chunk in operations that run over whole buffers: delete all bytes but quotes and
+brackets, take out strings, sum up the depth.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from itertools import accumulate
+
+import msgspec
+
+# The whole of an answer that is no List is kept up to here, for its metadata or message.
+KEPT_BYTES = 4 * 1024 * 1024
+_ITEMS = re.compile(rb'"items"\s*:\s*\[')
+_TOKENS = re.compile(rb'\\.|["{}\[\]]', re.DOTALL)
+_BRACKETS = b"{[}]"
+_NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'"{}[]')
+_DEPTHS = bytes.maketrans(_BRACKETS, b"\x01\x01\xff\xff")  # +1 and, as a signed byte, -1
+
+
+class ListMeta(msgspec.Struct, frozen=True):
+    """Metadata of a List or of an object."""
+
+    resource_version: str = msgspec.field(default="", name="resourceVersion")
+    continue_token: str = msgspec.field(default="", name="continue")
+    remaining: int | None = msgspec.field(default=None, name="remainingItemCount")
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """What is around the items; `message` is that of a Status."""
+
+    kind: str = ""
+    message: str = ""
+    metadata: ListMeta = ListMeta()
+
+
+class ListBody:
+    """Fed with an answer's chunks. `items` is exact once all were fed; 0 for what is no List.
+
+    `collection` says that the request was a LIST: an object may have fields named
+    `items` too, and those are not counted.
+    """
+
+    def __init__(self, *, collection: bool) -> None:
+        self.items = 0
+        self._kept = bytearray()  # before the items, and after them
+        self._searching = collection
+        self._counter: ArrayCounter | None = None
+
+    def feed(self, chunk: bytes) -> None:
+        if self._counter is not None and not self._counter.ended:
+            chunk = self._counter.feed(chunk)
+            self.items = self._counter.elements
+        if chunk and len(self._kept) < KEPT_BYTES:
+            self._kept += chunk
+            if self._searching:
+                self._search()
+
+    def envelope(self) -> Envelope:
+        """Kind and metadata; of what is no JSON the beginning of its text is the message."""
+        closed = b"" if self._counter is None or self._counter.ended else b"]}"
+        try:
+            return msgspec.json.decode(bytes(self._kept) + closed, type=Envelope)
+        except msgspec.DecodeError:
+            return Envelope(message=self._kept[:300].decode("utf-8", "replace").strip())
+
+    def _search(self) -> None:
+        found = _ITEMS.search(self._kept)
+        if found is None:
+            return
+        self._searching = False
+        rest = bytes(self._kept[found.end() :])
+        del self._kept[found.end() :]
+        self._counter = ArrayCounter()
+        self._kept += self._counter.feed(rest)
+        self.items = self._counter.elements
+
+
+class ArrayCounter:
+    """Counts the objects of a JSON array whose `[` has just been read."""
+
+    def __init__(self) -> None:
+        self.elements = 0
+        self.ended = False
+        self._depth = 0
+        self._in_string = False
+        self._carry = b""  # a backslash whose escaped byte is in the next chunk
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Count on; returns what is after the array, with its `]`, once it has ended."""
+        chunk = self._carry + chunk
+        backslashes = len(chunk) - len(chunk.rstrip(b"\\"))
+        self._carry = b"\\" if backslashes % 2 else b""
+        whole = chunk[:-1] if self._carry else chunk
+        brackets, in_string = _structure(whole, self._in_string)
+        levels = list(accumulate(array("b", brackets.translate(_DEPTHS)), initial=self._depth))[1:]
+        if -1 in levels:
+            self.elements += levels.index(-1) - _nonzero(levels[: levels.index(-1)])
+            self.ended = True
+            return self._after(chunk)
+        self.elements += len(levels) - _nonzero(levels)
+        self._depth = levels[-1] if levels else self._depth
+        self._in_string = in_string
+        return b""
+
+    def _after(self, chunk: bytes) -> bytes:
+        """From the array's own `]` on: byte by byte, for this one chunk."""
+        depth, in_string = self._depth, self._in_string
+        for token in _TOKENS.finditer(chunk):
+            byte = token.group()
+            if byte == b'"':
+                in_string = not in_string
+            elif not in_string and byte in (b"{", b"["):
+                depth += 1
+            elif not in_string and byte in (b"}", b"]"):
+                depth -= 1
+            if depth < 0:
+                return chunk[token.start() :]
+        return b""
+
+
+def _nonzero(levels: list[int]) -> int:
+    return len(levels) - levels.count(0)
+
+
+def _structure(chunk: bytes, in_string: bool) -> tuple[bytes, bool]:
+    """The brackets outside strings, and whether the chunk ends inside a string."""
+    if b"\\" in chunk:
+        chunk = chunk.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # Two quotes side by side open and close nothing that matters, whichever of the two they do.
+    reduced = chunk.translate(None, _NOT_STRUCTURE).replace(b'""', b"")
+    if b'"' not in reduced:
+        return (b"" if in_string else reduced), in_string
+    parts = reduced.split(b'"')
+    return b"".join(parts[1 if in_string else 0 :: 2]), in_string ^ (len(parts) % 2 == 0)

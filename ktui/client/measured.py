@@ -1,0 +1,118 @@
+"""What one request, or all pages of one question, turned out to cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ktui.telemetry.events import RequestFinished
+
+ETCD = ("rpcs", "keys", "bytes")
+OBJECTS = ("fetched", "evaluated", "matched", "returned")
+BYTES = ("decoded", "encoded", "sent")
+ACCOUNTED = (*OBJECTS, *(f"etcd_{name}" for name in ETCD), *(f"{name}_bytes" for name in BYTES))
+
+
+@dataclass(slots=True)
+class Measured:
+    """A GET, a LIST, or all pages of one: then counters, bytes and times are sums.
+
+    `counters` has only what is known: a real kube-apiserver tells less than ktui's
+    server. `average_bytes` is the mean stored size of the resource's objects, 0
+    when unknown. `remarks` are reservations to print beside the numbers.
+    """
+
+    path: str
+    status: int = 0
+    route: str = ""
+    first_route: str = ""  # of the first page: what a prediction is about
+    reason_id: str = ""
+    reason: str = ""
+    items: int = 0
+    rv: str = ""
+    message: str = ""
+    pages: int = 0
+    seats: int | None = None
+    first_byte_ms: float = 0.0
+    total_ms: float = 0.0
+    body_bytes: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    phases: dict[str, float] = field(default_factory=dict)
+    average_bytes: float = 0.0
+    flow_control: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return 0 < self.status < 400
+
+    @property
+    def processed_bytes(self) -> int | None:
+        """Bytes that the control plane had to take in hand: what came out of etcd, and for objects
+        taken from memory their number times their mean size. None when nothing of it is known."""
+        etcd = self.counters.get("etcd_bytes")
+        fetched = self.counters.get("fetched")
+        in_memory = 0.0
+        if self.route == "cache" or etcd is None:  # else the objects fetched are those read from etcd
+            if fetched is None:
+                return etcd
+            if fetched and not self.average_bytes:
+                return etcd or None
+            in_memory = fetched * self.average_bytes
+        return (etcd or 0) + round(in_memory)
+
+    @property
+    def amplification(self) -> float | None:
+        """Bytes processed for each byte returned; None when one of them is unknown or nothing."""
+        processed = self.processed_bytes
+        return round(processed / self.body_bytes, 3) if processed is not None and self.body_bytes else None
+
+    def add_account(self, account: RequestFinished) -> None:
+        """Add the server's own account of a page."""
+        for name in ACCOUNTED:
+            self.counters[name] = self.counters.get(name, 0) + getattr(account, name)
+        for name, ms in account.phases.items():
+            self.phases[name] = round(self.phases.get(name, 0.0) + ms, 3)
+
+    def add_cost(self, cost: Mapping[str, int]) -> None:
+        """Add what the answer's own header tells of a page whose account did not arrive."""
+        for name in ("fetched", "evaluated", "returned"):
+            if name in cost:
+                self.counters[name] = self.counters.get(name, 0) + cost[name]
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, for programs; null is what is not known."""
+        known = self.counters.get
+        return {
+            "path": self.path,
+            "status": self.status,
+            "route": self.route,
+            "reason_id": self.reason_id,
+            "reason": self.reason,
+            "message": self.message,
+            "items": self.items,
+            "rv": self.rv,
+            "pages": self.pages,
+            "etcd": {name: known(f"etcd_{name}") for name in ETCD},
+            "objects": {name: known(name) for name in OBJECTS},
+            "bytes": {
+                **{name: known(f"{name}_bytes") for name in BYTES},
+                "received": self.body_bytes,
+                "processed": self.processed_bytes,
+            },
+            "ms": {
+                **self.phases,
+                "first_byte": round(self.first_byte_ms, 3),
+                "total": round(self.total_ms, 3),
+            },
+            "seats": self.seats,
+            "amplification": self.amplification,
+            **({"flow_control": self.flow_control} if self.flow_control else {}),
+            **({"remarks": self.remarks} if self.remarks else {}),
+        }
+
+
+def joined_route(before: str, now: str) -> str:
+    """Routes of several pages as one: `cache`, `etcd`, or `cache,etcd` where both served."""
+    return ",".join(sorted({*before.split(","), *now.split(",")} - {""}))

@@ -1,0 +1,131 @@
+"""Whom to measure: ktui's own server, or a real kube-apiserver named by a kubeconfig."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import Connection
+from ktui.client.counters import Counters, Subject, account, moved, read_counters
+from ktui.client.foresight import World, world_of_ktui, world_of_kube
+from ktui.client.kube_connection import KubeConnection
+from ktui.client.listbody import ListBody
+from ktui.client.measure import Keep, add_page, fire_counted, fire_measured, next_page
+from ktui.client.measured import Measured
+from ktui.kube.requestinfo import parse_path, split_url
+
+SHARED = "counters are the whole server's: may include other clients' requests"
+CLIENT_ONLY = "/metrics are not to be had ({}): only the client's side is known"
+ESTIMATED = "bytes processed are estimated from the mean size of the objects received, as JSON"
+
+
+class Target(Protocol):
+    """A server to fire at. All methods raise ClientError when it is gone."""
+
+    client: ApiClient
+
+    @property
+    def real(self) -> bool:
+        """Whether it is somebody's kube-apiserver, to be asked politely."""
+        ...
+
+    async def world(self) -> World:
+        """Its rules and the present state of its caches."""
+        ...
+
+    async def measure(self, path: str, *, all_pages: bool = False, keep: Keep | None = None) -> Measured:
+        """Fire and account for it."""
+        ...
+
+
+def target_of(connection: Connection, user_agent: str) -> Target:
+    """The target behind a connection."""
+    client = ApiClient(connection, user_agent)
+    return KubeTarget(client) if isinstance(connection, KubeConnection) else KtuiTarget(client)
+
+
+class KtuiTarget:
+    """ktui's own server: it tells exactly what each request cost."""
+
+    real = False
+
+    def __init__(self, client: ApiClient) -> None:
+        self.client = client
+
+    async def world(self) -> World:
+        return await world_of_ktui(self.client)
+
+    async def measure(self, path: str, *, all_pages: bool = False, keep: Keep | None = None) -> Measured:
+        return await fire_measured(self.client, path, all_pages=all_pages, keep=keep)
+
+
+class KubeTarget:
+    """A real kube-apiserver: cost from the client's side, and from its counters where allowed."""
+
+    real = True
+
+    def __init__(self, client: ApiClient) -> None:
+        self.client = client
+
+    async def world(self) -> World:
+        return await world_of_kube(self.client)
+
+    async def measure(self, path: str, *, all_pages: bool = False, keep: Keep | None = None) -> Measured:
+        measured = Measured(path)
+        before, refused = await self._counters()
+        page = path
+        while page:
+            fired, body = await fire_counted(self.client, page, keep)
+            envelope = body.envelope()
+            add_page(measured, fired, body.items, envelope)
+            measured.flow_control |= _flow_control(fired.headers)
+            token = envelope.metadata.continue_token
+            page = next_page(path, token) if all_pages and token and fired.status == 200 else ""
+        if before is None:
+            measured.remarks.append(CLIENT_ONLY.format(refused))
+        else:
+            await self._account(measured, before)
+        return measured
+
+    async def _account(self, measured: Measured, before: Counters) -> None:
+        after, _ = await self._counters()
+        if after is None:
+            return
+        info = parse_path(split_url(measured.path)[0])
+        found = account(moved(before, after), Subject(info.group, info.resource))
+        measured.route = measured.route or found.route
+        measured.first_route = measured.first_route or found.route
+        measured.counters = found.counters
+        if found.counters:
+            measured.remarks.append(SHARED)
+        if measured.items and found.counters.get("fetched"):
+            measured.average_bytes = measured.body_bytes / measured.items
+            measured.remarks.append(ESTIMATED)
+
+    async def _counters(self) -> tuple[Counters | None, str]:
+        """The counters, or why there are none."""
+        response = await self.client.request("GET", "/metrics")
+        if response.status_code != 200:
+            return None, f"HTTP {response.status_code}"
+        return read_counters(response.text), ""
+
+
+async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:
+    """Objects in the collection that `path` lists, and bytes of one of them as JSON, by a page of one.
+
+    (0, 0) when the server does not tell: then the LIST itself will say why.
+    """
+    probe = ListBody(collection=True)
+    fired = await client.fire(f"{split_url(path)[0]}?limit=1", on_chunk=probe.feed)
+    if fired.status != 200 or not probe.items:
+        return 0, 0.0
+    size = fired.body_bytes / probe.items
+    return probe.items + (probe.envelope().metadata.remaining or 0), size
+
+
+def _flow_control(headers: Mapping[str, str]) -> dict[str, str]:
+    """Which flow schema and priority level the server sorted the request into."""
+    names = {"flow_schema_uid": "flowschema", "priority_level_uid": "prioritylevel"}
+    found = {word: headers.get(f"x-kubernetes-pf-{name}-uid", "") for word, name in names.items()}
+    return {word: value for word, value in found.items() if value}
