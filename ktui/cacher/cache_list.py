@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ktui.cacher.candidates import Candidates, candidates
+from ktui.cacher.candidates import Candidates, candidates, prepare
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.scope import Scope
 from ktui.cacher.slices import sliced
@@ -65,6 +65,9 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
 
     Raises SnapshotGone when there is no snapshot for `query.exact`.
     """
+    if query.exact is None and not query.scope.single:
+        await prepare(cache, query.selection)
+    # From here on nothing is awaited until the objects are taken: they and the RV belong together.
     rv = cache.rv if query.exact is None else query.exact
     found = _found(cache, query)
     meter = current_meter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ktui.cacher.watch_cache import WatchCache
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # The only LIST index of kube-apiserver whose hits it counts (and only pods have it).
 NODE_NAME = "spec.nodeName"
+# A selector of more terms is not looked up by the others: nobody is to push out all indexes at once.
+MOST_TERMS = 4
 _METADATA = ("metadata.name", "metadata.namespace")
 
 
@@ -52,14 +55,32 @@ def candidates(
     return Candidates(_in_range(best, start, end), fetched, last_key)
 
 
+async def prepare(cache: WatchCache, selection: Selection) -> None:
+    """Have the indexes ready that `candidates` will use."""
+    for label, _ in _label_values(selection):
+        await cache.labels.prepare(label, cache.store.all)
+    for name, _ in _field_values(selection):
+        await cache.fields.prepare(name, cache.store.all)
+
+
 def _hits(cache: WatchCache, selection: Selection) -> Iterator[Mapping[str, StoredObject]]:
-    for requirement in selection.labels.requirements:
-        if requirement.operator in (Operator.EQUALS, Operator.IN):
-            parts = [cache.labels.lookup(requirement.key, v, cache.store.all) for v in requirement.values]
-            yield parts[0] if len(parts) == 1 else {k: obj for part in parts for k, obj in part.items()}
-    for term in selection.fields.terms:
-        if not term.negated and term.field not in _METADATA:
-            yield cache.fields.lookup(term.field, term.value, cache.store.all)
+    for label, values in _label_values(selection):
+        parts = [cache.labels.lookup(label, value, cache.store.all) for value in values]
+        yield parts[0] if len(parts) == 1 else {key: obj for part in parts for key, obj in part.items()}
+    for name, value in _field_values(selection):
+        yield cache.fields.lookup(name, value, cache.store.all)
+
+
+def _label_values(selection: Selection) -> Iterator[tuple[str, tuple[str, ...]]]:
+    usable = (r for r in selection.labels.requirements if r.operator in (Operator.EQUALS, Operator.IN))
+    for requirement in islice(usable, MOST_TERMS):
+        yield requirement.key, requirement.values
+
+
+def _field_values(selection: Selection) -> Iterator[tuple[str, str]]:
+    usable = (t for t in selection.fields.terms if not t.negated and t.field not in _METADATA)
+    for term in islice(usable, MOST_TERMS):
+        yield term.field, term.value
 
 
 def _in_range(found: Mapping[str, StoredObject], start: str, end: str) -> list[StoredObject]:

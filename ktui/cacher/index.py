@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from ktui.cacher.slices import sliced
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
-Posting = dict[str, "StoredObject"]  # objects by key
+Postings = dict[str, dict[str, "StoredObject"]]  # value → objects by key
 
 # Selectors use few attributes; what more are asked for push the oldest out.
 MAX_ATTRIBUTES = 24
+
+
+class _Build:
+    """Postings in the making. Keys that change meanwhile are up to date already: they are `settled`."""
+
+    def __init__(self) -> None:
+        self.postings: Postings = {}
+        self.settled: set[str] = set()
+        self.done = asyncio.Event()
 
 
 class AttributeIndex:
@@ -28,7 +40,8 @@ class AttributeIndex:
         """`missing` is the value of an attribute that an object lacks; None: it has none, and no posting."""
         self._attributes_of = attributes_of
         self._missing = missing
-        self._postings: dict[str, dict[str, Posting]] = {}
+        self._postings: dict[str, Postings] = {}
+        self._builds: dict[str, _Build] = {}
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -36,40 +49,63 @@ class AttributeIndex:
 
     def clear(self) -> None:
         self._postings.clear()
+        self._builds.clear()
+
+    async def prepare(self, attribute: str, everything: Callable[[], Sequence[StoredObject]]) -> None:
+        """Make the postings of `attribute`, if there are none, in slices: 100,000 objects take a while."""
+        if attribute in self._postings:
+            return
+        if attribute in self._builds:
+            await self._builds[attribute].done.wait()
+            return
+        build = self._builds[attribute] = _Build()
+        try:
+            async for part in sliced(everything()):
+                self._add(build.postings, (obj for obj in part if obj.key not in build.settled), attribute)
+            # Cleared meanwhile: these objects are not the cache's any more.
+            if self._builds.get(attribute) is build:
+                self._install(attribute, build.postings)
+        finally:
+            build.done.set()
+            if self._builds.get(attribute) is build:
+                del self._builds[attribute]
 
     def lookup(
-        self, attribute: str, value: str, everything: Callable[[], Iterable[StoredObject]]
+        self, attribute: str, value: str, everything: Callable[[], Sequence[StoredObject]]
     ) -> Mapping[str, StoredObject]:
-        """Objects whose `attribute` is `value`; `everything` is read if it is asked for the first time."""
+        """Objects whose `attribute` is `value`; without `prepare` the postings are made on the spot."""
         postings = self._postings.get(attribute)
         if postings is None:
-            postings = self._build(attribute, everything())
+            postings = {}
+            self._add(postings, everything(), attribute)
+            self._install(attribute, postings)
         return postings.get(value, {})
 
     def change(self, previous: StoredObject | None, current: StoredObject | None) -> None:
         """Follow one change of the store: `previous` made way for `current` (None: absent)."""
-        if not self._postings:
-            return
         for attribute, postings in self._postings.items():
-            before = None if previous is None else self._value(previous, attribute)
-            after = None if current is None else self._value(current, attribute)
-            if previous is not None and before is not None and before != after:
-                self._drop(postings, before, previous.key)
-            if current is not None and after is not None:
-                postings.setdefault(after, {})[current.key] = current
+            self._replace(postings, attribute, previous, current)
+        for attribute, build in self._builds.items():
+            self._replace(build.postings, attribute, previous, current)
+            build.settled.update(obj.key for obj in (previous, current) if obj is not None)
+
+    def _replace(
+        self, postings: Postings, attribute: str, previous: StoredObject | None, current: StoredObject | None
+    ) -> None:
+        before = None if previous is None else self._value(previous, attribute)
+        after = None if current is None else self._value(current, attribute)
+        if previous is not None and before is not None and before != after:
+            posting = postings.get(before, {})
+            posting.pop(previous.key, None)
+            if not posting:
+                postings.pop(before, None)
+        if current is not None and after is not None:
+            postings.setdefault(after, {})[current.key] = current
 
     def _value(self, obj: StoredObject, attribute: str) -> str | None:
         return self._attributes_of(obj).get(attribute, self._missing)
 
-    @staticmethod
-    def _drop(postings: dict[str, Posting], value: str, key: str) -> None:
-        posting = postings[value]
-        del posting[key]
-        if not posting:
-            del postings[value]
-
-    def _build(self, attribute: str, objects: Iterable[StoredObject]) -> dict[str, Posting]:
-        postings: dict[str, Posting] = {}
+    def _add(self, postings: Postings, objects: Iterable[StoredObject], attribute: str) -> None:
         attributes_of, missing = self._attributes_of, self._missing
         for obj in objects:
             value = attributes_of(obj).get(attribute, missing)
@@ -79,7 +115,8 @@ class AttributeIndex:
             if posting is None:
                 posting = postings[value] = {}
             posting[obj.key] = obj
+
+    def _install(self, attribute: str, postings: Postings) -> None:
         while len(self._postings) >= MAX_ATTRIBUTES:
             del self._postings[next(iter(self._postings))]
         self._postings[attribute] = postings
-        return postings
