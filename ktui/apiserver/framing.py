@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec.json
@@ -36,8 +36,8 @@ def list_head(kind: str, api_version: str, metadata: dict[str, Any]) -> bytes:
 LIST_TAIL = b"]}\n"
 
 
-def chunked(head: bytes, items: Iterable[bytes], tail: bytes = LIST_TAIL) -> Iterator[bytes]:
-    """Head, items joined by commas and tail, in chunks.
+def chunked(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes = LIST_TAIL) -> Iterator[bytes]:
+    """Head, items (each in pieces) joined by commas and tail, in chunks.
 
     A chunk ends when it is big enough or when gathering it has taken SLICE_SECONDS:
     the caller gives way to others between chunks.
@@ -45,14 +45,13 @@ def chunked(head: bytes, items: Iterable[bytes], tail: bytes = LIST_TAIL) -> Ite
     pieces = [head]
     size = len(head)
     full = FIRST_CHUNK_BYTES
-    comma = False
     deadline = time.perf_counter() + SLICE_SECONDS
+    comma = b""
     for item in items:
-        if comma:
-            pieces.append(b",")
-        pieces.append(item)
-        comma = True
-        size += len(item) + 1
+        pieces.append(comma)
+        pieces += item
+        comma = b","
+        size += sum(map(len, item)) + 1
         if size >= full or time.perf_counter() >= deadline:
             yield b"".join(pieces)
             pieces, size, full = [], 0, CHUNK_BYTES

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import msgspec
+
 from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
 from ktui.storage.errors import UnreadableError
 from ktui.storage.selection import Selection
 from ktui.wire.codec import codec_for
 from ktui.wire.errors import CodecError
+from ktui.wire.pieces import Pieces
 from ktui.wire.scan import Scanned, Scanner
 
 
 class Codec(Protocol):
     """Stored bytes as the JSON that is served."""
+
+    def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> Pieces: ...
 
     def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...
 
@@ -42,27 +47,25 @@ class Reader:
         return obj
 
 
-class StoredObject:
+class StoredObject(msgspec.Struct, gc=False, eq=False):
     """`key` is the whole etcd key, `rv` the resourceVersion to serve, `raw` the stored value.
 
     `labels`, `fields` (its resource's field selectors) and `uid` are scanned once,
-    on first use; `item_json` transcodes once and keeps the result. All of them
+    on first use; `item_pieces` transcodes once and keeps the result. All of them
     raise UnreadableError for a value that is no object.
+
+    No object refers to another one, so the garbage collector need not look at
+    them: over 100,000 of them it would stop the process for 130 ms at a time.
     """
 
-    __slots__ = ("_item", "_reader", "_scanned", "create_revision", "key", "lease", "raw", "rv")
-
-    def __init__(
-        self, reader: Reader, key: str, raw: bytes, rv: int, create_revision: int, lease: int = 0
-    ) -> None:
-        self._reader = reader
-        self.key = key
-        self.raw = raw
-        self.rv = rv
-        self.create_revision = create_revision
-        self.lease = lease
-        self._scanned: Scanned | None = None
-        self._item: bytes | None = None
+    _reader: Reader
+    key: str
+    raw: bytes
+    rv: int
+    create_revision: int
+    lease: int = 0
+    _scanned: Scanned | None = None
+    _item: Pieces | None = None
 
     def __repr__(self) -> str:
         return f"StoredObject({self.key!r}, rv={self.rv})"
@@ -109,15 +112,19 @@ class StoredObject:
             return False
         return selection.fields.empty or selection.fields.matches(self.fields)
 
-    def item_json(self) -> bytes:
-        """As it stands in a List (built-ins without kind and apiVersion)."""
+    def item_pieces(self) -> Pieces:
+        """As it stands in a List (built-ins without kind and apiVersion): to be joined."""
         item = self._item
         if item is None:
             try:
-                item = self._item = self._reader.codec.item_json(self.raw, self.rv)
+                item = self._item = self._reader.codec.item_pieces(self.raw, self.rv)
             except CodecError as error:
                 raise UnreadableError(self.key, error.reason) from error
         return item
+
+    def item_json(self) -> bytes:
+        """`item_pieces`, joined."""
+        return b"".join(self.item_pieces())
 
     def full_json(self) -> bytes:
         """As it stands by itself: kind and apiVersion first."""

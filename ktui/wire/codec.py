@@ -16,8 +16,9 @@ from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.jsontext import quote
 from ktui.wire.jsonvalue import json_object
 from ktui.wire.pb import TRUNCATED, varint
+from ktui.wire.pieces import Assembler, Pieces
 from ktui.wire.schema import message_of
-from ktui.wire.transcode import RV_MARK, Members, Transcoder
+from ktui.wire.transcode import RV_MARK, Parts, Transcoder
 from ktui.wire.versions import convert, same_fields
 
 __all__ = [
@@ -46,7 +47,7 @@ class Kind(NamedTuple):
     api_version: str
     kind: str
     type_meta: bytes
-    members: Members
+    parts: Parts
 
 
 class Codec:
@@ -65,46 +66,60 @@ class Codec:
     ) -> None:
         self.transcoder = Transcoder(release, served=not as_stored, share_bytes=share_bytes)
         self._kinds: dict[bytes, Kind] = {}
+        self._assembler = Assembler()
 
     def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
         """An object as it stands in a List: built-ins without kind and apiVersion, custom resources with."""
-        return self._guarded(raw, None if rv is None else b"%d" % rv, api_version, True)
+        return self._joined(raw, None if rv is None else b"%d" % rv, api_version, True)
 
     def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
         """An object by itself, with kind and apiVersion."""
-        return self._guarded(raw, None if rv is None else b"%d" % rv, api_version, False)
+        return self._joined(raw, None if rv is None else b"%d" % rv, api_version, False)
+
+    def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> Pieces:
+        """`item_json` in pieces that equal parts of other objects are shared with."""
+        texts = self._guarded(raw, None if rv is None else b"%d" % rv, api_version, True)
+        return self._assembler.pieces(texts)
 
     def item_template(self, raw: bytes, api_version: str | None = None) -> bytes:
         """`item_json` with a mark for `fill` to replace."""
-        return self._guarded(raw, RV_MARK, api_version, True)
+        return self._joined(raw, RV_MARK, api_version, True)
 
     def object_template(self, raw: bytes, api_version: str | None = None) -> bytes:
         """`object_json` with a mark for `fill` to replace."""
-        return self._guarded(raw, RV_MARK, api_version, False)
+        return self._joined(raw, RV_MARK, api_version, False)
 
     def message_json(self, api_version: str, kind: str, message: bytes) -> bytes:
         """A bare message of a known kind, as it is in an envelope without typeMeta; no kind is printed."""
         try:
-            return b"{" + self._kind(api_version, kind).members(message)[1:] + b"}"
+            return b"{" + _members(self._kind(api_version, kind), message)[1:] + b"}"
         except _BAD_BYTES as error:
             raise _reason(error) from None
 
-    def _guarded(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
+    def _joined(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
+        return b"".join(self._guarded(raw, rv, api_version, item))
+
+    def _guarded(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> list[bytes]:
         try:
             if raw.startswith(MAGIC):
                 return self._protobuf(raw, rv, api_version, item)
-            return self._other(raw, rv, api_version, item)
+            return [self._other(raw, rv, api_version, item)]
         except _BAD_BYTES as error:
             raise _reason(error) from None
 
-    def _protobuf(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
+    def _protobuf(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> list[bytes]:
         kind, body = self._opened(raw)
         if api_version is not None and api_version != kind.api_version:
             converted = self._converted(kind, body, api_version)
             item = item and converted is not None
             kind, body = converted or (kind, body)
-        members = kind.members(body, rv)
-        return b"{" + members[1:] + b"}" if item else b"{" + kind.type_meta + members + b"}"
+        texts = kind.parts(body, rv)
+        if item:
+            texts[:1] = [b"{", *(text[1:] for text in texts[:1])]
+        else:
+            texts[:0] = [b"{", kind.type_meta]
+        texts.append(b"}")
+        return texts
 
     def _converted(self, stored: Kind, body: bytes, wanted: str) -> tuple[Kind, bytes] | None:
         """The object as a message of the wanted version, None when it cannot be one."""
@@ -114,7 +129,7 @@ class Codec:
         kind = self._kind(wanted, stored.kind)
         if same_fields(stored.api_version, wanted, stored.kind):
             return kind, body
-        obj = msgspec.json.decode(b"{" + stored.members(body)[1:] + b"}")
+        obj = msgspec.json.decode(b"{" + _members(stored, body)[1:] + b"}")
         changed = convert(stored.api_version, stored.kind, wanted, obj)
         unknown: list[str] = []
         try:
@@ -150,12 +165,16 @@ class Codec:
         if message is None:
             raise unknown_kind(api_version, kind)
         type_meta = b'"kind":' + quote(kind.encode()) + b',"apiVersion":' + quote(api_version.encode())
-        return Kind(api_version, kind, type_meta, self.transcoder.members(message))
+        return Kind(api_version, kind, type_meta, self.transcoder.parts(message))
 
     def _other(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
         if raw.startswith(b"{"):
             return json_object(raw, rv, api_version, bare=_is_built_in if item else _never)
         raise CodecError(open_value(raw).reason)
+
+
+def _members(kind: Kind, message: bytes) -> bytes:
+    return b"".join(kind.parts(message))
 
 
 def _is_built_in(api_version: str, kind: str) -> bool:

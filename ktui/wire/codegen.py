@@ -5,7 +5,9 @@ function is a straight line: for every field, in order, "is this the next
 tag?". Bytes that do not fit that line (unknown fields, another order, packed
 numbers) are put in canonical order by `again` and read once more.
 
-Each field's text begins with a comma; braces drop the first one.
+Each field's text begins with a comma; braces drop the first one. What a text
+is put together from stays apart as long as possible, so that pieces which many
+objects share are never copied into each of them.
 """
 
 from collections.abc import Iterator
@@ -36,13 +38,25 @@ ALWAYS_TEXT = {
 """What a plain field prints when it is absent, by kind."""
 
 
-def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
-    """`members(b, rv=None)` and `object(b)` for a message of these fields.
+def spreads(field: Field, whole_object: bool) -> bool:
+    """Whether the field is a part of a whole object (spec, status) whose own parts stay apart."""
+    return (
+        whole_object
+        and field.kind == "message"
+        and not field.repeated
+        and not any(map(field.has, "iapxz"))
+        and field.type != META
+    )
 
-    `members` gives `,"name":value` for each field, `object` the same in braces.
-    They use the names `varint`, `s32`, `s64`, `double` and `again`, for a field
-    numbered N `text_N`, from its encoded value to JSON text, and in whole
-    objects `meta`, the `members` of ObjectMeta, to which they hand `rv`.
+
+def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
+    """`parts(b, rv=None)` and `object(b)` for a message of these fields.
+
+    `parts` gives a list of texts that together are `,"name":value` for each
+    field, `object` the same as one text in braces. They use the names `varint`,
+    `s32`, `s64`, `double`, `again` and `again_object`, for a field numbered N
+    `text_N`, from its encoded value to JSON text (to parts, if the field spreads),
+    and in whole objects `meta`, the `parts` of ObjectMeta, to which they hand `rv`.
     """
     lines: list[str] = []
     for field in fields:
@@ -50,15 +64,16 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
             rows = _resource_version(field)
         elif whole_object and field.type == META:
             rows = _metadata(field)
+        elif spreads(field, whole_object):
+            rows = _spread(field, f"text_{field.number}(v)")
         else:
             rows = _field(field)
         lines += (" " + line for line in rows)
     start = [" whole = b", " b += b'\\0'", " i = 0", " t = b[0]", " out = []"]
     bad = " if t or i != len(whole): return "
-    members = [bad + "again(whole, rv)", " return b''.join(out)"]
-    braced = [bad + "b'{' + again(whole, rv)[1:] + b'}'", " return b'{' + b''.join(out)[1:] + b'}'"]
-    functions = ["def members(b, rv=None):", *start, *lines, *members]
-    functions += ["def object(b, rv=None):", *start, *lines, *braced]
+    functions = ["def parts(b, rv=None):", *start, *lines, bad + "again(whole, rv)", " return out"]
+    functions += ["def object(b, rv=None):", *start, *lines, bad + "again_object(whole)"]
+    functions += [" return b'{' + b''.join(out)[1:] + b'}'"]
     return "\n".join(functions)
 
 
@@ -66,15 +81,15 @@ def _field(field: Field) -> Iterator[str]:
     present = _tag_test(field)
     absent = _absent(field)
     if field.repeated:
+        opening, closing = ("{", "}") if field.is_map else ("[", "]")
         yield f"if {present}:"
-        yield " parts = []"
+        yield f" before = {_key(field) + opening.encode()!r}"
         yield f" while {present}:"
         yield from ("  " + line for line in _value(field))
-        yield f"  parts.append({_text(field)})"
+        yield f"  out += before, {_text(field)}"
+        yield "  before = b','"
         yield "  t = b[i]"
-        opening, closing = ("{", "}") if field.is_map else ("[", "]")
-        start = _key(field) + opening.encode()
-        yield f" out.append({start!r} + b','.join(parts) + b'{closing}')"
+        yield f" out.append(b'{closing}')"
     else:
         yield f"if {present}:"
         yield from (" " + line for line in _unless_empty(field, (*_value(field), *_emit(field))))
@@ -105,12 +120,21 @@ def _resource_version(field: Field) -> Iterator[str]:
 
 
 def _metadata(field: Field) -> Iterator[str]:
+    yield from _spread(field, "meta(v, rv)")
+
+
+def _spread(field: Field, parts: str) -> Iterator[str]:
+    """A message whose parts join those of the object that it belongs to."""
     yield f"if {_tag_test(field)}:"
     yield from (" " + line for line in _value(field))
     yield " t = b[i]"
     yield "else: v = b''"
+    yield f"inner = {parts}"
+    yield "if inner: inner[0] = inner[0][1:]"
     opening = _key(field) + b"{"
-    yield f"out.append({opening!r} + meta(v, rv)[1:] + b'}}')"
+    yield f"out.append({opening!r})"
+    yield "out += inner"
+    yield "out.append(b'}')"
 
 
 def _tag_test(field: Field) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from ktui.wire import jsontext, wellknown
-from ktui.wire.codegen import source
+from ktui.wire.codegen import source, spreads
 from ktui.wire.composite import list_text, map_entry_text, schema_or_text
 from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.errors import CodecError
@@ -35,19 +35,19 @@ _UNIQUE = {
 Text = Callable[[bytes], bytes]
 
 
-class Members(Protocol):
-    """Encoded message → its members as text, each led by a comma.
+class Parts(Protocol):
+    """Encoded message → texts that joined are its members, each led by a comma.
 
-    `rv` replaces what metadata.resourceVersion holds, at the top level only.
+    `rv` replaces what metadata.resourceVersion holds, at the top level only. The list is the caller's.
     """
 
-    def __call__(self, encoded: bytes, rv: bytes | None = None) -> bytes: ...
+    def __call__(self, encoded: bytes, rv: bytes | None = None) -> list[bytes]: ...
 
 
 class Functions(NamedTuple):
-    """What is generated for one message; `object` puts the members in braces."""
+    """What is generated for one message; `object` joins the parts and puts them in braces."""
 
-    members: Members
+    parts: Parts
     object: Text
 
 
@@ -89,9 +89,13 @@ class Transcoder:
         }
         self._string_entry = self._kept(map_entry_text(self._string, self._string), ShortMemo)
 
-    def members(self, message: str) -> Members:
-        """Members of a message, led by commas; generated now if need be."""
-        return self._of(message).members
+    def parts(self, message: str) -> Parts:
+        """Members of a message, led by commas, in parts; generated now if need be."""
+        return self._of(message).parts
+
+    def members(self, message: str, encoded: bytes) -> bytes:
+        """Members of a message, led by commas."""
+        return b"".join(self._of(message).parts(encoded))
 
     def object(self, message: str) -> Text:
         """Encoded message → JSON object, shared between equal ones."""
@@ -112,14 +116,14 @@ class Transcoder:
             found = self._functions[message] = self._generate(message)
         return found
 
-    def _later(self, message: str, which: str, slot: Slot | None = None) -> Text:
+    def _later(self, message: str, which: str, slot: Slot | None = None) -> Callable[[bytes], Any]:
         """A function of a message that is generated when first called: messages may hold themselves.
 
         It then takes its own place in `slot`, so that this detour is taken once.
         """
-        made: Text | None = None
+        made: Callable[[bytes], Any] | None = None
 
-        def text(encoded: bytes) -> bytes:
+        def text(encoded: bytes) -> Any:
             nonlocal made
             if made is None:
                 made = getattr(self._of(message), which)
@@ -138,36 +142,39 @@ class Transcoder:
             "s64": signed64,
             "double": jsontext.double,
             "again": partial(self._again, message, rows),
-            "meta": self.members(META) if whole_object else None,
+            "again_object": partial(self._again_object, message, rows),
+            "meta": self.parts(META) if whole_object else None,
         }
         for row in (row for row in rows if row.wire_type == BYTES):
-            slot = f"text_{row.number}"
-            unique = row.name in _UNIQUE.get(message, ())
-            names[slot] = jsontext.quote if unique else self._text_of(row, whole_object, Slot(names, slot))
+            slot = Slot(names, f"text_{row.number}")
+            if spreads(row, whole_object):
+                names[slot.name] = self._later(row.type, "parts", slot)
+            elif row.name in _UNIQUE.get(message, ()):
+                names[slot.name] = jsontext.quote
+            else:
+                names[slot.name] = self._text_of(row, whole_object, slot)
         exec(compile(source(message, rows, whole_object), f"<{message}>", "exec"), names)
-        return Functions(names["members"], names["object"])
+        return Functions(names["parts"], names["object"])
 
-    def _again(self, message: str, rows: tuple[Field, ...], encoded: bytes, rv: bytes | None) -> bytes:
+    def _again(self, message: str, rows: tuple[Field, ...], encoded: bytes, rv: bytes | None) -> list[bytes]:
         ordered = canonical(encoded, rows)
         if ordered == encoded:
             raise CodecError(f"{message} cannot be read: its fields do not fit the message")
-        return self.members(message)(ordered, rv)
+        return self._of(message).parts(ordered, rv)
+
+    def _again_object(self, message: str, rows: tuple[Field, ...], encoded: bytes) -> bytes:
+        return b"{" + b"".join(self._again(message, rows, encoded, None))[1:] + b"}"
 
     def _text_of(self, row: Field, whole_object: bool, slot: Slot) -> Text:
         if row.is_map:
             return self._entry(row)
         if row.has("i"):
-            return self._inlined(row, slot)
+            return self._shared(partial(self.members, row.type))
         if row.name == "volumeClaimTemplates" and self._served:
             return self._claim
         if row.kind == "message" and (not self._sharing or (whole_object and not row.repeated)):
             return self._later(row.type, "object", slot)
         return self._value_of(row)
-
-    def _inlined(self, row: Field, slot: Slot) -> Text:
-        if self._sharing:
-            return self._shared(self._later(row.type, "members"))
-        return self._later(row.type, "members", slot)
 
     def _value_of(self, row: Field) -> Text:
         if row.kind == "message":
@@ -186,7 +193,7 @@ class Transcoder:
 
     def _claim(self, encoded: bytes) -> bytes:
         """volumeClaimTemplates[]: the wire has neither kind nor apiVersion, the server shows both."""
-        return _CLAIM + self.members("core.v1.PersistentVolumeClaim")(encoded) + b"}"
+        return _CLAIM + self.members("core.v1.PersistentVolumeClaim", encoded) + b"}"
 
     def _raw(self, encoded: bytes) -> bytes:
         """A RawExtension; a value that is itself an envelope prints as the object in it."""
@@ -201,4 +208,4 @@ class Transcoder:
         if message is None:
             raise CodecError(f"a nested {envelope.kind or 'object'} of an unknown kind")
         names = {"kind": envelope.kind, "apiVersion": envelope.api_version}
-        return msgspec.json.encode(names)[:-1] + self.members(message)(envelope.body) + b"}"
+        return msgspec.json.encode(names)[:-1] + self.members(message, envelope.body) + b"}"

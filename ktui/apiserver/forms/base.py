@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ class ObjectForm(Protocol):
         """A List up to its first item."""
         ...
 
-    def item(self, obj: StoredObject) -> bytes:
-        """One item of a List."""
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        """One item of a List, in pieces to be joined."""
         ...
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:

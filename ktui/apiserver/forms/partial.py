@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -66,8 +67,8 @@ class Partial:
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return list_head(LIST_KIND, self._api_version, metadata)
 
-    def item(self, obj: StoredObject) -> bytes:
-        return self.whole(obj)
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        return (self.whole(obj),)
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         if event.type == "ERROR":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.forms.base import event_line
@@ -26,8 +27,8 @@ class Plain:
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return list_head(self._resource.list_kind, self._resource.api_version, metadata)
 
-    def item(self, obj: StoredObject) -> bytes:
-        return obj.item_json()
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        return obj.item_pieces()
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.line()
@@ -44,8 +45,8 @@ class Converted(Plain):
     def whole(self, obj: StoredObject) -> bytes:
         return self._codec.object_json(obj.raw, obj.rv, self._version)
 
-    def item(self, obj: StoredObject) -> bytes:
-        return self._codec.item_json(obj.raw, obj.rv, self._version)
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        return self._codec.item_pieces(obj.raw, obj.rv, self._version)
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.encoding(self._version, self._line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec.json
@@ -55,11 +55,14 @@ class Table:
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return self._head(metadata, table_columns(self._resource, self._behaviour))
 
-    def item(self, obj: StoredObject) -> bytes:
-        return self._row(self._plain.whole(obj))
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        return (self._row(self._plain.whole(obj)),)
 
     def whole(self, obj: StoredObject) -> bytes:
-        return b"%b%b]}" % (self.list_head({"resourceVersion": str(obj.rv)}), self.item(obj))
+        return b"%b%b]}" % (
+            self.list_head({"resourceVersion": str(obj.rv)}),
+            self._row(self._plain.whole(obj)),
+        )
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         if event.type == "ERROR":

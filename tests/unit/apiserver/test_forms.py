@@ -39,8 +39,8 @@ class Stored:
             "data": {"k": 9007199254740993},
         }
 
-    def item_json(self) -> bytes:
-        return json.dumps(self._tree).encode()
+    def item_pieces(self) -> tuple[bytes, ...]:
+        return (json.dumps(self._tree).encode(),)
 
     def full_json(self) -> bytes:
         return json.dumps({"kind": "ConfigMap", "apiVersion": "v1", **self._tree}).encode()
@@ -50,8 +50,8 @@ class Codec:
     def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
         raise NotImplementedError
 
-    def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-        return f'{{"item":"{api_version}"}}'.encode()
+    def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> tuple[bytes, ...]:
+        return (f'{{"item":"{api_version}"}}'.encode(),)
 
     def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
         return f'{{"object":"{api_version}"}}'.encode()
@@ -88,13 +88,13 @@ def test_daemon_sets_lack_their_internal_annotation() -> None:
 
 @pytest.mark.parametrize(("include", "shown"), [("None", None), ("Metadata", "PartialObjectMetadata")])
 def test_a_row_holds_what_was_asked_for(include: str, shown: str | None) -> None:
-    row = json.loads(table(include).item(Stored()))
+    row = json.loads(b"".join(table(include).item(Stored())))
     assert row["cells"][0] == "c"
     assert (row["object"] or {}).get("kind") == shown
 
 
 def test_a_row_with_the_object_keeps_its_numbers() -> None:
-    row = json.loads(table("Object").item(Stored()))
+    row = json.loads(b"".join(table("Object").item(Stored())))
     assert row["object"]["data"]["k"] == 9007199254740993
 
 

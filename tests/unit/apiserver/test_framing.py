@@ -13,7 +13,8 @@ from ktui.apiserver.framing import FIRST_CHUNK_BYTES, chunked, list_head, list_m
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=8000), max_size=2), max_size=30))
 def test_joined_chunks_are_the_document(items: list[dict[str, str]]) -> None:
     head = list_head("PodList", "v1", list_metadata("7"))
-    chunks = list(chunked(head, (json.dumps(item).encode() for item in items)))
+    texts = (json.dumps(item).encode() for item in items)
+    chunks = list(chunked(head, ((text[:5], text[5:]) for text in texts)))
     assert json.loads(b"".join(chunks)) == {
         "kind": "PodList",
         "apiVersion": "v1",
@@ -24,7 +25,7 @@ def test_joined_chunks_are_the_document(items: list[dict[str, str]]) -> None:
 
 def test_the_first_chunk_is_small() -> None:
     item = b'"' + b"x" * 998 + b'"'
-    chunks = list(chunked(b"[", (item for _ in range(5000)), b"]"))
+    chunks = list(chunked(b"[", ([item] for _ in range(5000)), b"]"))
     assert len(chunks[0]) <= FIRST_CHUNK_BYTES + len(item) + 2
     assert all(len(chunk) < 300_000 for chunk in chunks)
 
