@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from aetcd import rpc
 
-from ktui.etcd import guard
+from ktui.etcd import faults, guard
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.decode import decode_range, kv_of
+from ktui.etcd.errors import UnreachableError
 from ktui.etcd.guard import Message, Rpc
 from ktui.etcd.ledger import Ledger
 from ktui.etcd.progress import supports_progress
@@ -29,10 +30,17 @@ class EtcdClient:
 
     @classmethod
     async def connect(cls, config: EtcdConfig, bus: Bus) -> EtcdClient:
-        """A client whose etcd has answered a Status request."""
+        """A client whose etcd has answered a Status request.
+
+        UnreachableError says of every endpoint how far the connection got.
+        """
         client = cls(config, bus)
         try:
             await client.status(purpose="connect")
+        except UnreachableError as error:
+            found = await client._transport.endpoints.probe()
+            await client.close()
+            raise faults.none_answers(error, client.endpoints, found) from error
         except BaseException:
             await client.close()
             raise

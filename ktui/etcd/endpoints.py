@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import ssl
+from pathlib import Path
+
 import grpc
 
 from ktui.etcd.config import Endpoint, EtcdConfig, parse_endpoint
-from ktui.etcd.errors import EtcdError
+from ktui.etcd.errors import EtcdError, UnreachableError
+from ktui.etcd.probe import probe
 
 # kube-apiserver pings its etcd every 30 s and waits 10 s for the answer.
 _OPTIONS: list[tuple[str, int]] = [
@@ -15,6 +20,7 @@ _OPTIONS: list[tuple[str, int]] = [
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 3_000),
+    ("grpc.min_reconnect_backoff_ms", 5_000),  # a connection that is not made by then has failed
     ("grpc.use_local_subchannel_pool", 1),
 ]
 
@@ -41,6 +47,10 @@ class Endpoints:
     @property
     def all(self) -> list[str]:
         return [endpoint.text for endpoint in self._endpoints]
+
+    async def probe(self) -> list[UnreachableError | None]:
+        """What is wrong with each endpoint, as far as a connection without a request can tell."""
+        return await asyncio.gather(*(probe(endpoint, self._config) for endpoint in self._endpoints))
 
     def channel(self) -> grpc.aio.Channel:
         channel = self._channels.get(self._active)
@@ -75,8 +85,14 @@ class Endpoints:
         try:
             ca, cert, key = (
                 path.read_bytes() if path else None
-                for path in (config.ca_file, config.cert_file, config.key_file)
+                for path in (config.ca_file or _system_roots(), config.cert_file, config.key_file)
             )
         except OSError as error:
             raise EtcdError(f"cannot read {error.filename}: {error.strerror}.") from error
         return grpc.ssl_channel_credentials(root_certificates=ca, private_key=key, certificate_chain=cert)
+
+
+def _system_roots() -> Path | None:
+    """What this machine trusts, as etcdctl does without --cacert; gRPC would take a list of its own."""
+    file = ssl.get_default_verify_paths().cafile
+    return Path(file) if file else None

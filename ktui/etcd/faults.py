@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import grpc
 
@@ -47,6 +48,7 @@ def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
         code is grpc.StatusCode.UNAUTHENTICATED
         or "user name is empty" in detail
         or "authentication failed" in detail
+        or "auth store is old" in detail
     ):
         return AuthenticationError(
             f"etcd {endpoint} does not let us in ({_plain(detail)}); check --user NAME:PASSWORD.", detail
@@ -61,10 +63,31 @@ def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
     return EtcdError(f"etcd {endpoint}: {_plain(detail) or code.name}.", detail)
 
 
-def denied(detail: str, endpoint: str) -> PermissionDeniedError:
-    """The user is known, its roles do not cover the key range."""
+def denied(detail: str, endpoint: str, request: str = "") -> PermissionDeniedError:
+    """The user is known, its roles do not cover the key range of `request` (etcd's text form)."""
+    wanted = f" for {request}" if request else ""
     return PermissionDeniedError(
-        f"etcd {endpoint}: this user lacks the permission; grant it a role on this key range.", detail
+        f"etcd {endpoint}: this user lacks the permission{wanted}; give one of its roles that range: "
+        "etcdctl role grant-permission ROLE read --prefix=true /registry/.",
+        detail,
+    )
+
+
+def none_answers(
+    error: UnreachableError, endpoints: Sequence[str], found: Sequence[UnreachableError | None]
+) -> UnreachableError:
+    """One error for all endpoints, by what probing each of them found; `error` where that found nothing."""
+    if len(found) == 1:
+        return found[0] or error
+    said = [
+        str(fault) if fault else f"etcd {endpoint}: it can be connected to and does not answer."
+        for endpoint, fault in zip(endpoints, found, strict=True)
+    ]
+    steps = {fault.step if fault else "etcd" for fault in found}
+    return UnreachableError(
+        f"none of the {len(found)} endpoints answers. {' '.join(said)}",
+        error.detail,
+        steps.pop() if len(steps) == 1 else "etcd",
     )
 
 

@@ -12,7 +12,7 @@ from aetcd import rpc
 from ktui.etcd import faults
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.endpoints import Endpoints
-from ktui.etcd.errors import AuthenticationError, EtcdError, UnreachableError
+from ktui.etcd.errors import AuthenticationError, EtcdError, PermissionDeniedError, UnreachableError
 from ktui.etcd.guard import AUTHENTICATE, WATCH, Message, Metadata, Rpc
 from ktui.etcd.ledger import Entry, Ledger
 from ktui.telemetry.bus import Bus
@@ -56,6 +56,9 @@ class Transport:
         try:
             raw = await self._with_failover(method, body)
             decoded = await decode(raw)
+        except PermissionDeniedError as error:
+            entry.error = str(error)
+            raise faults.denied(error.detail, self.endpoints.active, text(request)) from error
         except EtcdError as error:
             entry.error = str(error)
             self.ledger.failed(error)

@@ -1,0 +1,126 @@
+"""Where a connection ends: the name, TCP, TLS, or what speaks there. Asked once gRPC has failed.
+
+gRPC reports most of this as "failed to connect" or "socket closed". A short
+connection of our own, over which no request is sent, tells which step it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+
+from ktui.etcd.config import Endpoint, EtcdConfig
+from ktui.etcd.errors import UnreachableError
+
+STEP_SECONDS = 4.0
+ALERT_SECONDS = 0.5  # TLS 1.3: a server refuses a client's certificate only after the handshake
+
+# OpenSSL's X509_V_ERR_…
+_CERTIFICATE = {
+    7: "the server's certificate is signed by another CA of the same name; check --cacert",
+    9: "the server's certificate is not valid yet; check the clocks",
+    10: "the server's certificate has expired; renew it, or check the clocks",
+    18: "the server's certificate is self-signed; name it with --cacert if you trust it",
+    19: "the server's certificate is signed by a CA that we do not know; check --cacert",
+    20: "the server's certificate is signed by a CA that we do not know; check --cacert",
+    62: "the server's certificate is for another host name; use one of its names or --server-name",
+    64: "the server's certificate is for another address; use one of its names or --server-name",
+}
+
+
+async def probe(endpoint: Endpoint, config: EtcdConfig) -> UnreachableError | None:
+    """The step that fails, with advice; None when all of them succeed (or it is a Unix socket)."""
+    if endpoint.target.startswith("unix:"):
+        return None
+    return await asyncio.to_thread(_probe, endpoint, config)
+
+
+class _Failed(Exception):
+    """A step failed: what there is to say."""
+
+    def __init__(self, step: str, what: str) -> None:
+        super().__init__(what)
+        self.step = step
+
+
+def _probe(endpoint: Endpoint, config: EtcdConfig) -> UnreachableError | None:
+    host, _, port = endpoint.target.rpartition(":")
+    host = host.strip("[]")
+    try:
+        with _connected(host, int(port)) as connection:
+            if endpoint.tls:
+                _shake_hands(connection, config, host)
+            elif _speaks_tls(connection, host):
+                raise _Failed("TLS", "it speaks TLS there; write https:// (and --cacert, --cert, --key)")
+    except _Failed as failed:
+        detail = str(failed.__cause__ or "")
+        return UnreachableError(f"etcd {endpoint.text}: {failed} ({failed.step}).", detail, failed.step)
+    return None
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_connection((host, port), STEP_SECONDS)
+    except socket.gaierror as error:
+        raise _Failed("DNS", f"the host name {host!r} cannot be resolved; check the name") from error
+    except TimeoutError as error:
+        what = f"no answer within {STEP_SECONDS:.0f} s; does a firewall swallow it, is the address right?"
+        raise _Failed("TCP", what) from error
+    except ConnectionRefusedError as error:
+        raise _Failed("TCP", "connection refused; is etcd running there, is it the client port?") from error
+    except OSError as error:
+        raise _Failed("TCP", f"no connection, {(error.strerror or str(error)).lower()}") from error
+
+
+def _shake_hands(connection: socket.socket, config: EtcdConfig, host: str) -> None:
+    try:
+        with _context(config).wrap_socket(connection, server_hostname=config.server_name or host) as tls:
+            tls.settimeout(ALERT_SECONDS)
+            with contextlib.suppress(TimeoutError):  # silence is consent
+                tls.recv(1)
+    except ssl.SSLCertVerificationError as error:
+        what = _CERTIFICATE.get(error.verify_code, f"the server's certificate: {error.verify_message}")
+        raise _Failed("TLS", what) from error
+    except ssl.SSLError as error:
+        raise _Failed("TLS", _refusal(error, config)) from error
+    except OSError as error:
+        raise _Failed("TLS", "it breaks the handshake off; does it speak TLS at all (http://)?") from error
+
+
+def _refusal(error: ssl.SSLError, config: EtcdConfig) -> str:
+    reason = (error.reason or str(error)).lower().replace("_", " ")
+    if "alert" in reason and ("certificate" in reason or "unknown ca" in reason):
+        if config.cert_file is None:
+            return "the server wants a client certificate; give one with --cert and --key"
+        return f"the server does not accept our client certificate, {reason}; check --cert and --key"
+    if "wrong version" in reason or "http request" in reason or "eof" in reason or "record layer" in reason:
+        return "it does not speak TLS there; write http://"
+    return f"the handshake failed, {reason}"
+
+
+def _context(config: EtcdConfig) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=config.ca_file)
+        context.set_alpn_protocols(["h2"])
+        if config.cert_file and config.key_file:
+            context.load_cert_chain(config.cert_file, config.key_file)
+    except (ssl.SSLError, OSError) as error:
+        raise _Failed(
+            "TLS", "--cacert, --cert or --key is no usable PEM file, or they do not belong together"
+        ) from error
+    return context
+
+
+def _speaks_tls(connection: socket.socket, host: str) -> bool:
+    """Whether somebody at a plain endpoint answers a TLS greeting; whose certificate is no matter here."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with context.wrap_socket(connection, server_hostname=host):
+            return True
+    except ssl.SSLError as error:
+        return "alert" in str(error).lower()
+    except OSError:
+        return False

@@ -1,0 +1,129 @@
+"""Every way in which a connection does not come about, tried on real sockets and real etcds."""
+
+from __future__ import annotations
+
+import datetime
+import socket
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.errors import UnreachableError
+from ktui.telemetry.bus import Bus
+from tests.etcd.certificates import Authority
+from tests.etcd.members import cluster_of, free_ports, server_flags
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+@pytest.fixture
+async def secured(authority: Authority, tmp_path: Path) -> AsyncIterator[str]:
+    """An etcd that wants client certificates of the authority."""
+    flags = server_flags(authority, authority.issue("server"))
+    async with cluster_of(1, tmp_path, scheme="https", flags=flags) as (member,):
+        yield member.endpoint
+
+
+@pytest.fixture
+def black_hole() -> Iterator[str]:
+    """A port whose backlog is full: nobody ever answers a connection to it."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        address = listener.getsockname()
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(address)
+        yield f"http://127.0.0.1:{address[1]}"
+        for filler in fillers:
+            filler.close()
+
+
+async def failure(config: EtcdConfig, bus: Bus) -> UnreachableError:
+    with pytest.raises(UnreachableError) as caught:
+        await EtcdClient.connect(config, bus)
+    assert all(endpoint in str(caught.value) for endpoint in config.endpoints)
+    return caught.value
+
+
+async def test_names_and_ports(bus: Bus) -> None:
+    (closed,) = free_ports(1)
+    for endpoint, step, says in (
+        ("http://no-such-host.invalid:2379", "DNS", "cannot be resolved; check the name"),
+        (f"http://127.0.0.1:{closed}", "TCP", "connection refused; is etcd running there"),
+        (f"https://127.0.0.1:{closed}", "TCP", "connection refused; is etcd running there"),
+    ):
+        error = await failure(EtcdConfig((endpoint,)), bus)
+        assert error.step == step and says in str(error) and f"({step})" in str(error)
+
+
+async def test_a_black_hole(bus: Bus, black_hole: str) -> None:
+    error = await failure(EtcdConfig((black_hole,)), bus)
+    assert error.step == "TCP" and "firewall" in str(error)
+
+
+async def test_the_wrong_scheme(bus: Bus, etcd: EmbeddedEtcd, secured: str, authority: Authority) -> None:
+    error = await failure(EtcdConfig((secured.replace("https", "http"),)), bus)
+    assert error.step == "TLS" and "write https://" in str(error)
+    error = await failure(EtcdConfig((etcd.endpoint.replace("http", "https"),), ca_file=authority.file), bus)
+    assert error.step == "TLS" and "write http://" in str(error)
+
+
+async def test_our_side_of_tls(bus: Bus, secured: str, authority: Authority, tmp_path: Path) -> None:
+    good, stranger = authority.issue("client"), Authority(tmp_path / "stranger")
+    foreign = stranger.issue("foreign")
+    for config, says in (
+        (EtcdConfig((secured,), True, stranger.file, *good), "another CA of the same name; check --cacert"),
+        (EtcdConfig((secured,), True, None, *good), "check --cacert"),
+        (EtcdConfig((secured,), True, authority.file), "wants a client certificate"),
+        (EtcdConfig((secured,), True, authority.file, *foreign), "does not accept our client certificate"),
+        (
+            EtcdConfig((secured,), True, authority.file, *good, server_name="other.test"),
+            "for another host name; use one of its names or --server-name",
+        ),
+        (EtcdConfig((secured,), True, authority.file, good[0], foreign[1]), "do not belong together"),
+    ):
+        error = await failure(config, bus)
+        assert error.step == "TLS" and says in str(error), str(error)
+
+
+@pytest.mark.parametrize(
+    ("age", "address", "says"),
+    [
+        (datetime.timedelta(days=3), "127.0.0.1", "has expired"),
+        (datetime.timedelta(days=-3), "127.0.0.1", "is not valid yet"),
+        (datetime.timedelta(hours=1), "10.0.0.9", "is for another address"),
+    ],
+)
+async def test_the_servers_certificate(
+    bus: Bus, authority: Authority, tmp_path: Path, age: datetime.timedelta, address: str, says: str
+) -> None:
+    flags = server_flags(authority, authority.issue("server", age=age, address=address), wants_client=False)
+    async with cluster_of(1, tmp_path, scheme="https", flags=flags) as (member,):
+        error = await failure(EtcdConfig((member.endpoint,), ca_file=authority.file), bus)
+    assert error.step == "TLS" and says in str(error), str(error)
+
+
+async def test_a_certificate_that_signs_itself(bus: Bus, authority: Authority, tmp_path: Path) -> None:
+    flags = ["--auto-tls"]
+    async with cluster_of(1, tmp_path, scheme="https", flags=flags) as (member,):
+        error = await failure(EtcdConfig((member.endpoint,), ca_file=authority.file), bus)
+    assert error.step == "TLS" and "is self-signed" in str(error), str(error)
+
+
+async def test_each_endpoint_is_told_of(bus: Bus) -> None:
+    (closed,) = free_ports(1)
+    endpoints = (f"http://127.0.0.1:{closed}", "http://no-such-host.invalid")
+    error = await failure(EtcdConfig(endpoints), bus)
+    assert "none of the 2 endpoints answers" in str(error)
+    assert "refused" in str(error) and "resolved" in str(error)
