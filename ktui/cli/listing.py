@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli.polite import ask_before
-from ktui.client.foresight import Foreseen, World, foresee
-from ktui.client.measure import middle_run, verb_of
+from ktui.client.foresight import Foreseen
+from ktui.client.measure import Question, verb_of
+from ktui.client.runs import Runs, run_often
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import split_url
 from ktui.kube.status import StatusError
@@ -36,22 +37,18 @@ class Cheaper:
 
 @dataclass(slots=True)
 class Listing:
-    """`measured` is the median one of `runs_ms`."""
+    """The request as asked, and its cheaper forms."""
 
-    measured: Measured
-    foreseen: Foreseen
+    runs: Runs
     cheaper: list[Cheaper] = field(default_factory=list)
-    runs_ms: list[float] = field(default_factory=list)
-    first_route: str = ""
+
+    @property
+    def measured(self) -> Measured:
+        return self.runs.measured
 
     def document(self) -> dict[str, Any]:
         """What `ktui list --json` prints."""
-        return {
-            **self.measured.document(),
-            "runs": {"count": len(self.runs_ms), "ms": [round(ms, 3) for ms in self.runs_ms]},
-            "predicted": self.foreseen.document(self.first_route),
-            "cheaper": [self._form(form) for form in self.cheaper],
-        }
+        return {**self.runs.document(), "cheaper": [self._form(form) for form in self.cheaper]}
 
     def _form(self, form: Cheaper) -> dict[str, Any]:
         measured = form.measured
@@ -82,42 +79,29 @@ def _factor(dear: float | None, cheap: float | None) -> float | None:
 
 async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     """Measure `args.path` as the arguments say. ClientError, Declined, OSError (of --save-body)."""
-    world = await target.world()
-    foreseen = foresee(args.path, world)
-    await ask_before(target, [args.path], world, yes=args.yes)
-    measured, runs, first_route = await measure_often(target, args, world)
-    listing = Listing(measured, foreseen, _cheaper(args, foreseen), runs, first_route)
+    if target.real:
+        await ask_before(target, [args.path], await target.world(), yes=args.yes)
+    question = Question(args.path, args.all_pages)
+    runs = await run_often(target, question, args.repeat, lambda: _saved(args.save_body))
+    listing = Listing(runs, _cheaper(runs.foreseen, question))
     if args.compare:
         for form in listing.cheaper:
-            await ask_before(target, [form.path], world, yes=args.yes)
-            tried = [await target.measure(form.path, all_pages=form.all_pages) for _ in range(args.repeat)]
-            form.measured = middle_run(tried)
-            form.measured.average_bytes = form.measured.average_bytes or measured.average_bytes
+            await _try(target, form, args)
     return listing
 
 
-async def measure_often(
-    target: Target, args: argparse.Namespace, world: World
-) -> tuple[Measured, list[float], str]:
-    """The median run, the times of all of them, and the route of the first answer."""
-    runs = []
-    for _ in range(args.repeat):
-        with _saved(args.save_body) as keep:
-            runs.append(await target.measure(args.path, all_pages=args.all_pages, keep=keep))
-    measured = middle_run(runs)
-    measured.average_bytes = measured.average_bytes or await _average(target, args.path, world)
-    return measured, [run.total_ms for run in runs], runs[0].first_route
+async def _try(target: Target, form: Cheaper, args: argparse.Namespace) -> None:
+    """Fire a cheaper form as often as the dear one."""
+    if target.real:
+        await ask_before(target, [form.path], await target.world(), yes=args.yes)
+    runs = await run_often(target, Question(form.path, form.all_pages), args.repeat)
+    form.measured = runs.measured
 
 
-async def _average(target: Target, path: str, world: World) -> float:
-    """Mean stored size of the objects; a cache that was cold before may tell it now."""
-    return world.average_bytes(path) or (0.0 if target.real else (await target.world()).average_bytes(path))
-
-
-def _cheaper(args: argparse.Namespace, foreseen: Foreseen) -> list[Cheaper]:
+def _cheaper(foreseen: Foreseen, asked: Question) -> list[Cheaper]:
     if foreseen.explanation is None:
         return []
-    whole = args.all_pages or not _limited(args.path)
+    whole = asked.all_pages or not _limited(asked.path)
     return [
         Cheaper(
             advice.id, advice.path, advice.why, advice.decision.route.public, whole and _limited(advice.path)

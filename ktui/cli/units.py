@@ -4,12 +4,13 @@ from __future__ import annotations
 
 
 def size(count: float) -> str:
-    """Bytes in powers of 1000: `812 B`, `4.1 kB`, `1.95 GB`."""
-    for unit in ("B", "kB", "MB"):
+    """Bytes in powers of 1000: `812 B`, `4.1 kB`, `1.95 GB`, `12.0 TB`."""
+    for unit in ("B", "kB", "MB", "GB"):
         if count < 999.5:
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+            digits = {"B": 0, "GB": 2}.get(unit, 1)
+            return f"{count:.{digits}f} {unit}"
         count /= 1000
-    return f"{count:.2f} GB"
+    return f"{count:,.1f} TB"
 
 
 def duration(ms: float) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _STYLES = {"cache": ("C", "green"), "etcd": ("E", "yellow"), "cache,etcd": ("E", "yellow")}
 _FACTORS = {"processed": "fewer bytes processed", "etcd_bytes": "fewer bytes out of etcd", "ms": "faster"}
-# Shorter than this, times differ by chance more than by cause.
+# Prediction and measurement: alike, different, not comparable.
+_MARKS = {True: ("=", "green"), False: ("≠", "red"), None: ("?", "dim")}
+# Less than this, times differ by chance more than by cause.
 NOTICEABLE = 1.2
 
 
@@ -109,20 +111,20 @@ def _on_the_wire(measured: Measured) -> str:
 
 
 def _runs(listing: Listing) -> str:
-    runs = listing.runs_ms
+    runs = listing.runs.ms
     if len(runs) < 2:
         return ""
     return f" (median of {len(runs)}: {duration(min(runs))} to {duration(max(runs))})"
 
 
 def _prediction(listing: Listing) -> Iterator[RenderableType]:
-    foreseen = listing.foreseen
+    foreseen = listing.runs.foreseen
     if foreseen.explanation is None:
         yield _indented(Text(f"no prediction: {printable(foreseen.problem)}", "dim"))
         return
     version = foreseen.explanation.behaviour.version
-    agrees = foreseen.agrees(listing.first_route)
-    mark = Text("= ", "bold green") if agrees else Text("≠ ", "bold red")
+    letter, style = _MARKS[listing.runs.agrees]
+    mark = Text(f"{letter} ", f"bold {style}")
     line = Text.assemble(
         ("  predicted  ", "dim"),
         mark,
@@ -136,14 +138,14 @@ def _prediction(listing: Listing) -> Iterator[RenderableType]:
 
 
 def _why(listing: Listing) -> str:
-    foreseen = listing.foreseen
+    foreseen = listing.runs.foreseen
     assert foreseen.explanation is not None
     decision = foreseen.explanation.decision
     words = [f": {decision.reason_id}"]
     if foreseen.assumed:
         words.append("its cache taken for ready")
-    if not foreseen.agrees(listing.first_route):
-        words.append(f"measured {listing.first_route or 'no route'}")
+    if listing.runs.agrees is False:
+        words.append(f"measured {listing.runs.first_route or 'no route'}")
     return ", ".join(words) + ")"
 
 

@@ -141,10 +141,10 @@ class Foreseen:
         measured = route or Route.NONE.value
         return measured == self.route or (measured == "cache,etcd" and decision.fallback is not None)
 
-    def document(self, measured_route: str) -> dict[str, Any]:
-        """The `predicted` of `ktui list --json`."""
+    def document(self) -> dict[str, Any]:
+        """The `predicted` of `ktui list --json`; `agrees` is for who has measured."""
         if self.explanation is None:
-            return {"route": None, "problem": self.problem, "agrees": None}
+            return {"route": None, "problem": self.problem}
         decision, seats = self.explanation.decision, self.explanation.seats
         return {
             "kube_version": self.explanation.behaviour.version,
@@ -157,7 +157,6 @@ class Foreseen:
             "fallback": decision.fallback,
             "seats": {"min": seats.min, "max": seats.max},
             "warnings": list(self.explanation.warnings),
-            "agrees": self.agrees(measured_route),
             "cache_assumed_ready": self.assumed,
         }
 

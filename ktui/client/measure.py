@@ -7,14 +7,13 @@ counted as they stream by, and kept only where the caller writes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from statistics import median_low
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from ktui.client.accounts import Accounts
 from ktui.client.api import ApiClient, Fired
-from ktui.client.connection import ClientError
-from ktui.client.listbody import Envelope, ListBody
+from ktui.client.listbody import ListBody
 from ktui.client.measured import Measured, joined_route
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
@@ -29,29 +28,45 @@ def verb_of(path: str) -> str:
     return request_verb("GET", parse_path(plain), query)
 
 
-async def fire_measured(
-    client: ApiClient, path: str, *, all_pages: bool = False, keep: Keep | None = None
-) -> Measured:
-    """Fire `path` at a ktui server (and, with `all_pages`, what its continue tokens lead to).
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A GET or LIST to fire; with `all_pages` its continue tokens are followed to the end.
 
-    `keep` gets the chunks of every body. Raises ClientError.
+    `client` is the User-Agent to send, "" for ktui's own.
     """
+
+    path: str
+    all_pages: bool = False
+    client: str = ""
+
+
+async def pages(
+    client: ApiClient, question: Question, keep: Keep | None
+) -> AsyncIterator[tuple[Fired, ListBody]]:
+    """Fire the question; one answer a page. `keep` gets the chunks of every body. Raises ClientError."""
+    page = question.path
+    while page:
+        fired, body = await _fire_counted(client, page, question.client, keep)
+        yield fired, body
+        token = body.envelope().metadata.continue_token
+        follow = question.all_pages and token and fired.status == 200
+        page = next_page(question.path, token) if follow else ""
+
+
+async def fire_measured(client: ApiClient, question: Question, keep: Keep | None = None) -> Measured:
+    """Fire at a ktui server, which tells exactly what each page cost. Raises ClientError."""
     accounts = Accounts(client)
     await accounts.begin()
-    measured = Measured(path)
-    page = path
-    while page:
-        fired, body = await fire_counted(client, page, keep)
-        envelope = body.envelope()
-        add_page(measured, fired, body.items, envelope)
+    measured = Measured(question.path)
+    async for fired, body in pages(client, question, keep):
+        add_page(measured, fired, body)
         await _add_account(measured, fired, accounts)
-        token = envelope.metadata.continue_token
-        page = next_page(path, token) if all_pages and token and fired.status == 200 else ""
     return measured
 
 
-async def fire_counted(client: ApiClient, path: str, keep: Keep | None = None) -> tuple[Fired, ListBody]:
-    """One GET whose body is only counted."""
+async def _fire_counted(
+    client: ApiClient, path: str, user_agent: str, keep: Keep | None
+) -> tuple[Fired, ListBody]:
     body = ListBody(collection=verb_of(path) == "LIST")
 
     def take(chunk: bytes) -> None:
@@ -59,11 +74,13 @@ async def fire_counted(client: ApiClient, path: str, keep: Keep | None = None) -
         if keep is not None:
             keep(chunk)
 
-    return await client.fire(path, on_chunk=take), body
+    headers = {"User-Agent": user_agent} if user_agent else None
+    return await client.fire(path, headers=headers, on_chunk=take), body
 
 
-def add_page(measured: Measured, fired: Fired, items: int, envelope: Envelope) -> None:
+def add_page(measured: Measured, fired: Fired, body: ListBody) -> None:
     """Add what the answer itself tells."""
+    envelope = body.envelope()
     measured.pages += 1
     measured.status = fired.status
     measured.first_route = measured.first_route or fired.route
@@ -75,7 +92,7 @@ def add_page(measured: Measured, fired: Fired, items: int, envelope: Envelope) -
     measured.body_bytes += fired.body_bytes
     if "seats" in fired.cost:
         measured.seats = max(measured.seats or 0, fired.cost["seats"])
-    measured.items += items
+    measured.items += body.items
     measured.rv = envelope.metadata.resource_version or measured.rv
     measured.message = (envelope.message or f"HTTP {fired.status}") if fired.status >= 400 else ""
 
@@ -99,11 +116,3 @@ def next_page(path: str, token: str) -> str:
         if key not in ("continue", "resourceVersion", "resourceVersionMatch")
     ]
     return f"{parts.path}?{urlencode([*kept, ('continue', token)], quote_via=quote)}"
-
-
-def middle_run(runs: list[Measured]) -> Measured:
-    """The run with the median time; the lower of the two middle ones of an even number."""
-    if not runs:
-        raise ClientError("nothing was measured")
-    middle = median_low([run.total_ms for run in runs])
-    return next(run for run in runs if run.total_ms == middle)

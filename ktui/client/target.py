@@ -11,7 +11,7 @@ from ktui.client.counters import Counters, Subject, account, moved, read_counter
 from ktui.client.foresight import World, world_of_ktui, world_of_kube
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.listbody import ListBody
-from ktui.client.measure import Keep, add_page, fire_counted, fire_measured, next_page
+from ktui.client.measure import Keep, Question, add_page, fire_measured, pages
 from ktui.client.measured import Measured
 from ktui.kube.requestinfo import parse_path, split_url
 
@@ -34,7 +34,7 @@ class Target(Protocol):
         """Its rules and the present state of its caches."""
         ...
 
-    async def measure(self, path: str, *, all_pages: bool = False, keep: Keep | None = None) -> Measured:
+    async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
         """Fire and account for it."""
         ...
 
@@ -56,8 +56,8 @@ class KtuiTarget:
     async def world(self) -> World:
         return await world_of_ktui(self.client)
 
-    async def measure(self, path: str, *, all_pages: bool = False, keep: Keep | None = None) -> Measured:
-        return await fire_measured(self.client, path, all_pages=all_pages, keep=keep)
+    async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
+        return await fire_measured(self.client, question, keep)
 
 
 class KubeTarget:
@@ -71,17 +71,12 @@ class KubeTarget:
     async def world(self) -> World:
         return await world_of_kube(self.client)
 
-    async def measure(self, path: str, *, all_pages: bool = False, keep: Keep | None = None) -> Measured:
-        measured = Measured(path)
+    async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
+        measured = Measured(question.path)
         before, refused = await self._counters()
-        page = path
-        while page:
-            fired, body = await fire_counted(self.client, page, keep)
-            envelope = body.envelope()
-            add_page(measured, fired, body.items, envelope)
+        async for fired, body in pages(self.client, question, keep):
+            add_page(measured, fired, body)
             measured.flow_control |= _flow_control(fired.headers)
-            token = envelope.metadata.continue_token
-            page = next_page(path, token) if all_pages and token and fired.status == 200 else ""
         if before is None:
             measured.remarks.append(CLIENT_ONLY.format(refused))
         else:

@@ -1,0 +1,146 @@
+"""A benchmark for people: a table for the terminal, the same as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ktui.cli.explain_text import printable
+from ktui.cli.units import size, times
+from ktui.workloads.benchmark import total_of
+
+if TYPE_CHECKING:
+    from ktui.client.runs import Runs
+    from ktui.workloads.benchmark import Bench, Row
+
+_HEADS = ("", "LIST", "objects", "processed", "received", "ms")
+_MANY_HEADS = ("× agents: processed", "received")
+_STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}
+_WITHOUT = "without its selector"
+
+
+def print_table(bench: Bench) -> None:
+    console = Console(highlight=False)
+    console.print(Text(_title(bench)))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for head in _heads(bench):
+        right = head not in ("", "LIST")
+        table.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=head == "")
+    for row in bench.rows:
+        _add(table, row, bench)
+    table.add_section()
+    table.add_row(*(Text(cell, "bold") for cell in _sum(bench)))
+    console.print(table)
+    for line in _foot(bench):
+        console.print(Text(line, "dim"))
+
+
+def _add(table: Table, row: Row, bench: Bench) -> None:
+    letter, name, *cells = _cells(row, bench)
+    note = f"\n{printable(row.planned.note)}" if row.planned.note else ""
+    table.add_row(
+        Text(letter, _STYLES[letter[0]]), Text.assemble(name, (note, "dim")), *(Text(cell) for cell in cells)
+    )
+    if row.without is not None:
+        table.add_row(*(Text(cell, "dim") for cell in _without(row, row.without)))
+
+
+def markdown(bench: Bench) -> str:
+    """A GitHub table; cell text is escaped."""
+    heads = _heads(bench)
+    lines = [f"**{_title(bench)}**", "", _line(heads), _line(["---", "---", *["---:"] * (len(heads) - 2)])]
+    for row in bench.rows:
+        letter, name, *cells = _cells(row, bench)
+        note = f" {printable(row.planned.note)}" if row.planned.note else ""
+        lines.append(_line([letter, f"`{name}`{note}", *cells]))
+        if row.without is not None:
+            lines.append(_line(_without(row, row.without)))
+    lines += [_line(_sum(bench)), ""]
+    return "\n".join([*lines, *(f"{line}  " for line in _foot(bench))])
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _title(bench: Bench) -> str:
+    about = f": {bench.plan.about}" if bench.plan.about else ""
+    return printable(f"{bench.plan.name}{about} (Kubernetes {bench.kube_version})")
+
+
+def _heads(bench: Bench) -> list[str]:
+    return [*_HEADS, *(_MANY_HEADS if bench.many is not None else ())]
+
+
+def _cells(row: Row, bench: Bench) -> list[str]:
+    cells = _measured(row.runs, printable(row.planned.path))
+    if bench.many is not None and row.measured.ok:
+        total = row.times(bench.many)
+        cells += [_known(total.processed), size(total.received)]
+    return cells
+
+
+def _without(row: Row, without: Runs) -> list[str]:
+    """The twin's own line: a selector saves bytes on the wire, but not always work."""
+    saved = ""
+    if row.measured.body_bytes and without.measured.ok and row.measured.ok:
+        saved = f" ({times(without.measured.body_bytes / row.measured.body_bytes)} received)"
+    return _measured(without, f"  {_WITHOUT}{saved}")
+
+
+def _measured(runs: Runs, name: str) -> list[str]:
+    measured = runs.measured
+    if not measured.ok:
+        return ["!", f"{name}: {measured.status} {printable(measured.message)}"]
+    letter = {"cache": "C", "etcd": "E", "cache,etcd": "E"}.get(measured.route, "?")
+    fetched = measured.counters.get("fetched")
+    return [
+        letter + ("≠" if runs.agrees is False else ""),
+        name,
+        f"{measured.items:,}" + ("" if fetched is None else f" of {fetched:,}"),
+        _known(measured.processed_bytes),
+        size(measured.body_bytes),
+        f"{measured.total_ms:,.1f}",
+    ]
+
+
+def _known(count: int | None) -> str:
+    return "?" if count is None else size(count)
+
+
+def _sum(bench: Bench) -> list[str]:
+    measured = [row.measured for row in bench.rows if row.measured.ok]
+    known = [m.processed_bytes for m in measured if m.processed_bytes is not None]
+    cells = [
+        "",
+        "all of them" + (", with their selectors" if any(row.without for row in bench.rows) else ""),
+        f"{sum(m.items for m in measured):,}",
+        _known(sum(known) if known else None),
+        size(sum(m.body_bytes for m in measured)),
+        f"{sum(m.total_ms for m in measured):,.1f}",
+    ]
+    if bench.many is not None:
+        total = total_of(bench.rows, bench.many)
+        cells += [_known(total.processed), size(total.received)]
+    return cells
+
+
+def _foot(bench: Bench) -> Iterator[str]:
+    repeated = max(len(row.runs.ms) for row in bench.rows)
+    runs = "one run each" if repeated == 1 else f"median of {repeated} runs each"
+    yield f"{runs}; objects: returned of those fetched; C cache, E etcd, ≠ not the predicted route"
+    yield (
+        "processed: bytes out of etcd; for objects taken from memory their number times their mean stored size"
+    )
+    many = bench.many
+    if many is not None:
+        yield (
+            f"× agents is extrapolated, not measured: {many.agents:,} agents, each asking once, in a cluster "
+            f"of {many.nodes:,} nodes whose collections are {many.growth:,.4g} times those measured"
+        )
+    yield from dict.fromkeys(remark for row in bench.rows for remark in row.measured.remarks)

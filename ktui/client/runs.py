@@ -1,0 +1,72 @@
+"""The same question several times: the median run stands for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+from ktui.client.foresight import Foreseen, foresee
+
+if TYPE_CHECKING:
+    from ktui.client.measure import Keep, Question
+    from ktui.client.measured import Measured
+    from ktui.client.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """`measured` is the run with the median time; `ms` the times of all in order.
+
+    `foreseen` was predicted before the first one, and `first_route` is what came of it:
+    the first LIST of a cold cache warms it for the others.
+    """
+
+    measured: Measured
+    foreseen: Foreseen
+    first_route: str
+    ms: tuple[float, ...]
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the first run took the predicted route; None when one of both is not known."""
+        if not self.first_route and (self.measured.ok or self.measured.status == 404):
+            return None  # answered, but the server does not say from where
+        return self.foreseen.agrees(self.first_route)
+
+    def document(self) -> dict[str, Any]:
+        """As JSON: the median run, all times, and the prediction."""
+        return {
+            **self.measured.document(),
+            "runs": {"count": len(self.ms), "ms": [round(ms, 3) for ms in self.ms]},
+            "predicted": {**self.foreseen.document(), "agrees": self.agrees},
+        }
+
+
+async def run_often(
+    target: Target,
+    question: Question,
+    repeat: int,
+    kept: Callable[[], AbstractContextManager[Keep | None]] = nullcontext,
+) -> Runs:
+    """Predict, then fire `repeat` times, one after the other. `kept` is entered anew for each run."""
+    world = await target.world()
+    foreseen = foresee(question.path, world)
+    runs = []
+    for _ in range(repeat):
+        with kept() as keep:
+            runs.append(await target.measure(question, keep))
+    measured = _middle(runs)
+    if not measured.average_bytes and measured.counters.get("fetched"):
+        # A cache that was cold before may tell the size of its objects now.
+        world = world if target.real or world.average_bytes(question.path) else await target.world()
+        measured.average_bytes = world.average_bytes(question.path)
+    return Runs(measured, foreseen, runs[0].first_route, tuple(run.total_ms for run in runs))
+
+
+def _middle(runs: list[Measured]) -> Measured:
+    """The run with the median time; the lower of the two middle ones of an even number."""
+    middle = median_low([run.total_ms for run in runs])
+    return next(run for run in runs if run.total_ms == middle)

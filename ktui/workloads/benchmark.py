@@ -1,0 +1,200 @@
+"""Measuring a plan: each LIST with and without its selector, and what that means for many agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ktui.client.connection import ClientError
+from ktui.client.measure import Question
+from ktui.client.measured import Measured
+from ktui.client.runs import Runs, run_often
+from ktui.client.target import Target, collection_size
+from ktui.workloads.plans import NAMESPACE, NODE, Plan, PlannedList
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Extrapolation:
+    """Arithmetic, not a measurement: `agents` clients in a cluster whose collections are
+    `growth` times as large as those that were measured."""
+
+    agents: int
+    nodes: int
+    growth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Bytes and requests of many agents; `processed` None when it was not known for one."""
+
+    requests: int
+    processed: int | None
+    received: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One LIST as measured; `without` is the same without its selector."""
+
+    planned: PlannedList
+    runs: Runs
+    without: Runs | None = None
+
+    @property
+    def measured(self) -> Measured:
+        return self.runs.measured
+
+    def times(self, many: Extrapolation) -> Total:
+        """The row for many agents.
+
+        What belongs to one node (`{node}` in its path) does not grow with the cluster; what had
+        to be read for it grows, unless an index or a name narrowed the read to what was returned.
+        """
+        measured, of_one_node = self.measured, self.planned.of_one_node
+        narrowed = of_one_node and measured.counters.get("fetched", -1) == measured.items
+        received = measured.body_bytes * (1.0 if of_one_node else many.growth)
+        processed = measured.processed_bytes
+        if processed is not None:
+            processed = round(processed * (1.0 if narrowed else many.growth) * many.agents)
+        return Total(measured.pages * many.agents, processed, round(received * many.agents))
+
+    def document(self, many: Extrapolation | None) -> dict[str, Any]:
+        """One of the `lists` of `ktui bench --json`."""
+        total = None if many is None else self.times(many)
+        return {
+            **self.runs.document(),
+            "client": self.planned.client,
+            "note": self.planned.note,
+            "without_selector": None if self.without is None else self.without.document(),
+            "extrapolated": None if total is None else extrapolated(total),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A plan's rows, the dearest for the control plane first."""
+
+    plan: Plan
+    rows: tuple[Row, ...]
+    url: str
+    node: str
+    namespace: str
+    kube_version: str
+    many: Extrapolation | None = None
+
+    @property
+    def answered(self) -> bool:
+        return any(row.measured.ok for row in self.rows)
+
+    def document(self) -> dict[str, Any]:
+        """What `ktui bench --json` prints."""
+        many = self.many
+        return {
+            "plan": self.plan.name,
+            "about": self.plan.about,
+            "server": {"url": self.url, "kube_version": self.kube_version},
+            "node": self.node,
+            "namespace": self.namespace,
+            "lists": [row.document(many) for row in self.rows],
+            "extrapolated": None if many is None else self._extrapolated(many),
+        }
+
+    def _extrapolated(self, many: Extrapolation) -> dict[str, Any]:
+        factors = {"agents": many.agents, "nodes": many.nodes, "growth": round(many.growth, 3)}
+        return {**factors, **extrapolated(total_of(self.rows, many))}
+
+
+def extrapolated(total: Total) -> dict[str, Any]:
+    """A total as JSON, with its reservation."""
+    return {
+        "measured": False,
+        "requests": total.requests,
+        "processed_bytes": total.processed,
+        "received_bytes": total.received,
+    }
+
+
+def total_of(rows: tuple[Row, ...], many: Extrapolation) -> Total:
+    """All rows for many agents."""
+    totals = [row.times(many) for row in rows]
+    known = [total.processed for total in totals if total.processed is not None]
+    return Total(
+        sum(total.requests for total in totals),
+        sum(known) if known else None,
+        sum(total.received for total in totals),
+    )
+
+
+async def fill(target: Target, plan: Plan, node: str = "", namespace: str = "") -> tuple[Plan, str, str]:
+    """The plan for this server: placeholders become its first node and namespace, unless given."""
+    if plan.needs(NODE):
+        node = node or await _first(target, "nodes", "--node")
+    if plan.needs(NAMESPACE):
+        namespace = namespace or await _first(target, "namespaces", "--namespace")
+    lists = tuple(planned.filled(node, namespace) for planned in plan.lists)
+    return Plan(plan.name, lists, plan.about, plan.per_node), node, namespace
+
+
+async def extrapolation(target: Target, plan: Plan, agents: int, nodes: int) -> Extrapolation | None:
+    """What to multiply with; 0 for what was not asked. Without `agents` one runs on every node of a
+    `per_node` plan, without `nodes` the cluster stays as large as it is."""
+    if not (agents or nodes):
+        return None
+    present, _ = await collection_size(target.client, "/api/v1/nodes")
+    if nodes and not present:
+        raise ClientError("the server has no nodes, so that nothing can be extrapolated to more of them")
+    nodes = nodes or present
+    agents = agents or (nodes if plan.per_node else 1)
+    return Extrapolation(agents, nodes, nodes / present if present else 1.0)
+
+
+async def run_bench(
+    target: Target, plan: Plan, *, repeat: int, without: bool, report: Report = lambda _: None
+) -> tuple[Row, ...]:
+    """Measure a filled plan, one request at a time. Raises ClientError."""
+    twins: dict[tuple[str, str], Runs] = {}
+    rows = []
+    for planned in plan.lists:
+        report(planned.path)
+        row = await run_often(target, Question(planned.path, planned.pages, planned.client), repeat)
+        twin = None
+        if without and planned.without:
+            key = planned.without, planned.client
+            if key not in twins:
+                report(planned.without)
+                asked = Question(planned.without, planned.pages, planned.client)
+                twins[key] = await run_often(target, asked, repeat)
+            twin = twins[key]
+        rows.append(Row(planned, row, twin))
+    return tuple(sorted(rows, key=_burden, reverse=True))
+
+
+def _burden(row: Row) -> tuple[int, int, float]:
+    measured = row.measured
+    return measured.processed_bytes or 0, measured.body_bytes, measured.total_ms
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+
+
+class _Item(msgspec.Struct):
+    metadata: _Meta
+
+
+class _Page(msgspec.Struct):
+    items: list[_Item] | None = None
+
+
+async def _first(target: Target, plural: str, option: str) -> str:
+    """The name of the first object. A page of one: resourceVersion=0 would bring all of them."""
+    response = await target.client.request("GET", f"/api/v1/{plural}?limit=1")
+    page = msgspec.json.decode(response.content, type=_Page) if response.status_code == 200 else _Page()
+    if not page.items:
+        raise ClientError(f"the server tells of no {plural}; name one with {option}")
+    return page.items[0].metadata.name

@@ -1,0 +1,141 @@
+"""Plans of LISTs, as data: what one client asks for, to be measured by `ktui bench`.
+
+A plan is a TOML file:
+
+    about = "what this is"          # optional
+    client = "my-agent"             # User-Agent, optional (default: the plan's name)
+    per_node = true                 # one such client runs on every node, optional
+
+    [[list]]
+    path = "/api/v1/pods?fieldSelector=spec.nodeName={node}&resourceVersion=0"
+    without = "/api/v1/pods?resourceVersion=0"   # what to compare with; default: path without
+                                                 # its selectors; false: nothing
+    pages = true                    # follow continue tokens, optional
+    client = "another-agent"        # optional
+    note = "why it is asked"        # optional
+
+`{node}` and `{namespace}` stand for a node and a namespace of the server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ktui.kube.requestinfo import split_url
+
+NODE, NAMESPACE = "{node}", "{namespace}"
+SELECTORS = ("labelSelector", "fieldSelector")
+
+
+class PlanError(Exception):
+    """No usable plan; the message is one clear sentence."""
+
+
+class _List(msgspec.Struct, forbid_unknown_fields=True):
+    path: str
+    without: str | Literal[False] | None = None
+    pages: bool = False
+    client: str = ""
+    note: str = ""
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    lists: list[_List] = msgspec.field(name="list")
+    about: str = ""
+    client: str = ""
+    per_node: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedList:
+    """One LIST; `without` is the same without its selector, "" for none. Paths may hold placeholders."""
+
+    path: str
+    without: str = ""
+    pages: bool = False
+    client: str = ""
+    note: str = ""
+
+    @property
+    def of_one_node(self) -> bool:
+        """Whether it asks for what belongs to one node: that does not grow with the cluster."""
+        return NODE in self.path
+
+    def filled(self, node: str, namespace: str) -> PlannedList:
+        """With its placeholders replaced."""
+
+        def fill(text: str) -> str:
+            return text.replace(NODE, node).replace(NAMESPACE, namespace)
+
+        return replace(self, path=fill(self.path), without=fill(self.without), note=fill(self.note))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`per_node`: as many such clients run as there are nodes."""
+
+    name: str
+    lists: tuple[PlannedList, ...]
+    about: str = ""
+    per_node: bool = False
+
+    def needs(self, placeholder: str) -> bool:
+        """Whether the server has to be asked for a node or a namespace."""
+        return any(placeholder in planned.path + planned.without for planned in self.lists)
+
+
+def builtin_plans() -> dict[str, Plan]:
+    """The plans that come with ktui, by name."""
+    folder = resources.files("ktui.workloads") / "plans"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda f: f.name)
+    named = [(file.name.removesuffix(".toml"), file.read_bytes()) for file in files]
+    return {name: read_plan(name, content) for name, content in named}
+
+
+def find_plan(word: str) -> Plan:
+    """A built-in plan by its name, else the file of that name. PlanError says what there is."""
+    plans = builtin_plans()
+    if word in plans:
+        return plans[word]
+    path = Path(word).expanduser()
+    if not (path.suffix or path.exists()):
+        raise PlanError(f"there is no plan {word!r}; built in are {', '.join(plans)}, or name a .toml file")
+    try:
+        return read_plan(path.stem, path.read_bytes())
+    except OSError as error:
+        raise PlanError(f"cannot read the plan {word}: {error.strerror}") from error
+
+
+def read_plan(name: str, content: bytes) -> Plan:
+    """Read a plan file's text. PlanError names what is wrong with it."""
+    try:
+        file = msgspec.toml.decode(content, type=_File)
+    except msgspec.DecodeError as error:
+        raise PlanError(f"the plan {name!r} cannot be read: {error}") from error
+    if not file.lists:
+        raise PlanError(f"the plan {name!r} has no [[list]]")
+    lists = tuple(_planned(name, file, row) for row in file.lists)
+    return Plan(name, lists, file.about, file.per_node)
+
+
+def _planned(name: str, file: _File, row: _List) -> PlannedList:
+    for path in (row.path, row.without or "/"):
+        if not path.startswith("/"):
+            raise PlanError(f"the plan {name!r}: {path!r} is no API path, it starts with '/'")
+    without = without_selectors(row.path) if row.without is None else row.without or ""
+    return PlannedList(row.path, without, row.pages, row.client or file.client or name, row.note)
+
+
+def without_selectors(path: str) -> str:
+    """The same LIST of everything; "" when it has no selector."""
+    plain, query = path.partition("?")[0], split_url(path)[1]
+    parameters = query.split("&")
+    kept = [text for text in parameters if text.partition("=")[0] not in SELECTORS]
+    if len(kept) == len(parameters):
+        return ""
+    return plain + (f"?{'&'.join(kept)}" if kept else "")
