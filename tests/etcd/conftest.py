@@ -27,9 +27,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.etcd)
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    """The server's own kind of event loop."""
+    return "asyncio", {"use_uvloop": True}
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def one_loop(anyio_backend: object) -> AsyncIterator[None]:
+    """All tests share one event loop: grpc.aio's poller may still call a loop that a test has closed."""
+    yield
 
 
 @pytest.fixture(scope="session")
