@@ -17,9 +17,9 @@ _PATH = re.compile(
     r"(/api/v\w+|/apis/[\w.-]+/v\w+)(/namespaces/)?(?(2)[a-z0-9][-a-z0-9]{0,62})"
     r"/(?!namespaces/|watch/)([a-z]+)(/[a-z0-9][-a-z0-9.]*)?((?:/[a-z]+)?)"
 )
-_REVISION = re.compile(r"(?<![^&])(resourceVersion=)[1-9]\d{0,17}(?![^&])")
-_TIMEOUT = re.compile(r"(?<![^&])(timeoutSeconds=)\d{1,9}(?![^&])")
-_SELECTED = re.compile(r"(%3D)[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?=&|$|%2C)")
+_REVISION = re.compile(r"(?<![^&])resourceVersion=[1-9]\d{0,17}(?![^&])")
+_TIMEOUT = re.compile(r"(?<![^&])timeoutSeconds=\d{1,9}(?![^&])")
+_SELECTED = re.compile(r"%3D[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?=&|$|%2C)")
 _CONTINUE = re.compile(r"(?<![^&])continue=([\w-]{20,2000})(?![^&])")
 
 _TOKEN = re.compile(
@@ -41,11 +41,11 @@ def canonical(uri: str) -> str:
 
 def _query(query: str) -> str:
     if "resourceVersion=" in query:
-        query = _REVISION.sub(r"\g<1>1000", query)
+        query = _REVISION.sub("resourceVersion=1000", query)
     if "timeoutSeconds=" in query:
-        query = _TIMEOUT.sub(r"\g<1>1", query)
+        query = _TIMEOUT.sub("timeoutSeconds=1", query)
     if "%3D" in query:
-        query = _SELECTED.sub(r"\1x", query)
+        query = _SELECTED.sub("%3Dx", query)
     return _CONTINUE.sub(_token, query) if "continue=" in query else query
 
 

@@ -14,10 +14,10 @@ STATS = b'"request stats"'
 
 _KEY = re.compile(r'\bkey:"((?:[^"\\]|\\.)*)"')
 _END = re.compile(r'\brange_end:"((?:[^"\\]|\\.)*)"')
-_LIMIT = re.compile(r"\blimit:(\d{1,18})")
-_REVISION = re.compile(r"\brevision:(\d{1,18})")
-_KEYS = re.compile(r"\brange_response_count:(\d{1,18})")
-_SIZE = re.compile(r"\bsize:(\d{1,18})")
+_LIMIT = re.compile(r"\blimit:(\d{1,19})\b")
+_REVISION = re.compile(r"\brevision:(\d{1,19})\b")
+_KEYS = re.compile(r"\brange_response_count:(\d{1,19})\b")
+_SIZE = re.compile(r"\bsize:(\d{1,19})\b")
 
 
 class _Apply(msgspec.Struct, gc=False):

@@ -16,11 +16,12 @@ MARK = b'"HTTP" verb="'
 READS = frozenset((b"GET", b"LIST", b"WATCH"))
 
 _TEXT = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
-_LINE = re.compile(
-    rb'[IWEF](\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) .*?"HTTP" verb="(\w+)" URI=' + _TEXT +
-    rb' latency="([^"]*)" userAgent=' + _TEXT + rb"(.*?) (?:resp=(\d{1,9})|hijacked=true)"
+_HEAD = re.compile(rb"[IWEF](\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) ")
+# Up to the user agent all versions agree; what follows is told by its names, the status comes last.
+_FIELDS = re.compile(
+    rb'"HTTP" verb="(\w+)" URI=' + _TEXT + rb' latency="([^"]*)" userAgent=' + _TEXT +
+    rb'((?: [\w-]+="[^"\\]*(?:\\.[^"\\]*)*":?| apf_\w+=\d+)*) (?:resp=(\d{1,9})|hijacked=true)'
 )  # fmt: skip
-_VERB = re.compile(rb'"HTTP" verb="(\w+)"')
 _SEATS = re.compile(rb" apf_iseats=(\d{1,9})")
 _INIT = re.compile(rb' (?:watchlist|apf)_init_latency="([^"]*)"')
 
@@ -30,13 +31,15 @@ def read(line: bytes, now: datetime) -> Request | None:
 
     Raises Malformed.
     """
-    verb = _VERB.search(line)
-    if verb and verb[1] not in READS:
+    start = line.find(MARK)
+    verb_end = line.find(b'"', start + len(MARK))
+    if verb_end > 0 and line[start + len(MARK) : verb_end] not in READS:
         return None
-    found = _LINE.search(line)
-    if found is None:
+    head, fields = _HEAD.search(line, 0, start), _FIELDS.match(line, start)
+    if head is None or fields is None:
         raise Malformed("an httplog line that breaks off, or with its fields in disorder")
-    month_day, hour, minute, second, micros, name, uri, latency, agent, more, code = found.groups()
+    month_day, hour, minute, second, micros = head.groups()
+    name, uri, latency, agent, more, code = fields.groups()
     clock = (int(hour) * 60 + int(minute)) * 60 + int(second)
     return Request(
         verb=name.decode(),

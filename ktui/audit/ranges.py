@@ -12,8 +12,8 @@ _LONGEST = 120
 def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
     """The group that a slow request belongs to; `etcd_prefix` is kube-apiserver's, `/registry`."""
     start = slow.key
-    base = _base(slow.range_end) if slow.range_end else start
-    resource, rest = resource_of(base if slow.range_end else start, etcd_prefix)
+    base = _base(start, slow.range_end)
+    resource, rest = resource_of(base, etcd_prefix)
     if slow.what == "write":
         scope = ""
     elif not slow.range_end:
@@ -26,7 +26,7 @@ def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
         resource=resource,
         scope=scope,
         limit=slow.limit,
-        later=bool(slow.range_end) and start != base,
+        later=start != base,
         pinned=slow.revision > 0,
     )
 
@@ -48,6 +48,10 @@ def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:
     return (root + parts[0])[:_LONGEST], "/".join(parts[1:])
 
 
-def _base(range_end: str) -> str:
-    """The prefix that ends there: `/registry/pods0` closes `/registry/pods/`, for 0 follows the slash."""
-    return range_end[:-1] + "/" if range_end.endswith("0") else range_end
+def _base(start: str, end: str) -> str:
+    """The prefix that a range closes: `/registry/pods0` closes `/registry/pods/`, for 0 follows the slash.
+
+    A single key, or a range of another kind, is its own.
+    """
+    prefix = end[:-1] + "/"
+    return prefix if end.endswith("0") and start.startswith(prefix) else start

@@ -9,14 +9,14 @@ from ktui.audit.canonical import canonical
 from ktui.kube.routing.model import TokenState
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.routing.resource_version import parse_rv
-from ktui.kube.selectors.requirements import Operator
+from ktui.kube.selectors.requirements import Operator, Requirement
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 LONGEST_URI = 8192
 _SELECTORS_SHOWN = 8
 _LONGEST = 120
 _OPERATORS = {
-    Operator.EXISTS: "", Operator.DOES_NOT_EXIST: "!", Operator.EQUALS: "=", Operator.NOT_EQUALS: "!=",
+    Operator.EXISTS: "", Operator.EQUALS: "=", Operator.NOT_EQUALS: "!=",
     Operator.IN: " in", Operator.NOT_IN: " notin", Operator.GREATER_THAN: ">", Operator.LESS_THAN: "<",
 }  # fmt: skip
 _NEWEST = behaviour_of(KNOWN_VERSIONS[-1])
@@ -93,11 +93,17 @@ def _narrowing(request: ReadRequest) -> str:
 
 def _selectors(request: ReadRequest) -> tuple[str, ...]:
     """Keys and operators; values are left out, for they differ from node to node."""
-    labels = {f"{r.key}{_OPERATORS[r.operator]}" for r in request.labels.requirements}
+    labels = {_shown(r) for r in request.labels.requirements}
     fields = {f"{t.field}{'!=' if t.negated else '='}" for t in request.fields.terms}
     if request.info.name:
         fields.discard("metadata.name=")  # from the path
     return (*sorted(fields)[:_SELECTORS_SHOWN], *sorted(labels)[:_SELECTORS_SHOWN])
+
+
+def _shown(requirement: Requirement) -> str:
+    if requirement.operator is Operator.DOES_NOT_EXIST:
+        return f"!{requirement.key}"
+    return f"{requirement.key}{_OPERATORS[requirement.operator]}"
 
 
 def _version_class(text: str) -> str:

@@ -18,7 +18,8 @@ from ktui.audit.topk import TopGroups
 
 MOST_GROUPS = 4096
 MOST_SLOW_GROUPS = 1024
-EXAMPLES = 5
+EXAMPLES = 6
+_ALIKE = 2  # examples of one kind
 _EXAMPLE_BYTES = 160
 
 
@@ -155,6 +156,7 @@ class Tally:
 
     def _bad(self, file: str, number: int, why: Malformed, line: bytes) -> None:
         self.malformed += 1
-        if len(self.bad_lines) < EXAMPLES:
+        alike = sum(bad.why == str(why) for bad in self.bad_lines)
+        if len(self.bad_lines) < EXAMPLES and alike < _ALIKE:
             text = line[:_EXAMPLE_BYTES].decode("utf-8", "backslashreplace")
             self.bad_lines.append(BadLine(file, number, str(why), text))

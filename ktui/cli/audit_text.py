@@ -89,7 +89,11 @@ def print_report(report: Report, console: Console | None = None) -> None:
     _malformed(console, report)
     console.print()
     for note in report.notes:
-        console.print(Padding(Text(f"· {printable(note)}", "dim"), (0, 0, 0, 2)))
+        console.print(_indented(Text(f"· {printable(note)}", "dim"), 2))
+
+
+def _indented(text: Text, by: int) -> Padding:
+    return Padding(text, (0, 0, 0, by), expand=False)
 
 
 def _section(console: Console, title: str, rows: Sequence[object]) -> None:
@@ -123,10 +127,10 @@ def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
         for cheaper in group.cheaper:
             style = _STYLES.get(cheaper.route, "")
             line = Text.assemble((f"{cheaper.route}  ", style), printable(cheaper.path))
-            console.print(Padding(line, (0, 0, 0, 5)))
-            console.print(Padding(Text(printable(cheaper.why), "dim"), (0, 0, 0, 12)))
+            console.print(_indented(line, 5))
+            console.print(_indented(Text(printable(cheaper.why), "dim"), 12))
         for warning in group.warnings:
-            console.print(Padding(Text(f"! {printable(warning)}", "red"), (0, 0, 0, 5)))
+            console.print(_indented(Text(f"! {printable(warning)}", "red"), 5))
 
 
 def _versions(console: Console, rows: Sequence[VersionShare]) -> None:
@@ -158,4 +162,4 @@ def _malformed(console: Console, report: Report) -> None:
     _section(console, f"malformed lines ({report.lines.malformed:,}), the first of them", report.malformed)
     for bad in report.malformed:
         console.print(Text(f"  {printable(bad.file)}:{bad.line}: {printable(bad.why)}"))
-        console.print(Padding(Text(printable(bad.text), "dim", overflow="fold"), (0, 0, 0, 4)))
+        console.print(_indented(Text(printable(bad.text), "dim", overflow="fold"), 4))

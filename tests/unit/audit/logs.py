@@ -54,7 +54,7 @@ def audit_event(request: Request, stage: str = "", *, body: str = "") -> bytes:
         "userAgent": request.agent,
         "objectRef": {"resource": "pods", "namespace": "shop", "apiVersion": "v1"},
     }
-    if request.code >= 0:
+    if request.code >= 0 and stage != "RequestReceived":
         event["responseStatus"] = {"metadata": {}, "code": request.code}
     if body:
         event["responseObject"] = "BODY"
