@@ -11,6 +11,7 @@ from ktui.apiserver.http.request import ClientGone
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages.answers import send_json, send_status
 from ktui.apiserver.pages.discovery import find_document
+from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
 from ktui.kube.status import StatusError, internal_error, method_not_allowed
 from ktui.telemetry.meter import metered
@@ -18,6 +19,8 @@ from ktui.telemetry.meter import metered
 log = logging.getLogger(__name__)
 
 NOT_FOUND_TEXT = "404 page not found\n"
+# The verbs that routing decides about; a write may read as well, but has one route only.
+READS = ("GET", "LIST", "WATCH")
 
 
 class Api:
@@ -32,6 +35,8 @@ class Api:
         resolved = self._resolve(call)
         call.announce()
         self._metrics.began(call)
+        if call.verb in READS:
+            call.meter.on_decision = call.decided
         try:
             with metered(call.meter):
                 await self._guarded(call, resolved)
@@ -56,6 +61,9 @@ class Api:
             await self._handle(call)
         except StatusError as error:
             call.error = error.message
+            if call.resource is not None and call.verb in READS and call.decision is None:
+                refusal = refusal_of(call)
+                call.decided(refusal, refusal.route.value)
             await self._fail(call, error)
         except TextNotFound:
             call.error = NOT_FOUND_TEXT.strip()

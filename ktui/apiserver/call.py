@@ -67,10 +67,15 @@ class Call:
             )
         )
 
-    def decided(self, decision: Decision, route: str | None = None) -> None:
-        """Take down the decision, and the route as finally answered where it differs (`cache,etcd`)."""
+    def decided(self, decision: Decision, route: str) -> None:
+        """Take down how the request is routed, and tell the bus: nothing has been read yet.
+
+        Called again with another `route` when the cache could not answer (`cache,etcd`).
+        """
+        self.route = route
+        if self.decision is not None:
+            return
         self.decision = decision
-        self.route = decision.route.value if route is None else route
         self.reason_id = decision.reason_id
         self.reason = REASONS[decision.reason_id]
         self.bus.publish(
@@ -79,7 +84,7 @@ class Call:
                 route=decision.route.value,
                 reason_id=self.reason_id,
                 reason=self.reason,
-                steps=[RouteStep(step.rule, step.saw, step.taken) for step in decision.steps],
+                steps=[RouteStep(*step) for step in decision.steps],
                 limit_honoured=decision.limit_honoured,
                 consistency=decision.consistency,
                 wait=decision.wait,

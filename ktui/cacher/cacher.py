@@ -21,6 +21,7 @@ from ktui.kube.routing import decide_get, decide_list
 from ktui.kube.routing.model import CacheState, Decision, Readiness, Route
 from ktui.kube.status import too_many_requests
 from ktui.telemetry import events as telemetry
+from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
@@ -43,6 +44,7 @@ class Cacher:
     async def get(self, namespace: str | None, name: str, rv: str = "") -> GetAnswer:
         """One object; `answer.object` is None when there is none. Raises StatusError."""
         decision = decide_get(rv, self._state(), self._settings.behaviour)
+        current_meter().decided(decision, decision.route.value)
         if decision.error is not None and decision.route is Route.ETCD:
             # etcd's store reads the key before it looks at the resourceVersion.
             with reaching(self.resource, "get"):
@@ -99,6 +101,7 @@ class Cacher:
         decision = decide_list(
             plans.list_question(options, scope, token), self._state(), self._settings.behaviour
         )
+        current_meter().decided(decision, decision.route.value)
         if decision.error is not None and plans.probes(decision):
             await self.store.probe()
         self._raise(decision, token)
@@ -120,13 +123,20 @@ class Cacher:
                 await fed.fresh(exact or plans.minimum_rv(request.options))
             page = await list_from_cache(fed.memory, self._query(request, scope, token, exact))
         except SnapshotGone:
-            return await self._from_etcd(request, scope, token, decision, FELL_BACK)
+            return await self._fall_back(request, scope, token, decision)
         except NotFresh as late:
             if consistent and self._falls_back():
-                return await self._from_etcd(request, scope, token, decision, FELL_BACK)
+                return await self._fall_back(request, scope, token, decision)
             raise late.as_status() from None
         continue_ = self._continue(page, scope)
         return ListAnswer(page.objects, page.rv, continue_, page.remaining, decision, decision.route.value)
+
+    async def _fall_back(
+        self, request: ListRequest, scope: Scope, token: Token, decision: Decision
+    ) -> ListAnswer:
+        """Ask etcd what the cache could not answer."""
+        current_meter().decided(decision, FELL_BACK)
+        return await self._from_etcd(request, scope, token, decision, FELL_BACK)
 
     def _falls_back(self) -> bool:
         """Whether a consistent read that timed out goes to etcd: since 1.31, unless a gate forbids it."""

@@ -18,6 +18,7 @@ from ktui.kube.routing import decide_watch
 from ktui.kube.routing.model import CacheState, Decision, Route
 from ktui.kube.status import StatusError
 from ktui.storage.selection import Selection
+from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -45,6 +46,7 @@ class Watching:
         """Raises StatusError for what is refused at once; the rest are ERROR events in the stream."""
         question = plans.watch_question(request.options)
         decision = decide_watch(question, state, self._settings.behaviour)
+        current_meter().decided(decision, decision.route.value)
         if decision.error is not None:
             error = status_of(decision.error, last_error)
             if not decision.error.in_stream:
@@ -108,7 +110,7 @@ class Watching:
         triggered = triggers and selection.fields.requires(field) is not None
         size = channel_size(behaviour, fed.memory.ring.capacity, triggers=triggers, triggered=triggered)
         selective = not (selection.labels.empty and selection.fields.empty)
-        return Watcher(selection, since, 2 * size, selective=selective)
+        return Watcher(selection, since, 2 * size, selective=selective, form=request.form)
 
     def _selection(self, request: WatchRequest) -> Selection:
         """The selectors, and the namespace and name that scope the dispatch."""

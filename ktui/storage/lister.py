@@ -86,10 +86,10 @@ class Lister:
         return answer
 
     def _received(self, answer: RangeResult) -> None:
+        self._meter.fetched += len(answer.kvs)
         if answer.revision < self._request.minimum_rv:
             raise status.too_large_rv(self._request.minimum_rv, answer.revision, retry_after=0)
         self._revision = self._revision or answer.revision
-        self._meter.fetched += len(answer.kvs)
 
     async def _evaluate(self, kvs: Sequence[KV]) -> None:
         """Put a page to the selectors, stopping once the limit is reached."""

@@ -8,16 +8,21 @@ through awaits and into its tasks, and no signature has to.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(slots=True)
 class Meter:
     """Counters of one request. Objects: taken from cache or etcd (`fetched`), put to
-    the selectors (`evaluated`), passed them (`matched`), sent (`returned`)."""
+    the selectors (`evaluated`), passed them (`matched`), sent (`returned`).
+
+    `on_decision` is called with the routing decision and the route that is taken:
+    before anything is read, and again when the request falls back to another route.
+    """
 
     request_id: int = 0
     fetched: int = 0
@@ -34,6 +39,12 @@ class Meter:
     sent_bytes: int = 0
     seats: int = 0
     phases: dict[str, float] = field(default_factory=dict)
+    on_decision: Callable[[Any, str], None] | None = None
+
+    def decided(self, decision: object, route: str) -> None:
+        """Tell whoever opened the meter how the request is routed, if that is wanted."""
+        if self.on_decision is not None:
+            self.on_decision(decision, route)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -17,7 +17,6 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     call.meter.seats = 1
     cacher = server.cacher(resource)
     answer = await cacher.get(call.info.namespace or None, call.info.name, options.resource_version)
-    call.decided(answer.decision, answer.route)
     if answer.object is None:
         raise not_found(resource, call.info.name)
     await send_object(server, call, resource, answer.object, form)

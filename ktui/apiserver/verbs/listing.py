@@ -29,7 +29,6 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     cacher = server.cacher(resource)
     call.meter.seats = seats_of_list(server, call, cacher, options, selection)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))
-    call.decided(answer.decision, answer.route)
     # A form that does not fit is found out after the read, as upstream.
     include = call.request.parameter("includeObject")
     renderer = object_form(

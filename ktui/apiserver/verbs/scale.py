@@ -45,7 +45,6 @@ async def get(server: Server, call: Call, resource: Resource) -> None:
     answer = await server.cacher(resource).get(
         call.info.namespace or None, call.info.name, options.resource_version
     )
-    call.decided(answer.decision, answer.route)
     if answer.object is None:
         raise not_found(resource, call.info.name)
     await writing.answer_tree(call, scale_of(writing.tree(server, answer.object, resource)), form)

@@ -13,11 +13,12 @@ from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.seats import seats_of_watch
 from ktui.apiserver.verbs.selecting import selection_of
-from ktui.cacher.requests import WatchAnswer, WatchRequest
+from ktui.apiserver.watches import OpenWatch
+from ktui.cacher.requests import WatchRequest
 from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
 from ktui.kube.resources import Resource
 from ktui.kube.validation import validate_watch
-from ktui.telemetry.events import WatcherClosed, WatcherOpened
+from ktui.telemetry.events import WatcherOpened
 
 # kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
 MIN_REQUEST_SECONDS = 1800.0
@@ -37,14 +38,33 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     call.meter.seats = seats_of_watch(server, call, cacher, asked, selection)
     lasts = watch_timeout(options)
     answer = await cacher.watch(
-        WatchRequest(call.info.namespace or None, call.info.name or None, options, selection, lasts)
+        WatchRequest(
+            call.info.namespace or None,
+            call.info.name or None,
+            options,
+            selection,
+            lasts,
+            form=form.target or resource.api_version,
+        )
     )
     call.decided(answer.decision, answer.route)
-    server.streams.add(answer)
+    opened = WatcherOpened(
+        id=call.id,
+        resource=call.resource_id,
+        since=asked.resource_version,
+        client=call.request.client,
+        namespace=call.info.namespace,
+        name=call.info.name,
+        selector=" ".join(filter(None, (asked.label_selector, asked.field_selector))),
+        form=form.target,
+        route=answer.route,
+        timeout=lasts,
+    )
+    watch = server.watches.add(opened, answer)
     try:
-        await _stream(call, answer, renderer, lasts, form.media_type)
+        await _stream(call, watch, renderer, lasts, form.media_type)
     finally:
-        server.streams.discard(answer)
+        server.watches.discard(watch)
 
 
 def watch_timeout(options: ListOptions) -> float:
@@ -54,16 +74,8 @@ def watch_timeout(options: ListOptions) -> float:
     return MIN_REQUEST_SECONDS * (1.0 + random.random())
 
 
-async def _stream(
-    call: Call, answer: WatchAnswer, renderer: ObjectForm, lasts: float, media_type: str
-) -> None:
-    opened = WatcherOpened(
-        id=call.id,
-        resource=call.resource_id,
-        since=call.request.parameter("resourceVersion"),
-        client=call.request.client,
-    )
-    call.bus.publish(opened)
+async def _stream(call: Call, watch: OpenWatch, renderer: ObjectForm, lasts: float, media_type: str) -> None:
+    answer = watch.answer
     gone = call.request.disconnection()
     gone.add_done_callback(lambda _: answer.close("client gone"))
     ending = asyncio.get_running_loop().call_later(lasts, answer.close, "timeout")
@@ -71,30 +83,26 @@ async def _stream(
         call.stamp()
         await call.response.start(200, media_type)
         await call.response.flush()
-        await _write_events(call, answer, renderer)
+        await _write_events(call, watch, renderer)
     finally:
         ending.cancel()
         gone.cancel()
         answer.close("ended")
-        call.bus.publish(
-            WatcherClosed(
-                id=call.id,
-                resource=call.resource_id,
-                delivered=answer.stream.delivered,
-                bookmarks=answer.stream.bookmarks,
-                cause=answer.stream.cause,
-            )
-        )
 
 
-async def _write_events(call: Call, answer: WatchAnswer, renderer: ObjectForm) -> None:
+async def _write_events(call: Call, watch: OpenWatch, renderer: ObjectForm) -> None:
     first = True
-    async for batch in answer.batches():
+    async for batch in watch.answer.batches():
         lines = []
+        made = 0
         for event in batch:
+            before = event.encoded
             lines.append(renderer.event(event, first=first))
+            made += event.encoded - before
             first = False
         piece = b"".join(lines)
+        watch.made += made
+        watch.shared += len(batch) - made
         call.meter.returned += len(batch)
         call.meter.encoded_bytes += len(piece)
         await call.response.write(piece)

@@ -6,12 +6,22 @@ import asyncio
 
 import pytest
 
+from ktui.etcd.errors import UnreachableError
+from ktui.kube.resources import BUILTIN
+from ktui.storage.store import Store
 from ktui.telemetry.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted
 from tests.etcd.apiserver.conftest import TABLE, Api
 
 pytestmark = pytest.mark.anyio
 
 COLLECTION = "/api/v1/namespaces/a/configmaps"
+
+
+async def ready(api: Api) -> None:
+    """Fill the cache of the config maps."""
+    config_maps = BUILTIN.find("", "v1", "configmaps")
+    assert config_maps is not None
+    assert await api.services.registry.for_resource(config_maps).ready()
 
 
 async def test_an_object_comes_back_as_it_was_created(api: Api) -> None:
@@ -149,3 +159,46 @@ async def test_a_fault_of_ours_is_a_500_without_a_traceback(
     assert answer.status_code == 500
     assert answer.json()["reason"] == "InternalError"
     assert "secret details" not in answer.text
+
+
+async def test_the_route_is_told_before_anything_is_read(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    await ready(api)
+    subscription = api.services.bus.subscribe()
+
+    async def unreachable(self: Store) -> int:
+        raise UnreachableError("no etcd there")
+
+    monkeypatch.setattr(Store, "probe", unreachable)
+    answer = await api.get(COLLECTION)
+    assert answer.status_code == 500
+    assert answer.headers["x-ktui-route"] == "cache"
+    async with asyncio.timeout(5):
+        async for batch in subscription.batches():
+            if any(isinstance(event, RequestRouted) and event.route == "cache" for event in batch):
+                break
+    subscription.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "route", "reason"),
+    [
+        ("?resourceVersion=99999999999", 504, "cache", "c.atleast_wait"),
+        ("?resourceVersion=99999999999&resourceVersionMatch=Exact", 504, "cache", None),
+        ("?resourceVersion=abc", 400, None, "v.bad_rv"),
+        ("?resourceVersionMatch=Exact", 422, None, "v.match_needs_rv"),
+        ("?limit=abc", 400, None, "v.bad_option"),
+        ("?fieldSelector=spec.x%3D1", 400, None, "v.bad_option"),
+        ("?continue=abc", 400, None, "v.bad_continue"),
+    ],
+)
+async def test_refusals_bear_the_headers_as_well(
+    api: Api, query: str, code: int, route: str | None, reason: str | None
+) -> None:
+    await ready(api)
+    answer = await api.get(COLLECTION + query)
+    assert answer.status_code == code
+    assert answer.headers.get("x-ktui-route") == route
+    assert "fetched=0" in answer.headers["x-ktui-cost"]
+    assert "total;dur=" in answer.headers["server-timing"]
+    if reason is not None:
+        assert answer.headers["x-ktui-reason"].split()[0] == reason
