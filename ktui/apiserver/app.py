@@ -18,6 +18,7 @@ from ktui.apiserver.pages.answers import send_status
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
+from ktui.apiserver.watches import OpenWatches
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.status import StatusError, internal_error
 from ktui.telemetry.meter import Meter
@@ -35,7 +36,7 @@ class Application:
         self._services = services
         self._catalog = Catalog(services.registry)
         metrics = RequestMetrics()
-        self._server = Server(services, self._catalog)
+        self._server = Server(services, self._catalog, OpenWatches(services.bus))
         self._api = Api(self._server, metrics)
         self._pages = Pages(services, self._catalog, metrics)
         self._ids = itertools.count(1)
@@ -55,7 +56,7 @@ class Application:
             log.warning("custom resources are still being read: they are served as soon as they are known")
 
     async def stop(self) -> None:
-        self._server.end_streams()
+        self._server.watches.end_all()
         self._pages.close()
         await self._catalog.stop()
 

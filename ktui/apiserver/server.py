@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.services import Services
-from ktui.cacher.requests import WatchAnswer
+from ktui.apiserver.watches import OpenWatches
 from ktui.kube.resources import Resource
 
 if TYPE_CHECKING:
@@ -16,15 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`streams` are the open WATCHes: they end when the server stops."""
+    """`watches` are the open ones: they end when the server stops."""
 
     services: Services
     catalog: Catalog
-    streams: set[WatchAnswer] = field(default_factory=set)
-
-    def end_streams(self) -> None:
-        for stream in list(self.streams):
-            stream.close("server stopping")
+    watches: OpenWatches
 
     def cacher(self, resource: Resource) -> Cacher:
         """The cache of a resource, whichever of its versions was asked for."""

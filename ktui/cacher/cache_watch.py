@@ -73,6 +73,14 @@ class CacheWatch:
         return self._watcher.buffered
 
     @property
+    def capacity(self) -> int:
+        return self._watcher.capacity
+
+    @property
+    def live(self) -> bool:
+        return self._watcher in self._feed.dispatcher.watchers
+
+    @property
     def cause(self) -> str:
         return self._watcher.cause
 
@@ -150,6 +158,9 @@ class ErrorStream:
     """A WATCH that is answered with one ERROR event."""
 
     bookmarks = 0
+    buffered = 0
+    capacity = 0
+    live = False
 
     def __init__(self, event: OutEvent) -> None:
         self.delivered = 0

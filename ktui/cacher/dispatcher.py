@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.budget import TimeBudget
 from ktui.cacher.events import CacheEvent
+from ktui.cacher.fan_out import Sampler
 from ktui.cacher.watchers import Watcher
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ class Watchers:
 
     def __iter__(self) -> Iterator[Watcher]:
         return iter(list(self._places))
+
+    def __contains__(self, watcher: Watcher) -> bool:
+        return watcher in self._places
 
     def add(self, watcher: Watcher) -> None:
         place = self._place(watcher.selection)
@@ -78,11 +82,15 @@ class Dispatcher:
     """Takes events from the reflector and offers each to its watchers, in order.
 
     A watcher without room holds up the others for as long as the time budget
-    lasts; then its stream is ended, and `terminated` counts it.
+    lasts; then its stream is ended, and `terminated` counts it. `sampler` looks at an
+    event now and then.
     """
 
-    def __init__(self, trigger: str = "", budget: TimeBudget | None = None) -> None:
+    def __init__(
+        self, trigger: str = "", budget: TimeBudget | None = None, sampler: Sampler | None = None
+    ) -> None:
         self.watchers = Watchers(trigger)
+        self._sampler = sampler
         self.terminated = 0
         self.rv = 0  # newest resourceVersion that all watchers have been offered
         self._budget = budget or TimeBudget()
@@ -127,6 +135,8 @@ class Dispatcher:
         if isinstance(event, int):
             self.rv = max(self.rv, event)
             return
+        if self._sampler is not None and self._sampler.due():
+            self._sampler.take(event, list(self.watchers.concerned(event)), len(self.watchers))
         blocked = [watcher for watcher in self.watchers.concerned(event) if not watcher.offer(event)]
         if blocked:
             await self._wait_for(blocked, event)

@@ -45,6 +45,8 @@ class EtcdWatch:
         self.delivered = 0
         self.bookmarks = 0
         self.cause = ""
+        self.capacity = OUTGOING
+        self.live = False
         self._store = store
         self._selection = selection
         self._initial = initial
@@ -56,6 +58,10 @@ class EtcdWatch:
         self._pump = asyncio.create_task(self._run(), name=f"watch {store.resource.id}")
         loop = asyncio.get_running_loop()
         self._timer = None if timeout is None else loop.call_later(timeout, self.close, "timeout")
+
+    @property
+    def buffered(self) -> int:
+        return self._queue.qsize()
 
     def close(self, cause: str) -> None:
         """End the stream; what is queued is still delivered."""
@@ -103,6 +109,7 @@ class EtcdWatch:
             since = await self._send_present()
         elif since == 0 or since > MAX_REVISION:
             since = await self._store.probe()
+        self.live = True
         async with self._store.watch(since) as watch:
             async for event in watch:
                 out = self._convert(event)

@@ -17,10 +17,10 @@ class OutEvent:
     """One watch event, encoded at most once for each way in which watchers want it.
 
     `object` is None for BOOKMARK and ERROR, whose `document` is the JSON of
-    `object` in the event as it is sent.
+    `object` in the event as it is sent. `encoded` counts the encodings made so far.
     """
 
-    __slots__ = ("_encodings", "_line", "document", "object", "rv", "type")
+    __slots__ = ("_encodings", "_line", "document", "encoded", "object", "rv", "type")
 
     def __init__(
         self, event_type: str, rv: int, obj: StoredObject | None = None, document: bytes = b""
@@ -29,6 +29,7 @@ class OutEvent:
         self.rv = rv
         self.object = obj
         self.document = document
+        self.encoded = 0
         self._line: bytes | None = None
         self._encodings: dict[Hashable, bytes] | None = None
 
@@ -37,6 +38,7 @@ class OutEvent:
         if self._line is None:
             body = self.document if self.object is None else self.object.full_json()
             self._line = b'{"type":"%b","object":%b}\n' % (self.type.encode(), body)
+            self.encoded += 1
         return self._line
 
     def encoding(self, target: Hashable, encode: Callable[[OutEvent], bytes]) -> bytes:
@@ -46,6 +48,7 @@ class OutEvent:
         found = self._encodings.get(target)
         if found is None:
             found = self._encodings[target] = encode(self)
+            self.encoded += 1
         return found
 
 

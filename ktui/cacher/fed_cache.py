@@ -10,6 +10,7 @@ from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
+from ktui.cacher.fan_out import Sampler
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.status import StatePublisher
@@ -46,7 +47,8 @@ class FedCache:
         self._requester = requester
         trigger = TRIGGER if TRIGGER in store.resource.field_selectors else ""
         self.memory = WatchCache()
-        self.dispatcher = Dispatcher(trigger)
+        self._sampler = Sampler(bus, self._id)
+        self.dispatcher = Dispatcher(trigger, sampler=self._sampler)
         self.clock = BookmarkClock(lambda: self.dispatcher.rv)
         self.feed = Feed(self.memory, self.dispatcher, self.clock)
         self.streams: set[CacheWatch] = set()
@@ -163,6 +165,7 @@ class FedCache:
             stream.close("server stops")
         await self.clock.close()
         self._publisher.close()
+        self._sampler.close()
 
     def _progressed(self, rv: int) -> None:
         self._bus.publish(telemetry.ProgressTick(resource=self._id, rv=rv))

@@ -32,7 +32,7 @@ class ListRequest:
 class WatchRequest:
     """A WATCH. `resource` is in the version that its bookmarks bear (None: the store's).
 
-    `timeout` is in seconds, None for no end.
+    `timeout` is in seconds, None for no end. `form` names the encoding that the client takes.
     """
 
     namespace: str | None
@@ -41,6 +41,7 @@ class WatchRequest:
     selection: Selection
     timeout: float | None = None
     resource: Resource | None = None
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,11 @@ class ListAnswer:
 
 
 class Stream(Protocol):
-    """A WATCH's events, until `close`, its timeout, or a cause of the server's."""
+    """A WATCH's events, until `close`, its timeout, or a cause of the server's.
+
+    `buffered` of `capacity` events wait for the client (`capacity` 0: never any); `live` says
+    that the initial events and those it had missed are behind it.
+    """
 
     @property
     def delivered(self) -> int: ...
@@ -78,6 +83,12 @@ class Stream(Protocol):
     def bookmarks(self) -> int: ...
     @property
     def cause(self) -> str: ...
+    @property
+    def buffered(self) -> int: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def live(self) -> bool: ...
 
     def batches(self) -> AsyncIterator[list[OutEvent]]: ...
 

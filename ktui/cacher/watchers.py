@@ -37,13 +37,16 @@ class Watcher:
     after the filter; here the filter is applied first and the queue holds both.
     """
 
-    def __init__(self, selection: Selection, since: int, size: int, *, selective: bool) -> None:
+    def __init__(
+        self, selection: Selection, since: int, size: int, *, selective: bool, form: str = ""
+    ) -> None:
         self.selection = selection
         self.since = since
         self.bookmarks = 0
         self.cause = ""  # why the stream has ended
+        self.form = form  # how the client takes objects: for the books only
+        self.capacity = size
         self._selective = selective
-        self._size = size
         self._queue: deque[OutEvent] = deque()
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
@@ -82,7 +85,7 @@ class Watcher:
         if out is None:
             self.since = event.rv
             return True
-        if len(self._queue) >= self._size:
+        if len(self._queue) >= self.capacity:
             self._room.clear()
             return False
         self.since = event.rv
@@ -92,7 +95,7 @@ class Watcher:
 
     def offer_bookmark(self, out: OutEvent) -> None:
         """Queue a bookmark, unless the watcher has no room or is ahead of it."""
-        if out.rv >= self.since and len(self._queue) < self._size and not self.cause:
+        if out.rv >= self.since and len(self._queue) < self.capacity and not self.cause:
             self._queue.append(out)
             self.bookmarks += 1
             self._wake.set()

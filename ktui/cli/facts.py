@@ -10,31 +10,31 @@ from ktui.telemetry.events import ServerInfo
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings
+    from ktui.cli.etcd_source import EtcdSource
     from ktui.etcd.client import EtcdClient
 
 
 class Facts:
     """The present facts: the version may be switched while the server runs."""
 
-    def __init__(self, client: EtcdClient, settings: Settings, kind: str, name: str, prefix: str) -> None:
+    def __init__(self, client: EtcdClient, settings: Settings, source: EtcdSource) -> None:
         self._client = client
         self._settings = settings
-        self._kind = kind
-        self._name = name
-        self._prefix = prefix
+        self._source = source
 
     def info(self) -> ServerInfo:
         return ServerInfo(
             ktui_version=__version__,
             kube_version=self._settings.behaviour.version,
             etcd_version=self._client.version,
-            etcd_kind=self._kind,
+            etcd_kind=self._source.kind,
             endpoints=self._client.endpoints,
             writable=not self._client.read_only,
             progress=self._progress(),
-            etcd_prefix=self._prefix,
+            etcd_prefix=self._source.prefix,
             pid=os.getpid(),
-            name=self._name,
+            name=self._source.name,
+            warnings=self._source.warnings,
         )
 
     def etcd_problem(self) -> str:

@@ -32,6 +32,8 @@ class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
     etcd_prefix: str = "/registry"
     pid: int = 0
     name: str = ""  # what the header calls it: "demo", a file name, a host
+    feature_gates: dict[str, bool] = {}  # those that differ from the defaults of `kube_version`
+    warnings: list[str] = []  # about the source, for people: a snapshot without a hash, no Kubernetes in it
 
 
 class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
@@ -49,11 +51,12 @@ class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
 
 
 class RouteStep(msgspec.Struct, frozen=True):
-    """One predicate of a decision's walk."""
+    """One predicate of a decision's walk; `phase` is the function of kube-apiserver that asks it."""
 
     rule: str
     saw: str
     taken: bool
+    phase: str = ""
 
 
 class RequestRouted(Event, frozen=True, kw_only=True, tag="request_routed"):
@@ -173,12 +176,32 @@ class Prefix(Event, frozen=True, kw_only=True, tag="prefix"):
 
 
 class WatcherOpened(Event, frozen=True, kw_only=True, tag="watcher_opened"):
-    """A client's WATCH began; `id` is that of its request."""
+    """A client's WATCH began; `id` is that of its request, `at` the time of its beginning."""
 
     id: int
     resource: str
-    since: str
+    since: str  # the resourceVersion that it named, "" for none
     client: str
+    namespace: str = ""
+    name: str = ""
+    selector: str = ""  # labelSelector and fieldSelector as the client wrote them
+    form: str = ""  # "Table", "PartialObjectMetadata"; "" for the object itself
+    route: str = ""  # cache | etcd
+    timeout: float = 0.0  # seconds that the server lets it last
+
+
+class WatcherState(Event, frozen=True, kw_only=True, tag="watcher"):
+    """How one WATCH stands. At most once a second a watcher, and only when its numbers have moved."""
+
+    id: int
+    resource: str
+    buffered: int = 0  # events that it has not read yet
+    capacity: int = 0  # events that may wait for it before it counts as too slow; 0: no bound
+    delivered: int = 0  # events sent since it began, bookmarks and initial events among them
+    bookmarks: int = 0
+    made: int = 0  # of the delivered, those that were encoded for it
+    shared: int = 0  # of the delivered, those whose encoding another watcher had caused before
+    live: bool = False  # past the initial events and the replay of the ring
 
 
 class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):
@@ -187,6 +210,27 @@ class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):
     delivered: int
     bookmarks: int = 0
     cause: str = ""
+    made: int = 0
+    shared: int = 0
+
+
+class FanOut(Event, frozen=True, kw_only=True, tag="fan_out"):
+    """One change on its way to the watchers. At most once a second a resource: a sample."""
+
+    resource: str
+    change: str  # ADDED | MODIFIED | DELETED
+    rv: int
+    previous_rv: int = 0  # of the object before the change
+    namespace: str = ""
+    name: str = ""
+    watchers: int = 0  # all that are live on this cache
+    concerned: int = 0  # those that the dispatch index put it to
+    delivered: int = 0  # those that got it, after their selectors
+    leaving: int = 0  # of these, those whose selector a MODIFIED object has left
+    tables: int = 0  # of these, those who take a Table or PartialObjectMetadata
+    plain_forms: int = 0  # different encodings that the others ask for
+    table_forms: int = 0
+    encodings: int = 0  # encodings made
 
 
 class Dropped(Event, frozen=True, kw_only=True, tag="dropped"):
@@ -208,6 +252,8 @@ AnyEvent = (
     | ProgressTick
     | Prefix
     | WatcherOpened
+    | WatcherState
     | WatcherClosed
+    | FanOut
     | Dropped
 )

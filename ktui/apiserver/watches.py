@@ -1,0 +1,102 @@
+"""The open WATCHes, and their numbers for telemetry."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import msgspec.structs
+
+from ktui.cacher.requests import WatchAnswer
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState
+
+INTERVAL = 1.0  # seconds between two reports of a watcher
+
+
+class OpenWatch:
+    """One client's WATCH. Of its events `made` were encoded for it, `shared` for another one before."""
+
+    __slots__ = ("answer", "made", "opened", "reported", "shared")
+
+    def __init__(self, opened: WatcherOpened, answer: WatchAnswer) -> None:
+        self.opened = opened
+        self.answer = answer
+        self.made = 0
+        self.shared = 0
+        self.reported: WatcherState | None = None
+
+    def state(self) -> WatcherState:
+        stream = self.answer.stream
+        return WatcherState(
+            id=self.opened.id,
+            resource=self.opened.resource,
+            buffered=stream.buffered,
+            capacity=stream.capacity,
+            delivered=stream.delivered,
+            bookmarks=stream.bookmarks,
+            made=self.made,
+            shared=self.shared,
+            live=stream.live,
+        )
+
+    def closed(self) -> WatcherClosed:
+        stream = self.answer.stream
+        return WatcherClosed(
+            id=self.opened.id,
+            resource=self.opened.resource,
+            delivered=stream.delivered,
+            bookmarks=stream.bookmarks,
+            cause=stream.cause,
+            made=self.made,
+            shared=self.shared,
+        )
+
+
+class OpenWatches:
+    """Tells the bus of each WATCH: that it began, once a second how it stands, that it has ended.
+
+    Whoever begins to listen is told of those that are open.
+    """
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._open: dict[int, OpenWatch] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        bus.add_snapshot(self.describe)
+
+    def add(self, opened: WatcherOpened, answer: WatchAnswer) -> OpenWatch:
+        opened = msgspec.structs.replace(opened, at=self._bus.now())
+        watch = self._open[opened.id] = OpenWatch(opened, answer)
+        self._bus.publish(opened)
+        if self._timer is None:
+            self._arm()
+        return watch
+
+    def discard(self, watch: OpenWatch) -> None:
+        del self._open[watch.opened.id]
+        self._bus.publish(watch.closed())
+
+    def end_all(self) -> None:
+        """Close every stream: the server stops."""
+        for watch in list(self._open.values()):
+            watch.answer.close("server stopping")
+
+    def describe(self) -> Iterator[AnyEvent]:
+        for watch in self._open.values():
+            yield watch.opened
+            yield watch.state()
+
+    def _arm(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._report)
+
+    def _report(self) -> None:
+        self._timer = None
+        if self._bus.watched:
+            for watch in self._open.values():
+                state = watch.state()
+                if state != watch.reported:
+                    watch.reported = state
+                    self._bus.publish(state)
+        if self._open:
+            self._arm()

@@ -1,0 +1,101 @@
+"""Samples of how one event goes out to the watchers: who got it, and what that took."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ktui.cacher.events import DELETED, MODIFIED, CacheEvent, OutEvent
+from ktui.cacher.watchers import Watcher
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import FanOut
+
+SHORTEST_INTERVAL = 1.0  # seconds between two samples of a resource
+# Encodings are made when a watcher writes: by then those that keep up have written.
+SETTLING_SECONDS = 0.25
+# Forms that are made from the object; all others are the object itself.
+TRANSFORMED = ("Table", "PartialObjectMetadata")
+
+
+class Sampler:
+    """Describes an event of one resource now and then, while somebody listens."""
+
+    def __init__(self, bus: Bus, resource: str) -> None:
+        self._bus = bus
+        self._resource = resource
+        self._last = 0.0
+        self._pending: asyncio.TimerHandle | None = None
+
+    def due(self) -> bool:
+        """Whether the next event should be taken."""
+        return (
+            self._bus.watched and self._pending is None and time.monotonic() >= self._last + SHORTEST_INTERVAL
+        )
+
+    def take(self, event: CacheEvent, concerned: Sequence[Watcher], watchers: int) -> None:
+        """Tell of `event`, put to those `concerned` of all `watchers`, once its encodings are made."""
+        self._last = time.monotonic()
+        audience = _audience(event, concerned)
+        at = self._bus.now()
+        self._pending = asyncio.get_running_loop().call_later(
+            SETTLING_SECONDS, self._publish, event, audience, watchers, at
+        )
+
+    def close(self) -> None:
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
+
+    def _publish(self, event: CacheEvent, audience: Audience, watchers: int, at: float) -> None:
+        self._pending = None
+        self._bus.publish(
+            FanOut(
+                at=at,
+                resource=self._resource,
+                change=event.type,
+                rv=event.rv,
+                previous_rv=event.previous.rv if event.previous is not None else 0,
+                namespace=event.object.namespace,
+                name=event.object.name,
+                watchers=watchers,
+                concerned=audience.concerned,
+                delivered=audience.delivered,
+                leaving=audience.leaving,
+                tables=audience.tables,
+                plain_forms=audience.plain_forms,
+                table_forms=audience.table_forms,
+                encodings=sum(out.encoded for out in audience.events),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Whom an event was put to, and who got it in which form."""
+
+    concerned: int
+    delivered: int
+    leaving: int
+    tables: int
+    plain_forms: int
+    table_forms: int
+    events: tuple[OutEvent, ...]  # what was handed out, each one once
+
+
+def _audience(event: CacheEvent, concerned: Sequence[Watcher]) -> Audience:
+    seen = [(watcher, out) for watcher in concerned if (out := watcher.convert(event)) is not None]
+    left = event.type == MODIFIED
+    whole = [(watcher, out) for watcher, out in seen if not (left and out.type == DELETED)]
+    tables = [watcher.form for watcher, _ in whole if watcher.form.startswith(TRANSFORMED)]
+    plain = [watcher.form for watcher, _ in whole if not watcher.form.startswith(TRANSFORMED)]
+    return Audience(
+        concerned=len(concerned),
+        delivered=len(seen),
+        leaving=len(seen) - len(whole),
+        tables=len(tables),
+        plain_forms=len(set(plain)),
+        table_forms=len(set(tables)),
+        events=tuple({id(out): out for _, out in seen}.values()),
+    )

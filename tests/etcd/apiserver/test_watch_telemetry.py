@@ -1,0 +1,78 @@
+"""What telemetry tells of WATCHes: who is open, how each stands, how an event goes out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import pytest
+
+from ktui.telemetry.bus import Subscription
+from ktui.telemetry.events import AnyEvent, FanOut, WatcherClosed, WatcherOpened, WatcherState
+from tests.etcd.apiserver.conftest import TABLE, Api
+from tests.etcd.apiserver.test_watches import ready, watching
+
+pytestmark = pytest.mark.anyio
+
+E = TypeVar("E")
+
+
+class Told:
+    """The telemetry as a dashboard gets it."""
+
+    def __init__(self, subscription: Subscription) -> None:
+        self._events = self._flat(subscription)
+
+    async def _flat(self, subscription: Subscription) -> AsyncIterator[AnyEvent]:
+        async for batch in subscription.batches():
+            for event in batch:
+                yield event
+
+    async def next(self, kind: type[E]) -> E:
+        """The next event of this kind."""
+        async with asyncio.timeout(10):
+            async for event in self._events:
+                if isinstance(event, kind):
+                    return event
+        raise AssertionError(f"the stream ended before a {kind.__name__}")
+
+
+async def test_one_encoding_serves_all_watchers_of_a_form(api: Api) -> None:
+    rv = await ready(api)
+    since = f"resourceVersion={rv}"
+    async with (
+        watching(api, since) as one,
+        watching(api, since) as two,
+        watching(api, since, **TABLE) as table,
+        watching(api, f"{since}&labelSelector=in%3Dyes") as picky,
+    ):
+        await api.config_map("warms-up", **{"in": "yes"})
+        for events in (one, two, table, picky):
+            await events.next()
+        told = Told(api.services.bus.subscribe())
+        await api.config_map("seen")
+        fan_out = await told.next(FanOut)
+    assert (fan_out.resource, fan_out.change, fan_out.name) == ("configmaps", "ADDED", "seen")
+    assert (fan_out.watchers, fan_out.concerned, fan_out.delivered) == (4, 4, 3)
+    assert (fan_out.tables, fan_out.plain_forms, fan_out.table_forms) == (1, 1, 1)
+    assert fan_out.encodings == 2, "one JSON for two watchers, one Table"
+
+
+async def test_a_watcher_is_told_of_from_its_beginning_to_its_end(api: Api) -> None:
+    rv = await ready(api)
+    told = Told(api.services.bus.subscribe())
+    async with watching(api, f"resourceVersion={rv}&labelSelector=in%3Dyes") as events:
+        opened = await told.next(WatcherOpened)
+        assert (opened.since, opened.namespace, opened.selector, opened.route) == (rv, "a", "in=yes", "cache")
+        await api.config_map("one", **{"in": "yes"})
+        await events.next()
+        async with asyncio.timeout(10):
+            while not (state := await told.next(WatcherState)).delivered:
+                pass
+        assert (state.id, state.live, state.made, state.shared) == (opened.id, True, 1, 0)
+        assert state.capacity > 0 and state.buffered == 0
+        late = Told(api.services.bus.subscribe())
+        assert (await late.next(WatcherOpened)).id == opened.id, "who comes later is told as well"
+    closed = await told.next(WatcherClosed)
+    assert (closed.id, closed.delivered, closed.made, closed.cause) == (opened.id, 1, 1, "client gone")
