@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ktui.workloads.benchmark import Bench, Row
 
 _HEADS = ("", "LIST", "objects", "processed", "received", "ms")
-_MANY_HEADS = ("× agents: processed", "received")
 _STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}
+PATH_WIDTH = 36
 _WITHOUT = "without its selector"
 
 
@@ -29,8 +29,14 @@ def print_table(bench: Bench) -> None:
     console.print(Text(_title(bench)))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for head in _heads(bench):
-        right = head not in ("", "LIST")
-        table.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=head == "")
+        is_path = head == "LIST"
+        table.add_column(
+            head,
+            justify="left" if is_path or not head else "right",
+            overflow="fold",
+            min_width=PATH_WIDTH if is_path else None,
+            no_wrap=not head,
+        )
     for row in bench.rows:
         _add(table, row, bench)
     table.add_section()
@@ -74,7 +80,9 @@ def _title(bench: Bench) -> str:
 
 
 def _heads(bench: Bench) -> list[str]:
-    return [*_HEADS, *(_MANY_HEADS if bench.many is not None else ())]
+    if bench.many is None:
+        return [*_HEADS]
+    return [*_HEADS, f"× {bench.many.agents:,} processed", f"× {bench.many.agents:,} received"]
 
 
 def _cells(row: Row, bench: Bench) -> list[str]:
@@ -134,9 +142,7 @@ def _foot(bench: Bench) -> Iterator[str]:
     repeated = max(len(row.runs.ms) for row in bench.rows)
     runs = "one run each" if repeated == 1 else f"median of {repeated} runs each"
     yield f"{runs}; objects: returned of those fetched; C cache, E etcd, ≠ not the predicted route"
-    yield (
-        "processed: bytes out of etcd; for objects taken from memory their number times their mean stored size"
-    )
+    yield "processed: bytes out of etcd; of objects taken from memory their number times their mean size"
     many = bench.many
     if many is not None:
         yield (

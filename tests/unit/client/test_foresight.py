@@ -1,0 +1,62 @@
+"""Prediction beside measurement."""
+
+import pytest
+
+from ktui.client.foresight import World, foresee, resource_id_of
+from ktui.kube.versions import behaviour_of
+from ktui.telemetry.events import CacheState
+
+READY = CacheState(resource="pods", state="ready", rv=100, objects=10, bytes=61_000)
+
+
+def world(version: str, *, progress: bool = True, **caches: CacheState) -> World:
+    return World(behaviour_of(version), progress, caches)
+
+
+@pytest.mark.parametrize(
+    ("version", "path", "route"),
+    [
+        ("1.24", "/api/v1/pods", "etcd"),
+        ("1.24", "/api/v1/pods?resourceVersion=0", "cache"),
+        ("1.36", "/api/v1/pods", "cache"),
+        ("1.36", "/api/v1/pods?limit=abc", "none"),
+    ],
+)
+def test_the_servers_own_version_decides(version: str, path: str, route: str) -> None:
+    foreseen = foresee(path, world(version, pods=READY))
+    assert foreseen.route == route
+    assert foreseen.agrees("" if route == "none" else route) is True
+    assert foreseen.agrees("etcd" if route == "cache" else "cache") is False
+
+
+def test_an_etcd_without_progress_requests_is_no_ground_for_consistent_reads() -> None:
+    assert foresee("/api/v1/pods", world("1.36", progress=False, pods=READY)).route == "etcd"
+
+
+def test_a_cache_that_nobody_asked_for_is_cold() -> None:
+    cold, ready = world("1.36"), world("1.36", pods=READY)
+    assert cold.routing_state("pods") != ready.routing_state("pods")
+    assert World(behaviour_of("1.36"), assumed=True).routing_state("pods").readiness.value == "ready"
+
+
+def test_a_fallback_that_the_rules_leave_open_is_no_surprise() -> None:
+    foreseen = foresee("/api/v1/pods", world("1.36", pods=READY))
+    assert foreseen.explanation is not None
+    expected = foreseen.explanation.decision.fallback is not None
+    assert foreseen.agrees("cache,etcd") is expected
+
+
+def test_what_is_no_request_of_a_resource_is_not_predicted() -> None:
+    foreseen = foresee("/version", world("1.36"))
+    assert (foreseen.route, foreseen.agrees("")) == ("", None)
+    assert foreseen.document() == {"route": None, "problem": foreseen.problem}
+
+
+def test_the_mean_size_of_objects() -> None:
+    assert world("1.36", pods=READY).average_bytes("/api/v1/namespaces/a/pods?limit=1") == 6_100
+    assert world("1.36").average_bytes("/api/v1/pods") == 0
+
+
+def test_resources_are_named_as_in_telemetry() -> None:
+    assert resource_id_of("/apis/coordination.k8s.io/v1/leases") == "leases.coordination.k8s.io"
+    assert resource_id_of("/api/v1/namespaces/a/pods/b") == "pods"

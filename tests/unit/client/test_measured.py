@@ -1,0 +1,75 @@
+"""What follows from the counters of a request."""
+
+import pytest
+
+from ktui.client.measure import next_page, verb_of
+from ktui.client.measured import Measured, joined_route
+from ktui.telemetry.events import RequestFinished
+
+
+@pytest.mark.parametrize(
+    ("route", "counters", "average", "processed"),
+    [
+        ("etcd", {"etcd_bytes": 9_000, "fetched": 3}, 1_000.0, 9_000),  # not counted twice
+        ("cache,etcd", {"etcd_bytes": 9_000, "fetched": 3}, 1_000.0, 9_000),
+        ("cache", {"etcd_bytes": 0, "fetched": 3}, 1_000.0, 3_000),
+        ("cache", {"etcd_bytes": 70, "fetched": 3}, 1_000.0, 3_070),  # with its probe
+        ("cache", {"etcd_bytes": 0, "fetched": 0}, 0.0, 0),
+        ("cache", {"etcd_bytes": 0, "fetched": 3}, 0.0, None),  # of unknown size
+        ("etcd", {"fetched": 3}, 1_000.0, 3_000),  # a real apiserver tells no bytes
+        ("", {}, 0.0, None),
+    ],
+)
+def test_bytes_processed(route: str, counters: dict[str, int], average: float, processed: int | None) -> None:
+    measured = Measured("/api/v1/pods", route=route, counters=counters, average_bytes=average)
+    assert measured.processed_bytes == processed
+
+
+def test_amplification_is_unknown_of_an_empty_answer() -> None:
+    measured = Measured("/", counters={"etcd_bytes": 500}, route="etcd")
+    assert measured.amplification is None
+    measured.body_bytes = 250
+    assert measured.amplification == 2.0
+
+
+def test_pages_add_up() -> None:
+    measured = Measured("/api/v1/pods")
+    page = RequestFinished(
+        id=1, status=200, route="etcd", ms=1.0, etcd_keys=5, fetched=5, phases={"etcd": 2.0, "send": 0.5}
+    )
+    measured.add_account(page)
+    measured.add_account(page)
+    document = measured.document()
+    assert document["etcd"]["keys"] == 10
+    assert document["objects"]["fetched"] == 10
+    assert document["ms"]["etcd"] == 4.0
+
+
+def test_what_is_not_known_is_null() -> None:
+    document = Measured("/api/v1/pods").document()
+    assert document["etcd"] == {"rpcs": None, "keys": None, "bytes": None}
+    assert document["seats"] is None
+
+
+def test_routes_join() -> None:
+    assert joined_route("", "cache") == "cache"
+    assert joined_route("etcd", "cache") == "cache,etcd"
+    assert joined_route("cache,etcd", "etcd") == "cache,etcd"
+
+
+def test_the_next_page_names_no_revision() -> None:
+    path = "/api/v1/pods?limit=5&resourceVersion=9&resourceVersionMatch=Exact&labelSelector=a%3Db"
+    assert next_page(path, "tok/en") == "/api/v1/pods?limit=5&labelSelector=a%3Db&continue=tok%2Fen"
+
+
+@pytest.mark.parametrize(
+    ("path", "verb"),
+    [
+        ("/api/v1/pods", "LIST"),
+        ("/api/v1/pods?watch=true", "WATCH"),
+        ("/api/v1/namespaces/a/pods/b", "GET"),
+        ("/version", "GET"),
+    ],
+)
+def test_verbs(path: str, verb: str) -> None:
+    assert verb_of(path) == verb
