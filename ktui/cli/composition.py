@@ -19,13 +19,12 @@ from ktui.apiserver.services import Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.codec import StoredCodec
+from ktui.cli.etcd_source import EtcdSource, endpoints_of
 from ktui.cli.facts import Facts
 from ktui.client.connection import Connection
 from ktui.client.kubeconfig import write_kubeconfig
 from ktui.client.running import announce, server_directory, withdraw
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig, config_from
-from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.storage.browser import Browser
@@ -55,6 +54,8 @@ class ServeConfig:
             raise ValueError("--etcd and --snapshot exclude each other: choose one source")
         if args.etcd and args.demo:
             raise ValueError("--demo fills an embedded etcd only: leave out --etcd")
+        if args.etcd:
+            endpoints_of(args.etcd, os.environ)
         host, _ = split_listen(args.listen)
         if args.insecure_http and host not in LOOPBACK:
             raise ValueError(f"--insecure-http listens on a loopback address only, and {host} is none")
@@ -90,7 +91,7 @@ class Composition:
         self._config = config
         self._args = config.args
         self._bus = Bus()
-        self._etcd: EmbeddedEtcd | None = None
+        self._source = EtcdSource(config.args, self._bus)
         self._client: EtcdClient | None = None
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
@@ -107,10 +108,10 @@ class Composition:
         self._listen_to_signals()
         if self._args.record:
             self._record(Path(self._args.record))
-        self._client = client = await EtcdClient.connect(await self._etcd_config(), self._bus)
+        self._client = client = await self._source.connect()
         settings = self._settings(client)
         self._registry = registry = self._make_registry(client, settings)
-        browser = Browser(client, self._args.etcd_prefix, resource_at, gentle=self._etcd is None)
+        browser = Browser(client, self._source.prefix, resource_at, gentle=not self._owned)
         services = self._services(client, settings, registry, browser)
         self._http = HttpServer(build_app(services), self._args.listen, self._tls())
         await self._http.start()
@@ -125,12 +126,13 @@ class Composition:
         """Until a signal, or until the embedded etcd ends by itself (then its error)."""
         stopped = asyncio.create_task(self._stop.wait())
         waits: set[asyncio.Future[object]] = {stopped}  # type: ignore[arg-type]
-        if self._etcd is not None:
-            waits.add(self._etcd.failed)  # type: ignore[arg-type]
+        etcd = self._source.embedded
+        if etcd is not None:
+            waits.add(etcd.failed)  # type: ignore[arg-type]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
-        if self._etcd is not None and self._etcd.failed.done():
-            raise self._etcd.failed.result()
+        if etcd is not None and etcd.failed.done():
+            raise etcd.failed.result()
 
     async def stop(self) -> None:
         withdraw(os.getpid())
@@ -146,44 +148,28 @@ class Composition:
             await self._registry.close()
         if self._client is not None:
             await self._client.close()
-        if self._etcd is not None:
-            await self._etcd.stop()
+        await self._source.stop()
 
     # The parts.
 
-    async def _etcd_config(self) -> EtcdConfig:
-        args = self._args
-        if args.etcd:
-            return config_from(
-                os.environ,
-                endpoints=args.etcd,
-                ca_file=args.cacert or "",
-                cert_file=args.cert or "",
-                key_file=args.key or "",
-                user=args.user or "",
-                read_only=not args.allow_writes,
-            )
-        self._etcd = await EmbeddedEtcd.start(
-            data_dir=_path(args.data_dir), binary=_path(args.etcd_binary), snapshot=_path(args.snapshot)
-        )
-        for warning in self._etcd.warnings:
-            print(f"ktui: warning: {warning}", file=sys.stderr, flush=True)
-        read_only = bool(args.snapshot) and not args.allow_writes
-        return EtcdConfig(endpoints=(self._etcd.endpoint,), read_only=read_only)
+    @property
+    def _owned(self) -> bool:
+        """Whether nobody else depends on this etcd."""
+        return self._source.embedded is not None
 
     def _settings(self, client: EtcdClient) -> Settings:
         assumed = self._args.assume_watch_progress
         if assumed is None:
-            assumed = client.supports_progress or self._etcd is not None
+            assumed = client.supports_progress or self._owned
         return Settings(self._config.behaviour, progress=assumed, watch_cache=self._args.watch_cache)
 
     def _make_registry(self, client: EtcdClient, settings: Settings) -> Registry:
-        prefix, leases = self._args.etcd_prefix, Leases(client)
+        prefix, leases = self._source.prefix, Leases(client)
 
         def make_store(resource: Resource) -> Store:
             return Store(client, resource, prefix, leases=leases)
 
-        return Registry(make_store, settings, self._bus, warmups=4 if self._etcd else 1)
+        return Registry(make_store, settings, self._bus, warmups=4 if self._owned else 1)
 
     def _services(
         self, client: EtcdClient, settings: Settings, registry: Registry, browser: Browser
@@ -192,17 +178,11 @@ class Composition:
             registry=registry,
             settings=settings,
             bus=self._bus,
-            facts=self._facts(client, settings),
+            facts=Facts(client, settings, self._source),
             etcd=browser,
             codec=StoredCodec(),
             token=self._config.token,
         )
-
-    def _facts(self, client: EtcdClient, settings: Settings) -> Facts:
-        args = self._args
-        kind = "external" if args.etcd else "snapshot" if args.snapshot else "embedded"
-        name = args.etcd.split(",")[0] if args.etcd else Path(args.snapshot).name if args.snapshot else ""
-        return Facts(client, settings, kind, name or ("demo" if args.demo else "empty"), args.etcd_prefix)
 
     def _tls(self) -> TlsFiles | None:
         if self._args.insecure_http:
@@ -228,8 +208,8 @@ class Composition:
         write_kubeconfig(connection, server.kubeconfig)
 
     def _count_keys(self, browser: Browser) -> None:
-        every = OWN_SECONDS if self._etcd else FOREIGN_SECONDS
-        census = Census(browser, self._args.etcd_prefix, self._bus, every)
+        every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
+        census = Census(browser, self._source.prefix, self._bus, every)
         self._tasks.append(asyncio.create_task(census.run(), name="census"))
 
     def _follow_compactions(self, client: EtcdClient, registry: Registry) -> None:
@@ -263,10 +243,6 @@ class Composition:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._stop.set)
-
-
-def _path(text: str | None) -> Path | None:
-    return Path(text).expanduser() if text else None
 
 
 def resource_at(prefix: str) -> str:

@@ -8,19 +8,27 @@ import argparse
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the data comes from and how to reach it."""
     etcd = parser.add_argument_group("etcd")
-    etcd.add_argument("--etcd", metavar="URL[,URL…]", help="endpoints of a real cluster's etcd (read-only)")
+    etcd.add_argument(
+        "--etcd",
+        metavar="URL[,URL…]",
+        nargs="?",
+        const="env",
+        help="endpoints of a real cluster's etcd (read-only); alone, or `env`: ETCDCTL_ENDPOINTS",
+    )
     etcd.add_argument(
         "--snapshot", metavar="FILE", help="an etcd snapshot (.gz accepted), restored into a throwaway etcd"
     )
     etcd.add_argument("--cacert", metavar="FILE", help="CA of etcd's certificate")
     etcd.add_argument("--cert", metavar="FILE", help="client certificate for etcd")
     etcd.add_argument("--key", metavar="FILE", help="key of the client certificate")
+    etcd.add_argument(
+        "--server-name", metavar="NAME", help="name in etcd's certificate (default: the endpoint's host)"
+    )
     etcd.add_argument("--user", metavar="NAME:PASSWORD", help="etcd user")
     etcd.add_argument(
         "--etcd-prefix",
         metavar="PREFIX",
-        default="/registry",
-        help="where Kubernetes keeps its keys (default %(default)s)",
+        help="where Kubernetes keeps its keys (default: found out; /registry in an embedded etcd)",
     )
     etcd.add_argument(
         "--etcd-binary",
@@ -108,8 +116,8 @@ def passed_on(args: argparse.Namespace) -> list[str]:
     command line can be read by every user of the machine.
     """
     words: list[str] = []
-    for name in ("etcd", "snapshot", "cacert", "cert", "key", "etcd_prefix", "etcd_binary", "data_dir",
-                 "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces", "seed"):  # fmt: skip
+    for name in ("etcd", "snapshot", "cacert", "cert", "key", "server_name", "etcd_prefix", "etcd_binary",
+                 "data_dir", "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces", "seed"):  # fmt: skip
         value = getattr(args, name)
         if value not in (None, ""):
             words += [f"--{name.replace('_', '-')}", str(value)]

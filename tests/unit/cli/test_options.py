@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
             "k",
             "--allow-writes",
         ],
+        ["--etcd", "--server-name", "etcd.internal"],
         ["--snapshot", "s.db.gz", "--warm", "pods,nodes", "--no-watch-cache", "--no-assume-watch-progress"],
         ["--kube-version", "1.24", "--feature-gates", "A=true", "--pods", "10", "--nodes", "3", "--quiet"],
         ["--assume-watch-progress", "--seed", "9", "--etcd-prefix", "/kubernetes.io", "--data-dir", "d"],

@@ -1,0 +1,53 @@
+"""Where in an etcd Kubernetes keeps its keys: kube-apiserver's `--etcd-prefix`, found out."""
+
+from __future__ import annotations
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import PermissionDeniedError
+from ktui.storage.children import find_children
+from ktui.storage.keys import range_end
+
+DEFAULT = "/registry"  # kube-apiserver, k3s and kine
+OPENSHIFT = "/kubernetes.io"
+PURPOSE = "prefix"
+# kube-apiserver itself creates this namespace, and it cannot be deleted.
+_TELLING = "/namespaces/default"
+
+
+def normal(prefix: str) -> str:
+    """As kube-apiserver takes `--etcd-prefix`: with a slash at the beginning, none at the end."""
+    return f"/{prefix.strip('/')}"
+
+
+async def find_prefix(client: EtcdClient) -> str | None:
+    """The prefix under which the namespace `default` lies, None when there is none.
+
+    A few keys-only Ranges: the usual places first, then every first path segment.
+    A user who may not read a place is taken not to mean it.
+    """
+    for prefix in (DEFAULT, OPENSHIFT):
+        if await _holds_kubernetes(client, prefix):
+            return prefix
+    try:
+        found = await find_children(client, b"", PURPOSE)
+    except PermissionDeniedError:
+        return None
+    for child in found.children:
+        prefix = child.prefix.decode("utf-8", "replace").rstrip("/")
+        if not child.is_key and await _holds_kubernetes(client, prefix):
+            return prefix
+    return None
+
+
+async def check_readable(client: EtcdClient, prefix: str) -> None:
+    """PermissionDeniedError or AuthenticationError when the keys below `prefix` may not be read."""
+    start = f"{prefix}/".encode()
+    await client.range(start, range_end(start), count_only=True, purpose=PURPOSE)
+
+
+async def _holds_kubernetes(client: EtcdClient, prefix: str) -> bool:
+    try:
+        answer = await client.range(f"{prefix}{_TELLING}".encode(), keys_only=True, purpose=PURPOSE)
+    except PermissionDeniedError:
+        return False
+    return bool(answer.kvs)

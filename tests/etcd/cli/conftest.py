@@ -1,0 +1,70 @@
+"""A real `ktui serve` over its embedded etcd, with a small demo cluster in it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from ktui.cli.child import ServerChild
+from ktui.client.api import ApiClient
+from ktui.client.connection import Connection
+from ktui.workloads.demo.plan import DemoSize, make_plan
+from ktui.workloads.seeding import seed
+
+SIZE = DemoSize(pods=240, nodes=8, namespaces=7)
+Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """State files of this session only: another server of the user's must not be found."""
+    patch = pytest.MonkeyPatch()
+    folder = str(tmp_path_factory.mktemp("state"))
+    patch.setenv("XDG_STATE_HOME", folder)
+    patch.setenv("COLUMNS", "120")
+    yield folder
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def in_loop() -> Iterator[Run]:
+    """Run a coroutine in a loop of its own thread: the commands run loops of their own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="server child")
+    thread.start()
+    yield lambda work: asyncio.run_coroutine_threadsafe(work, loop).result(110)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+@pytest.fixture(scope="session")
+def server(home: str, in_loop: Run) -> Iterator[Connection]:
+    child = ServerChild(["--insecure-http"])
+    connection = in_loop(child.start())
+    in_loop(_fill(connection))
+    yield connection
+    in_loop(child.stop())
+
+
+async def _fill(connection: Connection) -> None:
+    client = ApiClient(connection)
+    await seed(client, make_plan(SIZE))
+    await client.close()
+
+
+@pytest.fixture
+def behave(server: Connection, in_loop: Run) -> Iterator[Callable[[str], None]]:
+    """Switch the Kubernetes version whose rules the server follows; back to the newest afterwards."""
+
+    async def switch(version: str) -> None:
+        client = ApiClient(server)
+        await client.send_json("PUT", "/ktui/v1/behaviour", {"kube_version": version, "feature_gates": {}})
+        await client.close()
+
+    yield lambda version: in_loop(switch(version))
+    in_loop(switch("1.36"))

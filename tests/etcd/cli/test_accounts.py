@@ -1,0 +1,37 @@
+"""`/ktui/v1/requests`: the account of a request is there when its answer is."""
+
+import asyncio
+
+import pytest
+
+from ktui.client.accounts import PATH, Accounts
+from ktui.client.api import ApiClient
+from ktui.client.connection import Connection
+
+
+@pytest.mark.anyio
+async def test_accounts_of_many_requests_at_once(server: Connection) -> None:
+    client = ApiClient(server)
+    accounts = Accounts(client)
+    await accounts.begin()
+
+    async def one(number: int) -> tuple[int, int]:
+        fired = await client.fire(f"/api/v1/pods?limit={number}", keep_body=True)
+        account = await accounts.of(fired.request_id)
+        assert account is not None
+        return account.returned, account.sent_bytes - fired.body_bytes
+
+    found = await asyncio.gather(*(one(number) for number in range(1, 21)))
+    assert found == [(number, 0) for number in range(1, 21)]
+    newest = await client.get_json(f"{PATH}?limit=5")
+    assert len(newest["requests"]) == 5
+    await client.close()
+
+
+@pytest.mark.anyio
+async def test_what_is_not_known_is_404(server: Connection) -> None:
+    client = ApiClient(server)
+    assert (await client.request("GET", f"{PATH}/x")).status_code == 400
+    assert (await client.request("GET", f"{PATH}/123456789")).status_code == 404
+    assert await Accounts(client).of(0) is None
+    await client.close()

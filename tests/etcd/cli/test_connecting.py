@@ -1,0 +1,149 @@
+"""`ktui serve --etcd …` against etcds as clusters run them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.telemetry.bus import Bus
+from tests.etcd.certificates import Authority
+from tests.etcd.members import cluster_of, enable_auth, server_flags
+from tests.etcd.serving import refused, serving
+
+pytestmark = pytest.mark.anyio
+
+NAMESPACE = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"%s","uid":"u"}}'
+CONFIG_MAP = (
+    b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s","namespace":"shop"},"data":{"a":"b"}}'
+)
+
+
+async def furnish(config: EtcdConfig, prefix: str = "/registry") -> None:
+    """A namespace `default`, and one ConfigMap."""
+    client = await EtcdClient.connect(config, Bus())
+    await client.create(f"{prefix}/namespaces/default".encode(), NAMESPACE % b"default")
+    await client.create(f"{prefix}/configmaps/shop/c".encode(), CONFIG_MAP % b"c")
+    await client.close()
+
+
+async def test_one_of_three_endpoints_is_dead_and_another_dies(tmp_path: Path) -> None:
+    async with cluster_of(3, tmp_path) as members:
+        endpoints = tuple(member.endpoint for member in members)
+        await furnish(EtcdConfig(endpoints, read_only=False))
+        await members[0].kill()
+        async with serving(tmp_path, "--etcd", ",".join(endpoints), "--allow-writes") as served:
+            found = await served.json("/api/v1/namespaces/shop/configmaps?resourceVersion=0")
+            assert [item["metadata"]["name"] for item in found["items"]] == ["c"]
+            # The cluster has no quorum any more: told, not hung.
+            await members[1].kill()
+            await served.until("/readyz?verbose", lambda text: "[-]etcd failed" in str(text), 60)
+            found = await served.json("/api/v1/namespaces/shop/configmaps?resourceVersion=0")
+            assert len(found["items"]) == 1  # the cache goes on
+            cluster = ",".join(f"{member.name}={member.peer}" for member in members)
+            await members[0].start(cluster)
+            answer = await served.http.get("/api/v1/namespaces/shop/configmaps/c")
+            assert answer.status_code == 200
+            await served.until("/readyz", lambda text: text == "ok")
+            body = {"metadata": {"name": "new"}}
+            created = await served.http.post("/api/v1/namespaces/shop/configmaps", json=body)
+            assert created.status_code == 201, created.text
+            path = "/api/v1/namespaces/shop/configmaps?resourceVersion=0"
+            await served.until(path, lambda listed: len(listed.get("items", [])) == 2)
+
+
+async def test_the_endpoint_in_use_dies(tmp_path: Path) -> None:
+    async with cluster_of(3, tmp_path) as members:
+        endpoints = tuple(member.endpoint for member in members)
+        await furnish(EtcdConfig(endpoints, read_only=False))
+        async with serving(tmp_path, "--etcd", ",".join(endpoints)) as served:
+            await served.json("/api/v1/namespaces/shop/configmaps")
+            await members[0].kill()
+            for _ in range(3):
+                found = await served.json(
+                    "/api/v1/namespaces/shop/configmaps?resourceVersionMatch=Exact&resourceVersion=3"
+                )
+                assert len(found["items"]) == 1
+
+
+async def test_tls_user_and_password_from_etcdctls_environment(tmp_path: Path) -> None:
+    authority = Authority(tmp_path / "ca")
+    client = authority.issue("client")
+    flags = server_flags(authority, authority.issue("server"))
+    async with cluster_of(1, tmp_path, scheme="https", flags=flags) as (member,):
+        config = EtcdConfig((member.endpoint,), False, authority.file, *client, server_name="etcd.test")
+        await furnish(config)
+        await enable_auth(config)
+        environ = {
+            "ETCDCTL_ENDPOINTS": member.endpoint,
+            "ETCDCTL_CACERT": str(authority.file),
+            "ETCDCTL_CERT": str(client[0]),
+            "ETCDCTL_KEY": str(client[1]),
+            "ETCDCTL_USER": "reader:reader",
+        }
+        words = ("--etcd", "--server-name", "etcd.test")
+        async with serving(tmp_path, *words, environ=environ) as served:
+            found = await served.json("/api/v1/namespaces/shop/configmaps/c")
+            assert found["data"] == {"a": "b"}
+            listed = await served.json("/api/v1/configmaps?resourceVersion=0")
+            assert len(listed["items"]) == 1
+            info = await served.json("/ktui/v1/info")
+            assert info["endpoints"] == [member.endpoint] and "reader:reader" not in str(info)
+        for user, says in (
+            (
+                "reader:wrong",
+                "does not let us in (authentication failed, invalid user ID or password); check --user",
+            ),
+            ("guest:guest", 'lacks the permission for key:"/registry/" range_end:"/registry0"'),
+        ):
+            status, said = await refused(tmp_path, *words, environ={**environ, "ETCDCTL_USER": user})
+            assert status == 3 and says in said and member.endpoint in said and said.count("\n") == 1, said
+
+
+@pytest.mark.parametrize("prefix", ["/kubernetes.io", "/my-cluster"])
+async def test_another_prefix_is_found(tmp_path: Path, prefix: str) -> None:
+    etcd = await EmbeddedEtcd.start()
+    try:
+        await furnish(EtcdConfig((etcd.endpoint,), read_only=False), prefix)
+        async with serving(tmp_path, "--etcd", etcd.endpoint) as served:
+            assert len((await served.json("/api/v1/configmaps"))["items"]) == 1
+            info = await served.json("/ktui/v1/info")
+            assert info["etcd_prefix"] == prefix and "warnings" not in info
+            children = (await served.json("/ktui/v1/etcd/prefixes"))["children"]
+            assert [child["resource"] for child in children] == ["configmaps", "namespaces"]
+        assert any(f"keys under {prefix} " in line for line in served.said)
+        async with serving(tmp_path, "--etcd", etcd.endpoint, "--etcd-prefix", f"{prefix}/") as served:
+            assert len((await served.json("/api/v1/configmaps"))["items"]) == 1
+    finally:
+        await etcd.stop()
+
+
+async def test_an_etcd_without_kubernetes(tmp_path: Path) -> None:
+    etcd = await EmbeddedEtcd.start()
+    try:
+        client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus())
+        await client.create(b"/service/leader", "patroni-1 ✓".encode())
+        await client.create(b"plain", bytes(range(256)))
+        await client.close()
+        async with serving(tmp_path, "--etcd", etcd.endpoint) as served:
+            info = await served.json("/ktui/v1/info")
+            assert "no Kubernetes object" in info["warnings"][0]
+            children = (await served.json("/ktui/v1/etcd/prefixes?prefix="))["children"]
+            assert [(child["prefix"], child["count"]) for child in children] == [
+                ("/service/", 1),
+                ("plain", 1),
+            ]
+            value = await served.json("/ktui/v1/etcd/key?key=/service/leader")
+            assert (value["text"], value["json"], value["encoding"]) == ("patroni-1 ✓", None, "unknown")
+            value = await served.json("/ktui/v1/etcd/key?key=plain")
+            assert value["hex"] == bytes(range(256)).hex() and "text" not in value
+    finally:
+        await etcd.stop()
+
+
+async def test_etcdctls_environment_without_endpoints(tmp_path: Path) -> None:
+    status, said = await refused(tmp_path, "--etcd", "env")
+    assert status == 2 and "ETCDCTL_ENDPOINTS, which is not set" in said
