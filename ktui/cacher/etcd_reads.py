@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 EXACT = "Exact"
 MAX_REVISION = (1 << 63) - 1
-# From 1.34 on a revision that does not exist yet is a 504, before it was a bare 500.
-FUTURE_IS_TIMEOUT_SINCE = 34
+# From 1.34 on a revision that does not exist yet is a 504, before it was a bare 500. That came with
+# the code, not with a gate: a 1.36 that emulates 1.33, the oldest that it can, answers 504 as well.
+FUTURE_IS_TIMEOUT_SINCE = 33
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,24 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 TOLERATION_SECONDS = 300
+# PodTopologyLabelsAdmission is on by default from 1.35.
+TOPOLOGY_SINCE = 35
 TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
-def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None) -> None:
+def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> None:
     """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node`: the one it is bound to."""
     spec = pod.setdefault("spec", {})
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
     _tolerate(spec)
     if node is not None:
-        copy_topology(pod, node)
+        copy_topology(pod, node, minor)
     status = pod.setdefault("status", {})
     status.setdefault("phase", "Pending")
     status.setdefault("qosClass", qos_class(spec))
 
 
-def copy_topology(pod: dict[str, Any], node: dict[str, Any]) -> None:
-    """The node's region and zone become the pod's labels (PodTopologyLabelsAdmission, 1.35+)."""
+def copy_topology(pod: dict[str, Any], node: dict[str, Any], minor: int) -> None:
+    """The node's region and zone become the pod's labels."""
+    if minor < TOPOLOGY_SINCE:
+        return
     found = (node.get("metadata") or {}).get("labels") or {}
     wanted = {name: found[name] for name in TOPOLOGY_LABELS if name in found}
     if wanted:

@@ -97,7 +97,7 @@ async def prepare(
     )
     if resource.id == "pods":
         node = (obj.get("spec") or {}).get("nodeName")
-        admit_pod(obj, await find_node(server, node) if node else None)
+        admit_pod(obj, await find_node(server, node) if node else None, call.behaviour.minor)
     validate_object(obj, resource)
     return obj
 

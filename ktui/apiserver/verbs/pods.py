@@ -41,7 +41,7 @@ async def bind(server: Server, call: Call, resource: Resource) -> None:
         scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp()}
         pod["status"]["conditions"] = [c for c in conditions if c.get("type") != "PodScheduled"] + [scheduled]
         if node is not None:
-            copy_topology(pod, node)
+            copy_topology(pod, node, call.behaviour.minor)
         return pod
 
     call.writes()

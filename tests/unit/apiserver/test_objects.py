@@ -129,7 +129,7 @@ def test_a_pod_gets_its_defaults() -> None:
 def test_admission_of_a_bound_pod() -> None:
     pod: Obj = {"kind": "Pod", "metadata": {"labels": {"app": "x"}}, "spec": {"nodeName": "n"}}
     zone = {"topology.kubernetes.io/zone": "eu-1a"}
-    admit_pod(pod, {"metadata": {"labels": {**zone, "kubernetes.io/os": "linux"}}})
+    admit_pod(pod, {"metadata": {"labels": {**zone, "kubernetes.io/os": "linux"}}}, 35)
     assert pod["metadata"]["labels"] == {"app": "x", **zone}
     assert [t["key"] for t in pod["spec"]["tolerations"]] == [
         "node.kubernetes.io/not-ready",
@@ -138,9 +138,15 @@ def test_admission_of_a_bound_pod() -> None:
     assert pod["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
 
 
+def test_topology_labels_are_new_in_1_35() -> None:
+    pod: Obj = {"metadata": {}, "spec": {"nodeName": "n"}}
+    admit_pod(pod, {"metadata": {"labels": {"topology.kubernetes.io/zone": "eu-1a"}}}, 34)
+    assert "labels" not in pod["metadata"]
+
+
 def test_a_toleration_of_everything_needs_no_more() -> None:
     pod: Obj = {"spec": {"tolerations": [{"operator": "Exists"}]}}
-    admit_pod(pod, None)
+    admit_pod(pod, None, 36)
     assert pod["spec"]["tolerations"] == [{"operator": "Exists"}]
 
 
