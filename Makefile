@@ -24,7 +24,7 @@ snapshots: setup  ## accept the pictures as they are drawn now (look at them fir
 	$(BIN)/pytest tests/tui --snapshot-update
 
 screenshots: setup  ## render screenshots/ from the real program
-	$(BIN)/python -m ktui.tui.gallery screenshots
+	$(BIN)/python tools/screenshots.py screenshots
 
 bench: setup  ## benchmarks, with ratios
 	$(BIN)/python -m benchmarks

@@ -161,7 +161,13 @@ class Composition:
         assumed = self._args.assume_watch_progress
         if assumed is None:
             assumed = client.supports_progress or self._owned
-        return Settings(self._config.behaviour, progress=assumed, watch_cache=self._args.watch_cache)
+        return Settings(
+            self._config.behaviour,
+            progress=assumed,
+            # Progress answers of an etcd below the versions that Kubernetes trusts may overtake events.
+            confirm_progress=not client.supports_progress,
+            watch_cache=self._args.watch_cache,
+        )
 
     def _make_registry(self, client: EtcdClient, settings: Settings) -> Registry:
         prefix, leases = self._source.prefix, Leases(client)

@@ -157,7 +157,7 @@ class KtuiApp(App[int]):
         """Fold what has come and let the current screen paint."""
         self.fold()
         screen = self.screen
-        if not isinstance(screen, ModeScreen) or not screen.is_mounted:
+        if not isinstance(screen, ModeScreen) or not screen.paintable:
             return
         self._drains += 1
         if not self.paused:
@@ -169,7 +169,7 @@ class KtuiApp(App[int]):
     def set_link(self, link: Link) -> None:
         """Another connection state; the screen says it at once."""
         self.link = link
-        if isinstance(self.screen, ModeScreen) and self.screen.is_mounted:
+        if isinstance(self.screen, ModeScreen) and self.screen.paintable:
             self.screen.paint_frame(self.state, link)
 
     # Actions.

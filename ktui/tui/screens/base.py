@@ -85,8 +85,15 @@ class ModeScreen(Screen[None]):
         if self.is_mounted:
             self.call_after_refresh(self.paint)
 
+    @property
+    def paintable(self) -> bool:
+        """Its widgets are there: not before it is composed, nor when the app is being taken down."""
+        return self.is_mounted and bool(self.query(HeaderBar)) and bool(self.query(Footer))
+
     def paint(self) -> None:
         """Everything, now."""
+        if not self.paintable:
+            return
         self.paint_tables(self.ktui.state)
         self.paint_frame(self.ktui.state, self.ktui.link)
         self.paint_panels(self.ktui.state)
