@@ -63,14 +63,15 @@ def markdown(bench: Bench) -> str:
     for row in bench.rows:
         letter, name, *cells = _cells(row, bench)
         note = f" {printable(row.planned.note)}" if row.planned.note else ""
-        lines.append(_line([letter, f"`{name}`{note}", *cells]))
+        lines.append(_line([letter, f"`{name}`{note}", *cells], len(heads)))
         if row.without is not None:
-            lines.append(_line(_without(row, row.without)))
+            lines.append(_line(_without(row, row.without), len(heads)))
     lines += [_line(_sum(bench)), ""]
     return "\n".join([*lines, *(f"{line}  " for line in _foot(bench))])
 
 
-def _line(cells: list[str]) -> str:
+def _line(cells: list[str], columns: int = 0) -> str:
+    cells = cells + [""] * (columns - len(cells))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

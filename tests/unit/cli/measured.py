@@ -1,0 +1,40 @@
+"""Made-up measurements for the texts."""
+
+from __future__ import annotations
+
+from ktui.client.foresight import Foreseen, World, foresee
+from ktui.client.measured import Measured
+from ktui.client.runs import Runs
+from ktui.kube.versions import behaviour_of
+from ktui.telemetry.events import CacheState
+
+PODS = CacheState(resource="pods", state="ready", rv=100, objects=1_000, bytes=5_000_000)
+
+
+def measured(
+    path: str, route: str = "etcd", *, ms: float = 80.0, status: int = 200, **counters: int
+) -> Measured:
+    return Measured(
+        path,
+        status=status,
+        route=route,
+        first_route=route,
+        reason_id="d.unset",
+        reason="no resourceVersion",
+        items=10,
+        rv="4711",
+        message="" if status < 400 else "no [bold]such[/bold] \x1b[31mthing",
+        pages=1,
+        body_bytes=50_000,
+        total_ms=ms,
+        average_bytes=5_000.0,
+        counters=counters,
+    )
+
+
+def foreseen(path: str, version: str = "1.24") -> Foreseen:
+    return foresee(path, World(behaviour_of(version), True, {"pods": PODS}))
+
+
+def runs(result: Measured, version: str = "1.24") -> Runs:
+    return Runs(result, foreseen(result.path, version), result.first_route, (result.total_ms,))

@@ -1,0 +1,93 @@
+"""`ktui list`: misuse is said at once, and the verdict comes first."""
+
+import pytest
+
+from ktui.cli.listing import Cheaper, Listing, _limited, factors
+from ktui.cli.main import main
+from ktui.cli.verdict import print_listing
+from tests.unit.cli.measured import measured, runs
+
+PATH = "/api/v1/pods?fieldSelector=spec.nodeName=n1"
+DEAR = {"fetched": 1_000, "evaluated": 1_000, "etcd_rpcs": 2, "etcd_keys": 1_000, "etcd_bytes": 5_000_000}
+CHEAP = {"fetched": 10, "evaluated": 10, "etcd_rpcs": 0, "etcd_keys": 0, "etcd_bytes": 0}
+
+ITEM_3 = {
+    "status", "route", "reason_id", "reason", "items", "rv", "pages", "etcd", "objects", "bytes", "ms",
+    "seats", "amplification", "predicted", "cheaper",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["pods"], "no API path"),
+        (["/api/v1/pods?watch=true"], "a WATCH does not end"),
+        (["/api/v1/pods", "--attach", "http://127.0.0.1:1", "--context", "c"], "exclude each other"),
+    ],
+)
+def test_misuse(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", *words]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "/api/v1/pods", "--attach", "http://127.0.0.1:1"]) == 3
+    assert "no server answers at http://127.0.0.1:1" in capsys.readouterr().err
+
+
+def listing(tried: bool = True) -> Listing:
+    form = Cheaper("a.rv0", f"{PATH}&resourceVersion=0", "from memory", "cache")
+    if tried:
+        form.measured = measured(form.path, "cache", ms=2.0, **CHEAP)
+    return Listing(runs(measured(PATH, **DEAR)), [form])
+
+
+def test_the_document_has_the_keys_that_programs_rely_on() -> None:
+    document = listing().document()
+    assert set(document) >= ITEM_3
+    assert set(document["etcd"]) == {"rpcs", "keys", "bytes"}
+    assert set(document["objects"]) == {"fetched", "evaluated", "matched", "returned"}
+    assert set(document["bytes"]) >= {"decoded", "encoded", "sent"}
+    assert document["predicted"]["route"] == "etcd"
+    assert document["predicted"]["agrees"] is True
+    cheaper = document["cheaper"][0]
+    assert set(cheaper) >= {"path", "why", "measured"}
+    assert cheaper["factors"]["processed"] == 100.0
+    assert listing(tried=False).document()["cheaper"][0]["measured"] is None
+
+
+def test_factors_know_when_they_know_nothing() -> None:
+    found = factors(measured(PATH, **DEAR), measured(PATH, "cache", ms=2.0, **CHEAP))
+    assert found == {"processed": 100.0, "etcd_bytes": None, "received": 1.0, "ms": 40.0}
+
+
+def test_the_verdict_first_then_the_measured_saving(capsys: pytest.CaptureFixture[str]) -> None:
+    print_listing(listing())
+    said = capsys.readouterr().out
+    assert said.startswith("E etcd because no resourceVersion")
+    assert "1,000 fetched, 1,000 evaluated, 10 returned" in said
+    assert "= E etcd" in said
+    flat = " ".join(said.split())
+    assert "nothing out of etcd instead of 5.0 MB, 100× fewer bytes processed, 40× faster" in flat
+
+
+def test_a_wrong_prediction_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    result = Listing(runs(measured(PATH, "cache", **CHEAP)))
+    assert result.document()["predicted"]["agrees"] is False
+    print_listing(result)
+    assert "≠ E etcd" in capsys.readouterr().out
+
+
+def test_a_refusal_is_data_and_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    print_listing(Listing(runs(measured(PATH, "", status=404))))
+    said = capsys.readouterr().out
+    assert said.startswith("! 404 no [bold]such[/bold] \\x1b[31mthing")
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("path", "limited"),
+    [("/api/v1/pods?limit=5", True), ("/api/v1/pods", False), ("/api/v1/pods?limit=x", False)],
+)
+def test_pages(path: str, limited: bool) -> None:
+    assert _limited(path) is limited
