@@ -54,7 +54,7 @@ class PrefixListing(Protocol):
 
 
 class KeyRow(Protocol):
-    """One key's metadata; `bytes` is the size of its value."""
+    """One key's metadata; `bytes` is the size of its value, None when that was not read."""
 
     @property
     def key(self) -> str: ...
@@ -67,7 +67,7 @@ class KeyRow(Protocol):
     @property
     def lease(self) -> int: ...
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int | None: ...
 
 
 class KeyListing(Protocol):
@@ -83,8 +83,22 @@ class KeyListing(Protocol):
     def next(self) -> str: ...
 
 
+class FieldSize(Protocol):
+    """What a field (`metadata.managedFields`) takes of a stored value; `share` of the whole, 0 to 1."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def share(self) -> float: ...
+
+
 class KeyValue(Protocol):
-    """One key as stored at a revision. `ttl` in seconds, -1 without a lease; `json` None when undecodable."""
+    """One key as stored at a revision. `json` None when undecodable.
+
+    `ttl` in seconds; -1: no lease, or it has ended; None: it may not be asked.
+    """
 
     @property
     def key(self) -> str: ...
@@ -97,7 +111,7 @@ class KeyValue(Protocol):
     @property
     def lease(self) -> int: ...
     @property
-    def ttl(self) -> int: ...
+    def ttl(self) -> int | None: ...
     @property
     def encoding(self) -> str: ...
     @property
@@ -110,6 +124,8 @@ class KeyValue(Protocol):
     def raw(self) -> bytes: ...
     @property
     def error(self) -> str: ...
+    @property
+    def sizes(self) -> Sequence[FieldSize]: ...
 
 
 class EtcdBrowser(Protocol):
@@ -121,6 +137,10 @@ class EtcdBrowser(Protocol):
 
     async def key(self, key: str, revision: int) -> KeyValue | None:
         """`revision` 0 is the present one; None when there is no such key then."""
+        ...
+
+    async def history(self, key: str, limit: int) -> Sequence[KeyRow]:
+        """Revisions of a key since its creation, newest first, as far as etcd has them."""
         ...
 
 

@@ -144,6 +144,7 @@ class FedCache:
             waiting=memory.freshness.waiting,
             snapshots=len(memory.snapshots),
             loaded=reflector.loaded,
+            loaded_bytes=reflector.loaded_bytes,
             expected=reflector.expected,
             error=reflector.error,
             progress_requests=reflector.progress_requests,

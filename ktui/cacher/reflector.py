@@ -49,6 +49,7 @@ class Reflector:
         self.readiness = Readiness.INITIALIZING
         self.ready = asyncio.Event()
         self.loaded = 0
+        self.loaded_bytes = 0
         self.expected = 0
         self.error = ""
         self.progress_requests = 0
@@ -100,11 +101,12 @@ class Reflector:
     async def _fill(self) -> None:
         async with self._gate:
             objects: list[StoredObject] = []
-            rv = self.loaded = self.expected = 0
+            rv = self.loaded = self.loaded_bytes = self.expected = 0
             async for page in self._store.pages():
                 objects += page.objects
                 rv = page.rv
                 self.loaded, self.expected = len(objects), page.count
+                self.loaded_bytes += sum(len(obj.raw) for obj in page.objects)
                 self._changed()
         self._cache.replace(objects, rv)
         self._dispatcher.reset(rv, "cache reinitialized")

@@ -119,7 +119,7 @@ def unavailable(detail: str, endpoint: str) -> UnreachableError:
         return UnreachableError(
             f"etcd {endpoint}: no TCP connection ({_cause(detail)}); {advice}", detail, "TCP"
         )
-    advice = "does it speak gRPC there, and is TLS wanted (https://)?"
+    advice = "has etcd been stopped there, does it speak gRPC at all?"
     return UnreachableError(f"etcd {endpoint}: the connection broke ({_cause(detail)}); {advice}", detail)
 
 

@@ -12,10 +12,12 @@ from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.etcd.types import KV
 from ktui.storage.children import find_children
 from ktui.storage.keys import range_end
+from ktui.storage.keytext import key_bytes, key_text
 from ktui.storage.objects import Codec
 from ktui.storage.sizes import GENTLE, THOROUGH, Sizes
 from ktui.storage.values import Value, read_value
 from ktui.wire.codec import codec_for
+from ktui.wire.sizes import FieldSize
 
 PURPOSE = "browse"
 _PAGE_BYTES = 8 << 20  # of values that one page of keys may cost
@@ -49,14 +51,14 @@ class PrefixListing:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """One key's metadata; `bytes` is the size of its value."""
+    """One key's metadata; `bytes` is the size of its value, None when that was not read."""
 
     key: str
     mod_revision: int
     create_revision: int
     version: int
     lease: int
-    bytes: int
+    bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,10 @@ class KeyListing:
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """One key at one revision. `ttl` in seconds; -1: no lease, or it may not be asked (read-only).
+    """One key at one revision. `ttl` in seconds; -1: none left; None: it may not be asked (read-only).
 
-    `json` is None for what is no readable object; `error` then says why.
+    `json` is None for what is no readable object; `error` then says why. `sizes` are
+    the stored bytes by field, the largest first; empty when fields cannot be told apart.
     """
 
     key: str
@@ -81,19 +84,21 @@ class KeyValue:
     create_revision: int
     version: int
     lease: int
-    ttl: int
+    ttl: int | None
     encoding: str
     api_version: str
     kind: str
     json: dict[str, Any] | None
     raw: bytes
     error: str
+    sizes: Sequence[FieldSize] = ()
 
 
 class Browser:
     """`resource_of` names the resource of a prefix under `etcd_prefix` (`pods/`), "" when it is none.
 
-    `gentle`, for an etcd that others depend on: bytes are weighed by small, rare samples.
+    `gentle`, for an etcd that others depend on: bytes are weighed by small, rare samples,
+    and keys are listed without reading their values. Prefixes and keys are text as by `key_text`.
     """
 
     def __init__(
@@ -109,45 +114,51 @@ class Browser:
         self._root = f"{etcd_prefix.rstrip('/')}/"
         self._resource_of = resource_of
         self._codec: Codec = codec or codec_for()
+        self._gentle = gentle
         self._sizes = Sizes(client, PURPOSE, GENTLE if gentle else THOROUGH)
         self._turn = asyncio.Lock()
 
     async def prefixes(self, prefix: str) -> PrefixListing:
         """The children of `prefix` ("" for all of etcd), each with its number of keys and bytes."""
         async with self._turn:
-            found = await find_children(self._client, prefix.encode(), PURPOSE)
+            found = await find_children(self._client, key_bytes(prefix), PURPOSE)
             children = []
             for child in found.children:
                 size = await self._sizes.of(child.prefix, child.is_key)
-                name = text(child.prefix)
+                name = key_text(child.prefix)
                 resource = self._resource_of(name.removeprefix(self._root))
                 children.append(PrefixChild(name, resource, size.count, size.bytes, size.exact, child.leaf))
             return PrefixListing(self._client.head, children, found.complete)
 
     async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyListing:
         """Up to `limit` keys under `prefix` that follow the key `after`; fewer where values are large."""
-        start, end = prefix.encode() or b"\0", range_end(prefix.encode())
+        start, end = key_bytes(prefix) or b"\0", range_end(key_bytes(prefix))
         async with self._turn:
             total = await self._client.range(start, end, count_only=True, purpose=PURPOSE)
-            revision, begin = total.revision, (after.encode() + b"\0") if after else start
+            revision, begin = total.revision, (key_bytes(after) + b"\0") if after else start
             found: list[KeyRow] = []
-            spent, more, wanted = 0, True, _FIRST_KEYS
+            spent, more, wanted = 0, True, limit if self._gentle else _FIRST_KEYS
             while more and len(found) < limit and spent < _PAGE_BYTES:
                 answer = await self._client.range(
-                    begin, end, limit=min(wanted, limit - len(found)), revision=revision, purpose=PURPOSE
+                    begin,
+                    end,
+                    limit=min(wanted, limit - len(found)),
+                    revision=revision,
+                    keys_only=self._gentle,
+                    purpose=PURPOSE,
                 )
-                found += map(_row, answer.kvs)
+                found += (_row(kv, valued=not self._gentle) for kv in answer.kvs)
                 spent += sum(len(kv.value) for kv in answer.kvs)
                 more = answer.more
                 if answer.kvs:
                     begin = answer.kvs[-1].key + b"\0"
-                    wanted = max(1, (_PAGE_BYTES - spent) * len(found) // (spent or 1))
+                    wanted = max(1, (_PAGE_BYTES - spent) * len(found) // spent) if spent else limit
             return KeyListing(revision, total.count, found, found[-1].key if found and more else "")
 
     async def key(self, key: str, revision: int = 0) -> KeyValue | None:
         """One key as it was at `revision` (0: is), None if there was none. CompactedError: too long ago."""
         async with self._turn:
-            kv = await self._at(key.encode(), revision)
+            kv = await self._at(key_bytes(key), revision)
             if kv is None:
                 return None
             return _key_value(kv, read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv))
@@ -156,13 +167,13 @@ class Browser:
         """The revisions of a key since its creation, newest first, as far back as etcd still has them."""
         rows: list[KeyRow] = []
         async with self._turn:
-            kv = await self._at(key.encode(), 0)
+            kv = await self._at(key_bytes(key), 0)
             while kv is not None and len(rows) < limit:
                 rows.append(_row(kv))
                 if kv.mod_revision == kv.create_revision:
                     break
                 try:
-                    kv = await self._at(key.encode(), kv.mod_revision - 1)
+                    kv = await self._at(kv.key, kv.mod_revision - 1)
                 except CompactedError:
                     break
         return rows
@@ -171,27 +182,25 @@ class Browser:
         kvs = (await self._client.range(key, revision=revision, purpose=PURPOSE)).kvs
         return kvs[0] if kvs else None
 
-    async def _ttl(self, kv: KV) -> int:
-        if not kv.lease or self._client.read_only:
+    async def _ttl(self, kv: KV) -> int | None:
+        if not kv.lease:
             return -1
+        if self._client.read_only:  # LeaseTimeToLive is not among what is promised: Range, Watch, Status
+            return None
         try:
             return await self._client.lease_ttl(kv.lease)
         except EtcdError:  # the lease has just ended
             return -1
 
 
-def text(key: bytes) -> str:
-    """A key for people: bytes that are no UTF-8 are escaped (such keys cannot be opened by their text)."""
-    return key.decode("utf-8", "backslashreplace")
+def _row(kv: KV, valued: bool = True) -> KeyRow:
+    size = len(kv.value) if valued else None
+    return KeyRow(key_text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, size)
 
 
-def _row(kv: KV) -> KeyRow:
-    return KeyRow(text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, len(kv.value))
-
-
-def _key_value(kv: KV, value: Value, ttl: int) -> KeyValue:
+def _key_value(kv: KV, value: Value, ttl: int | None) -> KeyValue:
     return KeyValue(
-        text(kv.key),
+        key_text(kv.key),
         kv.mod_revision,
         kv.create_revision,
         kv.version,
@@ -203,4 +212,5 @@ def _key_value(kv: KV, value: Value, ttl: int) -> KeyValue:
         value.json,
         kv.value,
         value.error,
+        value.sizes,
     )

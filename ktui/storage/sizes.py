@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from ktui.etcd.client import EtcdClient
 from ktui.storage.keys import range_end
 
-_FIRST_KEYS = 16
+SECRETS = b"/secrets/"
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """`bytes` is keys plus values; not `exact`: as if all weighed what the first ones do."""
+    """`bytes` is keys plus values; not `exact`: as if all weighed what the first ones do, 0: none was read."""
 
     count: int
     bytes: int
@@ -27,12 +27,15 @@ class Effort:
 
     exact_keys: int  # up to so many keys all values are read
     sample_keys: int  # beyond, so many
+    first_keys: int  # so many at once before it is known how heavy they are
     most_bytes: int
     stands: float
+    reads_secrets: bool
 
 
-THOROUGH = Effort(exact_keys=2000, sample_keys=500, most_bytes=4 << 20, stands=30.0)
-GENTLE = Effort(exact_keys=100, sample_keys=32, most_bytes=256 << 10, stands=600.0)
+THOROUGH = Effort(2000, 500, first_keys=16, most_bytes=4 << 20, stands=30.0, reads_secrets=True)
+# An etcd that others depend on. Values of Secrets are left alone until somebody opens one.
+GENTLE = Effort(8, 8, first_keys=1, most_bytes=32 << 10, stands=3600.0, reads_secrets=False)
 
 
 class Sizes:
@@ -61,6 +64,8 @@ class Sizes:
             if known.count == answer.count:
                 return known
             return Size(answer.count, known.bytes * answer.count // known.count, exact=False)
+        if SECRETS in prefix + b"/" and not self._effort.reads_secrets:
+            return Size(answer.count, 0, exact=not answer.count)
         size = await self._weigh(prefix, end, answer.count, answer.revision)
         self._known[prefix] = (now, size)
         return size
@@ -68,7 +73,7 @@ class Sizes:
     async def _weigh(self, prefix: bytes, end: bytes, count: int, revision: int) -> Size:
         effort = self._effort
         most = count if count <= effort.exact_keys else effort.sample_keys
-        start, keys, weight, wanted = prefix, 0, 0, _FIRST_KEYS
+        start, keys, weight, wanted = prefix, 0, 0, effort.first_keys
         while keys < most and weight < effort.most_bytes:
             answer = await self._client.range(
                 start, end, limit=min(wanted, most - keys), revision=revision, purpose=self._purpose

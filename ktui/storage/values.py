@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -9,16 +10,18 @@ import msgspec
 from ktui.storage.objects import Codec
 from ktui.wire.envelope import open_value
 from ktui.wire.errors import CodecError
+from ktui.wire.sizes import FieldSize, field_sizes
 
 
 class Value(NamedTuple):
-    """`json` None: it is no readable object, for the reason in `error`."""
+    """`json` None: it is no readable object, for the reason in `error`. `sizes`: stored bytes by field."""
 
     encoding: str
     api_version: str
     kind: str
     json: dict[str, Any] | None
     error: str
+    sizes: Sequence[FieldSize] = ()
 
 
 def read_value(raw: bytes, rv: int, codec: Codec) -> Value:
@@ -36,4 +39,11 @@ def read_value(raw: bytes, rv: int, codec: Codec) -> Value:
         return Value(*about, None, error.reason)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return Value(*about, None, f"not readable as JSON: {error}")
-    return Value(*about, document, "")
+    return Value(*about, document, "", _sizes(raw))
+
+
+def _sizes(raw: bytes) -> Sequence[FieldSize]:
+    try:
+        return field_sizes(raw)
+    except CodecError:  # a JSON array or number, say: nothing to tell apart
+        return ()

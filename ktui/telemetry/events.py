@@ -152,6 +152,7 @@ class CacheState(Event, frozen=True, kw_only=True, tag="cache"):
     waiting: int = 0  # readers waiting until fresh
     snapshots: int = 0
     loaded: int = 0  # objects read so far while initializing
+    loaded_bytes: int = 0  # their stored bytes
     expected: int = 0  # objects to read, when known
     error: str = ""
     progress_requests: int = 0

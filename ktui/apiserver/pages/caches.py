@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
@@ -62,6 +62,18 @@ class CachePages:
         self._cacher(request).warm()
         await send_json(response, {"warming": self._resource_id(request)}, 202)
 
+    async def cancel(self, request: Request, response: Response) -> None:
+        """Stop filling the cache: it is cold again. 409 when it is not being filled."""
+        cacher, resource_id = self._cacher(request), self._resource_id(request)
+        state = cacher.state().state
+        if state not in ("initializing", "reinitializing"):
+            raise _conflict(f"{resource_id} is {state}: there is no filling to cancel")
+        if resource_id == f"{CRD_RESOURCE}.{CRD_GROUP}":
+            raise _conflict("the server itself needs the definitions of custom resources")
+        await self._registry.forget(resource_id)
+        self._registry.for_resource(cacher.resource)
+        await send_json(response, {"cold": resource_id})
+
     def _cacher(self, request: Request) -> Cacher:
         resource_id = self._resource_id(request)
         resource = self._catalog.by_id(resource_id)
@@ -72,6 +84,10 @@ class CachePages:
     @staticmethod
     def _resource_id(request: Request) -> str:
         return request.path.strip("/").split("/")[3]
+
+
+def _conflict(message: str) -> StatusError:
+    return StatusError(409, "Conflict", message)
 
 
 def _row(obj: StoredObject) -> dict[str, object]:

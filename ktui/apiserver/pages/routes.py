@@ -75,14 +75,17 @@ class Pages:
         router.add("PUT", "/ktui/v1/behaviour", settings.switch)
         router.add("GET", "/ktui/v1/requests", self._finished.newest)
         router.add("GET", "/ktui/v1/requests/{}", self._finished.one)
-        etcd = EtcdPages(self._services.etcd, self._services.facts.info().etcd_prefix)
+        prefix, registry = self._services.facts.info().etcd_prefix, self._services.registry
+        etcd = EtcdPages(self._services.etcd, prefix, registry)
         router.add("GET", "/ktui/v1/etcd/prefixes", etcd.prefixes)
         router.add("GET", "/ktui/v1/etcd/keys", etcd.keys)
         router.add("GET", "/ktui/v1/etcd/key", etcd.key)
-        caches = CachePages(self._services.registry, self._catalog)
+        router.add("GET", "/ktui/v1/etcd/history", etcd.history)
+        caches = CachePages(registry, self._catalog)
         router.add("GET", "/ktui/v1/caches/{}/objects", caches.objects)
         router.add("GET", "/ktui/v1/caches/{}/events", caches.events)
         router.add("POST", "/ktui/v1/caches/{}/warm", caches.warm)
+        router.add("DELETE", "/ktui/v1/caches/{}/warm", caches.cancel)
 
     async def _root(self, request: Request, response: Response) -> None:
         await send_json(response, {"paths": sorted({*self._router.paths(), "/api", "/api/v1", "/apis"})})

@@ -77,6 +77,56 @@ async def test_caches_can_be_looked_into(api: Api) -> None:
     assert (await api.get("/ktui/v1/caches/nope/objects")).status_code == 404
 
 
+async def test_a_keys_past_can_be_read(api: Api) -> None:
+    created = await api.config_map("one")
+    path = "/api/v1/namespaces/a/configmaps/one"
+    changed = (await api.merge(path, {"data": {"k": "other"}})).json()
+    key = f"{api.facts.info().etcd_prefix}/configmaps/a/one"
+    past = (await api.get(f"/ktui/v1/etcd/history?key={key}")).json()
+    revisions = [int(obj["metadata"]["resourceVersion"]) for obj in (changed, created)]
+    assert [row["mod_revision"] for row in past["revisions"]] == revisions and past["complete"]
+    then = (await api.get(f"/ktui/v1/etcd/key?key={key}&revision={revisions[1]}")).json()
+    assert then["json"]["data"] == {"k": "one"} and "cache" not in then
+    newest = (await api.get(f"/ktui/v1/etcd/history?key={key}&limit=1")).json()
+    assert len(newest["revisions"]) == 1 and not newest["complete"]
+    assert (await api.get("/ktui/v1/etcd/history?key=/none")).status_code == 404
+    assert (await api.get("/ktui/v1/etcd/history")).status_code == 400
+
+
+async def test_a_key_is_compared_with_the_caches_copy(api: Api) -> None:
+    created = await api.config_map("one")
+    path = f"/ktui/v1/etcd/key?key={api.facts.info().etcd_prefix}/configmaps/a/one"
+    assert (await api.get(path)).json()["cache"] is None  # nobody has filled that cache
+    await api.http.post("/ktui/v1/caches/configmaps/warm")
+    async with asyncio.timeout(10):
+        while (compared := (await api.get(path)).json()["cache"]) is None:
+            await asyncio.sleep(0.01)
+    rv = int(created["metadata"]["resourceVersion"])
+    assert compared["same"] and compared["rv"] == rv and compared["cache_rv"] >= rv
+    assert compared["resource"] == "configmaps"
+
+
+async def test_filling_a_cache_can_be_cancelled(api: Api) -> None:
+    await api.config_map("one")
+    path = "/ktui/v1/caches/configmaps/warm"
+    refused = await api.http.delete(path)
+    assert refused.status_code == 409 and "cold" in refused.json()["message"]
+    async with api.services.registry._gate:  # another cache is being filled: this one waits for its turn
+        assert (await api.http.post(path)).status_code == 202
+        cacher = api.services.registry.find("configmaps")
+        assert cacher is not None and cacher.state().state == "initializing"
+        assert (await api.http.delete(path)).status_code == 200
+        again = api.services.registry.find("configmaps")
+        assert again is not None and again is not cacher and again.state().state == "cold"
+    await api.http.post(path)
+    async with asyncio.timeout(10):
+        while not (await api.get("/ktui/v1/caches/configmaps/objects")).json()["total"]:
+            await asyncio.sleep(0.01)
+    assert (await api.http.delete(path)).status_code == 409
+    definitions = "customresourcedefinitions.apiextensions.k8s.io"
+    assert (await api.http.delete(f"/ktui/v1/caches/{definitions}/warm")).status_code == 409
+
+
 async def test_metrics_bear_upstreams_names(api: Api) -> None:
     await api.get("/api/v1/namespaces/a/configmaps?limit=1")
     text = (await api.get("/metrics")).text

@@ -124,3 +124,40 @@ async def test_the_remaining_time_of_a_lease(client: EtcdClient, browser: Browse
     await client.create(f"{prefix}/x".encode(), b"", lease)
     value = await browser.key(f"{prefix}/x")
     assert value is not None and 0 < value.ttl <= 600 and value.lease == lease
+
+
+async def test_keys_of_any_bytes_can_be_opened(client: EtcdClient, browser: Browser, prefix: str) -> None:
+    key = prefix.encode() + b"/odd/\xff\\\x01"
+    await client.create(key, b"here")
+    (row,) = (await browser.keys(f"{prefix}/odd/")).keys
+    value = await browser.key(row.key)
+    assert (
+        value is not None and value.raw == b"here" and value.key == row.key == f"{prefix}/odd/\\xff\\\\\x01"
+    )
+    assert len(await browser.history(row.key)) == 1
+
+
+async def test_what_a_field_takes(client: EtcdClient, browser: Browser, prefix: str) -> None:
+    body = b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"name":"d"},"spec":{"text":"%s"}}'
+    await client.create(f"{prefix}/w".encode(), body % (b"x" * 900))
+    value = await browser.key(f"{prefix}/w")
+    assert value is not None
+    assert [field.path for field in value.sizes[:2]] == ["spec", "spec.text"] and value.sizes[0].share > 0.85
+
+
+async def test_an_etcd_that_others_depend_on_is_read_gently(client: EtcdClient, prefix: str) -> None:
+    await put(client, prefix, *(f"/pods/a/p{i:03}" for i in range(300)), size=5_000)
+    await put(client, prefix, *(f"/secrets/a/s{i:03}" for i in range(300)), size=5_000)
+    gentle = Browser(client, prefix, gentle=True)
+    before = client.toll.received_bytes
+    pods, secrets = (await gentle.prefixes(f"{prefix}/")).children
+    assert (pods.count, pods.exact, secrets.count, secrets.exact) == (300, False, 300, False)
+    assert pods.bytes == pytest.approx(300 * 5_020, rel=0.02)
+    assert secrets.bytes == 0  # no value of a Secret has been read
+    assert client.toll.received_bytes - before < 50_000
+    before = client.toll.received_bytes
+    page = await gentle.keys(f"{prefix}/pods/", limit=200)
+    assert len(page.keys) == 200 and page.keys[0].bytes is None and page.keys[0].mod_revision > 0
+    rest = await gentle.keys(f"{prefix}/pods/", limit=200, after=page.next)
+    assert len(rest.keys) == 100 and rest.next == ""
+    assert client.toll.received_bytes - before < 50_000

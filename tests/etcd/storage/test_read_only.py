@@ -71,7 +71,7 @@ async def use_everything(client: EtcdClient, store: Store, prefix: str, rv: int)
     await browser.keys(f"{prefix}/")
     await browser.history(f"{prefix}/leased")
     leased = await browser.key(f"{prefix}/leased")
-    assert leased is not None and leased.lease and leased.ttl == -1
+    assert leased is not None and leased.lease and leased.ttl is None
     follower = asyncio.create_task(follow_compactions(client, lambda _: None))
     await asyncio.sleep(0)
     follower.cancel()

@@ -13,7 +13,7 @@ from ktui.apiserver.authn import authenticate
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
-from ktui.apiserver.pages.etcd import describe
+from ktui.apiserver.pages.etcd_key import describe
 from ktui.apiserver.pages.health import Health
 from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.router import PageRouter
@@ -24,6 +24,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.events import Progress, ServerInfo, Toll
+from ktui.wire.sizes import FieldSize
 from tests.unit.apiserver.asgi import Exchange
 
 INFO = ServerInfo(
@@ -98,6 +99,7 @@ class Stored:
     json: dict[str, Any] | None = field(default_factory=lambda: {"kind": "Secret", "data": {"p": "aHVudGVy"}})
     raw: bytes = b"hunter"
     error: str = ""
+    sizes: tuple[FieldSize, ...] = (FieldSize("data", 4, 0.66667),)
 
 
 def test_a_secret_is_shown_when_asked_only() -> None:
@@ -119,6 +121,19 @@ def test_what_was_applied_is_no_way_around() -> None:
     secret = {"metadata": {"annotations": {LAST_APPLIED: "hunter", "a": "b"}}, "stringData": {"x": "hunter"}}
     assert "hunter" not in json.dumps(redacted(secret))
     assert redacted(secret)["metadata"]["annotations"]["a"] == "b"
+
+
+def test_values_that_are_text_are_told_as_text() -> None:
+    text = Stored(key="/service/leader", kind="", json=None, raw="patroni ✓\n".encode())
+    assert describe(text, reveal=False)["text"] == "patroni ✓\n"
+    for raw in (b"\x00\x01", b"\xff", b"a\x1b[31m"):
+        assert "text" not in describe(Stored(key="/x", kind="", json=None, raw=raw), reveal=False)
+    hidden = Stored(kind="", json=None, raw=b"hunter2")
+    assert "text" not in describe(hidden, reveal=False)
+
+
+def test_what_the_fields_take_is_told_of_secrets_too() -> None:
+    assert describe(Stored(), reveal=False)["sizes"] == [{"path": "data", "size": 4, "share": 0.6667}]
 
 
 def test_other_kinds_are_shown() -> None:

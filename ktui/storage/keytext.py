@@ -1,0 +1,22 @@
+"""Keys as text and back. etcd's keys are any bytes; screens and URLs want text."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|\\)")
+
+
+def key_text(key: bytes) -> str:
+    r"""A key for people: bytes that are no UTF-8 as `\xff`, a backslash doubled. Keys of Kubernetes stay."""
+    return key.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+def key_bytes(text: str) -> bytes:
+    """The key that `key_text` wrote so."""
+    whole, parts, at = text, [], 0
+    for escape in _ESCAPE.finditer(whole):
+        parts.append(whole[at : escape.start()].encode())
+        parts.append(bytes([int(escape[1], 16)]) if escape[1] else b"\\")
+        at = escape.end()
+    return b"".join([*parts, whole[at:].encode()])
