@@ -6,30 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ktui.audit.causes import causes, fills_cache
-from ktui.audit.foresight import ASSUMED, Foreseen, Foresight
-from ktui.audit.group import Group, SlowGroup
-from ktui.audit.histogram import Histogram
+from ktui.audit.foresight import ASSUMED, Foresight
+from ktui.audit.group import Group
 from ktui.audit.moves import Move, VersionShare, best_move, shares
 from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
-from ktui.audit.report import (
-    Cheaper,
-    Estimated,
-    GroupReport,
-    Latency,
-    Lines,
-    Others,
-    Report,
-    Requests,
-    Seats,
-    SlowReport,
-    TimeSpan,
-)
+from ktui.audit.report import Lines, Others, Report, Requests, TimeSpan
+from ktui.audit.rows import group_report, slow_report
 from ktui.audit.sizes import Sizes
 from ktui.audit.tally import Tally
-from ktui.kube.advice import advise
-from ktui.kube.cautions import cautions
-from ktui.kube.routing.reasons import REASONS
 from ktui.kube.versions import Behaviour
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -71,10 +55,12 @@ def build_report(tally: Tally, question: Question) -> Report:
         versions=tuple(rows),
         groups_total=len(groups),
         groups=tuple(
-            _group(rank, group, foresight, span) for rank, group in enumerate(groups[: question.top], 1)
+            group_report(rank, group, foresight, span) for rank, group in enumerate(groups[: question.top], 1)
         ),
         others=_others(tally),
-        etcd=tuple(_slow(slow, groups, foresight) for slow in ranked_slow(list(tally.slow))[: question.top]),
+        etcd=tuple(
+            slow_report(slow, groups, foresight) for slow in ranked_slow(list(tally.slow))[: question.top]
+        ),
     )
 
 
@@ -94,9 +80,10 @@ def _summary(move: Move | None, rows: Sequence[VersionShare]) -> str:
 def _notes(tally: Tally, ranked_by: str, question: Question) -> list[str]:
     notes = [f"routes are foreseen, not logged; taken for granted: {ASSUMED}"]
     if ranked_by == BY_TIME:
+        unknown = f"{question.sizes_from} holds none of these resources" if question.sizes_from else ""
         notes.append(
-            "object counts and sizes are not known: ranked by count × latency (a WATCH by the time until "
-            "its initial events, where it is logged)"
+            f"{unknown or 'object counts and sizes are not known'}: ranked by count × latency (a WATCH by "
+            "the time until its initial events, where it is logged)"
         )
     else:
         notes.append(
@@ -152,87 +139,3 @@ def _span(tally: Tally) -> TimeSpan | None:
 
 def _iso(micros: int) -> str:
     return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="milliseconds")
-
-
-def _group(rank: int, group: Group, foresight: Foresight, span: TimeSpan | None) -> GroupReport:
-    shape, foreseen = group.key.shape, foresight.of(group)
-    request, decision, behaviour = foreseen.request, foreseen.decisions[0], foresight.versions[0]
-    return GroupReport(
-        rank=rank,
-        client=group.key.client.agent,
-        user=group.key.client.user,
-        verb=shape.verb,
-        resource=shape.resource,
-        subresource=shape.subresource,
-        scope=shape.scope,
-        selectors=shape.selectors,
-        resource_version=shape.resource_version,
-        match=shape.match,
-        limit=shape.limit,
-        continued=shape.continued,
-        initial_events=shape.initial_events,
-        count=group.count,
-        per_second=group.count / span.seconds if span and span.seconds else None,
-        latency=_latency(group.took),
-        init_latency=_latency(group.init),
-        errors={str(code): count for code, count in sorted(group.codes.items())},
-        seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
-        route=foreseen.route(),
-        reason_id=decision.reason_id,
-        reason=REASONS[decision.reason_id],
-        etcd_ops=decision.etcd_ops,
-        routes={b.version: foreseen.route(i) for i, b in enumerate(foresight.versions)},
-        estimated=_estimated(group, foreseen),
-        warnings=cautions(request, decision, behaviour),
-        cheaper=tuple(
-            Cheaper(advice.id, advice.why, advice.path, advice.decision.route.public)
-            for advice in advise(request, foreseen.state, behaviour)
-        ),
-        example=group.example,
-    )
-
-
-def _estimated(group: Group, foreseen: Foreseen) -> Estimated | None:
-    cost = foreseen.costs[0]
-    if cost is None:
-        return None
-    return Estimated(group.count * cost.etcd, group.count * cost.touched, cost.etcd, cost.touched)
-
-
-def _latency(took: Histogram) -> Latency | None:
-    if not took.count:
-        return None
-    p50, p95, p99 = (took.percentile(share) / 1000 for share in (0.5, 0.95, 0.99))
-    return Latency(p50, p95, p99, took.max / 1000, took.total / 1000)
-
-
-def _slow(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> SlowReport:
-    key = slow.key
-    took = _latency(slow.took)
-    assert took is not None  # a group is made for its first request
-    return SlowReport(
-        source=key.source,
-        what=key.what,
-        resource=key.resource,
-        scope=key.scope,
-        limit=key.limit,
-        later_page=key.later,
-        at_revision=key.pinned,
-        count=slow.count,
-        failed=slow.failed,
-        took=took,
-        max_keys=slow.keys if slow.keys >= 0 else None,
-        max_bytes=slow.size if slow.size >= 0 else None,
-        probably=tuple(_probably(slow, groups, foresight)),
-        example=slow.example,
-    )
-
-
-def _probably(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> list[str]:
-    found = [
-        f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}"
-        for group in causes(slow.key, groups, foresight)
-    ]
-    if fills_cache(slow.key):
-        found.insert(0, "an apiserver that fills (or, from 1.34 on, checks) its watch cache")
-    return found

@@ -24,10 +24,8 @@ ASSUMED = (
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """Decisions and estimated costs of one request, in the order of the versions."""
+    """Decisions and estimated costs of requests of one shape, in the order of the versions."""
 
-    request: ReadRequest
-    state: CacheState
     decisions: tuple[Decision, ...]
     costs: tuple[Cost | None, ...]
 
@@ -50,18 +48,22 @@ class Foresight:
         """What becomes of the group's requests; its example stands for all of its shape."""
         shape = group.key.shape
         if shape not in self._known:
-            self._known[shape] = self._foresee(group.example, shape)
+            self._known[shape] = self._foresee(group, shape)
         return self._known[shape]
 
-    def _foresee(self, uri: str, shape: Shape) -> Foreseen:
-        request = _request(uri)
-        state = world_of(request, progress=self._progress)
+    def request(self, group: Group) -> tuple[ReadRequest, CacheState]:
+        """The group's own example, and the state of caches and etcd that is taken for granted."""
+        request = _request(group.example)
+        return request, world_of(request, progress=self._progress)
+
+    def _foresee(self, group: Group, shape: Shape) -> Foreseen:
+        request, state = self.request(group)
         decisions = tuple(predict(request, state, behaviour) for behaviour in self.versions)
         costs = tuple(
             estimate(request, decision, behaviour, shape.resource, self._sizes)
             for decision, behaviour in zip(decisions, self.versions, strict=True)
         )
-        return Foreseen(request, state, decisions, costs)
+        return Foreseen(decisions, costs)
 
 
 def _request(uri: str) -> ReadRequest:

@@ -34,7 +34,12 @@ def duration(text: str) -> int:
 
 
 def since_epoch(moment: datetime) -> int:
-    """Microseconds since 1970; a time without zone is taken for UTC."""
+    """Microseconds since 1970; a time without zone is taken for UTC. Raises Malformed.
+
+    Go's zero time (the year 1) and its like are no times of a log: one would spoil every rate.
+    """
+    if not 1970 < moment.year < 9000:
+        raise Malformed(f"no time: the year {moment.year}")
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - _EPOCH) // _MICROSECOND
@@ -46,6 +51,8 @@ def zap_time(ts: str | float) -> int:
         if isinstance(ts, str):
             return since_epoch(datetime.fromisoformat(ts))
         return since_epoch(_EPOCH + timedelta(seconds=ts))
+    except Malformed:
+        raise
     except (ValueError, OverflowError):
         raise Malformed(f"no time: {str(ts)[:40]!r}") from None
 

@@ -39,7 +39,7 @@ class Group:
             return
         self.done += 1
         self.took.add(request.took)
-        if request.code >= 400:
+        if 400 <= request.code <= 999:
             self.codes[request.code] += 1
         if request.init >= 0:
             self.init.add(request.init)

@@ -55,7 +55,7 @@ def shape_of_uri(uri: str) -> Shape | None:
     return _shape_of(canonical(uri)) if len(uri) <= LONGEST_URI else None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _shape_of(uri: str) -> Shape | None:
     try:
         return shape_of(parse_request(uri))

@@ -21,6 +21,7 @@ MOST_SLOW_GROUPS = 1024
 EXAMPLES = 6
 _ALIKE = 2  # examples of one kind
 _EXAMPLE_BYTES = 160
+_NAME_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Tally:
         if shape is None:
             self.unrouted += request.done
             return
-        key = Key(client_of(request.agent, request.user), shape)
+        key = Key(client_of(request.agent[:_NAME_BYTES], request.user[:_NAME_BYTES]), shape)
         group = self.groups.get(key) or self.groups.add(key, Group(key, request.uri))
         group.add(request)
 

@@ -119,17 +119,24 @@ def _cell(column: Column, row: Row) -> Text:
 
 
 def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
-    """Cheaper forms and warnings of the costliest groups that have any."""
-    advised = [group for group in groups if group.cheaper or group.warnings][:_ADVISED]
+    """Cheaper forms and warnings of the costliest shapes that have any; clients of one shape together."""
+    shapes: dict[tuple[str, str], list[GroupReport]] = {}
+    for group in groups:
+        if group.cheaper or group.warnings:
+            shapes.setdefault((words.what(group), words.how(group)), []).append(group)
+    advised = list(shapes.values())[:_ADVISED]
     _section(console, "write instead", advised)
-    for group in advised:
-        console.print(Text(f"  #{group.rank} {printable(group.example)}", overflow="fold"))
-        for cheaper in group.cheaper:
-            style = _STYLES.get(cheaper.route, "")
-            line = Text.assemble((f"{cheaper.route}  ", style), printable(cheaper.path))
+    for alike in advised:
+        first = alike[0]
+        ranks = ", ".join(f"#{group.rank}" for group in alike)
+        console.print(Text(f"  {ranks}  {printable(first.example)}", overflow="fold"))
+        for cheaper in first.cheaper:
+            line = Text.assemble(
+                (f"{cheaper.route:<5}  ", _STYLES.get(cheaper.route, "")), printable(cheaper.path)
+            )
             console.print(_indented(line, 5))
             console.print(_indented(Text(printable(cheaper.why), "dim"), 12))
-        for warning in group.warnings:
+        for warning in first.warnings:
             console.print(_indented(Text(f"! {printable(warning)}", "red"), 5))
 
 

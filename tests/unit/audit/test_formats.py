@@ -209,6 +209,7 @@ def test_what_belongs_to_a_log_without_being_counted(line: bytes) -> None:
         (EXAMPLE.replace(b"I0823", b"I1399"), "no day"),
         (b'{"msg":"request stats","ts":"yesterday","time spent":"1ms"}', "no time"),
         (audit_event(Request("list", "/", "a", "u", NEWEST, 1), "Halfway"), "unknown audit stage"),
+        (audit_event(Request("list", "/", "a", "u", NEWEST - 60 * YEAR, 1)), "no time: the year 19"),
     ],
 )
 def test_malformed_lines_say_why(line: bytes, why: str) -> None:

@@ -57,7 +57,7 @@ def test_etcds_times(ts: str | float) -> None:
     assert zap_time(ts) == 1_787_475_354_330_000
 
 
-@pytest.mark.parametrize("ts", ["soon", float("inf"), float("nan"), 1e300])
+@pytest.mark.parametrize("ts", ["soon", "0001-01-01T00:00:00Z", 0, float("inf"), float("nan"), 1e300])
 def test_what_is_no_time(ts: str | float) -> None:
     with pytest.raises(Malformed):
         zap_time(ts)

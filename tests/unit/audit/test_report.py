@@ -209,6 +209,27 @@ def test_a_resource_of_unknown_size_has_no_estimate_and_comes_last() -> None:
     assert report.groups[1].estimated is None
 
 
+def test_without_any_size_the_ranking_is_by_time_and_says_so() -> None:
+    lines = [audit_event(listed("/api/v1/secrets", took=9)), audit_event(listed("/api/v1/configmaps"))]
+    for question, text in (
+        ({}, "sizes are not known"),
+        ({"sizes": SIZES, "sizes_from": "S"}, "S holds none"),
+    ):
+        report = report_of(lines, **question)
+        assert [group.resource for group in report.groups] == ["configmaps", "secrets"]
+        assert report.ranked_by == BY_TIME
+        assert any(text in note for note in report.notes)
+
+
+def test_advice_is_about_the_groups_own_request() -> None:
+    uris = [f"/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-{n}" for n in (1, 2)]
+    report = report_of(audit_event(listed(uri, agent=f"agent-{uri[-1]}")) for uri in uris)
+    for group in report.groups:
+        assert group.client[-1] == group.example[-1]
+        assert all(f"node-{group.client[-1]}" in cheaper.path for cheaper in group.cheaper)
+        assert group.cheaper
+
+
 def slow(**changes: object) -> SlowRequest:
     request = SlowRequest(
         "apply", "range", "/registry/pods/", "/registry/pods0", 0, 0, AT, 900_000, 60_077, 602_251_227

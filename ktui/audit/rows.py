@@ -1,0 +1,102 @@
+"""The rows of a report: one of a group of requests, one of slow ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ktui.audit.causes import causes, fills_cache
+from ktui.audit.foresight import Foreseen, Foresight
+from ktui.audit.group import Group, SlowGroup
+from ktui.audit.histogram import Histogram
+from ktui.audit.report import Cheaper, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
+from ktui.kube.advice import advise
+from ktui.kube.cautions import cautions
+from ktui.kube.routing.reasons import REASONS
+
+
+def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan | None) -> GroupReport:
+    shape, foreseen = group.key.shape, foresight.of(group)
+    (request, state), decision, behaviour = (
+        foresight.request(group),
+        foreseen.decisions[0],
+        foresight.versions[0],
+    )
+    return GroupReport(
+        rank=rank,
+        client=group.key.client.agent,
+        user=group.key.client.user,
+        verb=shape.verb,
+        resource=shape.resource,
+        subresource=shape.subresource,
+        scope=shape.scope,
+        selectors=shape.selectors,
+        resource_version=shape.resource_version,
+        match=shape.match,
+        limit=shape.limit,
+        continued=shape.continued,
+        initial_events=shape.initial_events,
+        count=group.count,
+        per_second=group.count / span.seconds if span and span.seconds else None,
+        latency=_latency(group.took),
+        init_latency=_latency(group.init),
+        errors={str(code): count for code, count in sorted(group.codes.items())},
+        seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
+        route=foreseen.route(),
+        reason_id=decision.reason_id,
+        reason=REASONS[decision.reason_id],
+        etcd_ops=decision.etcd_ops,
+        routes={b.version: foreseen.route(i) for i, b in enumerate(foresight.versions)},
+        estimated=_estimated(group, foreseen),
+        warnings=cautions(request, decision, behaviour),
+        cheaper=tuple(
+            Cheaper(advice.id, advice.why, advice.path, advice.decision.route.public)
+            for advice in advise(request, state, behaviour)
+        ),
+        example=group.example,
+    )
+
+
+def _estimated(group: Group, foreseen: Foreseen) -> Estimated | None:
+    cost = foreseen.costs[0]
+    if cost is None:
+        return None
+    return Estimated(group.count * cost.etcd, group.count * cost.touched, cost.etcd, cost.touched)
+
+
+def _latency(took: Histogram) -> Latency | None:
+    if not took.count:
+        return None
+    p50, p95, p99 = (took.percentile(share) / 1000 for share in (0.5, 0.95, 0.99))
+    return Latency(p50, p95, p99, took.max / 1000, took.total / 1000)
+
+
+def slow_report(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> SlowReport:
+    key = slow.key
+    took = _latency(slow.took)
+    assert took is not None  # a group is made for its first request
+    return SlowReport(
+        source=key.source,
+        what=key.what,
+        resource=key.resource,
+        scope=key.scope,
+        limit=key.limit,
+        later_page=key.later,
+        at_revision=key.pinned,
+        count=slow.count,
+        failed=slow.failed,
+        took=took,
+        max_keys=slow.keys if slow.keys >= 0 else None,
+        max_bytes=slow.size if slow.size >= 0 else None,
+        probably=tuple(_probably(slow, groups, foresight)),
+        example=slow.example,
+    )
+
+
+def _probably(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> list[str]:
+    found = [
+        f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}"
+        for group in causes(slow.key, groups, foresight)
+    ]
+    if fills_cache(slow.key):
+        found.insert(0, "an apiserver that fills (or, from 1.34 on, checks) its watch cache")
+    return found
