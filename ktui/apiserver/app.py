@@ -7,12 +7,13 @@ import itertools
 import logging
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
-from ktui.apiserver.authn import authenticate
+from ktui.apiserver.authn import authorize, identify
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
 from ktui.apiserver.http.request import ClientGone, Request
 from ktui.apiserver.http.response import Response
+from ktui.apiserver.identity import audit_id, flow_headers, flow_of
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages.answers import send_status
 from ktui.apiserver.pages.routes import Pages
@@ -20,6 +21,7 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
 from ktui.kube.requestinfo import parse_path, request_verb
+from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, internal_error
 from ktui.telemetry.meter import Meter
 
@@ -71,16 +73,21 @@ class Application:
     async def _serve(self, request: Request, response: Response) -> None:
         info = parse_path(request.path)
         verb = request_verb(request.method, info, request.query)
-        response.add_headers([("cache-control", "no-cache, private")])
+        behaviour = self._services.settings.behaviour
+        response.add_headers([("audit-id", audit_id(request)), ("cache-control", "no-cache, private")])
         try:
-            authenticate(request, self._services.token, info, verb)
+            who = identify(request, self._services.token)
+            flow = flow_of(who, info, verb, behaviour.minor)
+            if flow_controlled(behaviour):
+                response.add_headers(flow_headers(flow))
+            authorize(who, request, info, verb)
         except StatusError as error:
             await send_status(response, error)
             return
         if info.is_resource or request.path.split("/")[1] in ("api", "apis"):
             meter = Meter(request_id=next(self._ids))
-            behaviour = self._services.settings.behaviour
-            await self._api.serve(Call(request, response, info, verb, behaviour, self._services.bus, meter))
+            call = Call(request, response, info, verb, behaviour, self._services.bus, meter, flow.level)
+            await self._api.serve(call)
         else:
             await self._serve_page(request, response)
 

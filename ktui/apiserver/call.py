@@ -15,6 +15,7 @@ from ktui.telemetry.events import RequestFinished, RequestRouted, RequestStarted
 from ktui.telemetry.meter import Meter
 
 if TYPE_CHECKING:
+    from ktui.kube.flowcontrol import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
     from ktui.kube.resources import Resource
     from ktui.kube.versions import Behaviour
@@ -25,7 +26,10 @@ WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 
 @dataclass(slots=True)
 class Call:
-    """State of one request. `route` is "" until storage was asked."""
+    """State of one request. `route` is "" until storage was asked.
+
+    `level` is the priority level under which the request falls.
+    """
 
     request: Request
     response: Response
@@ -34,6 +38,7 @@ class Call:
     behaviour: Behaviour
     bus: Bus
     meter: Meter
+    level: PriorityLevel
     resource: Resource | None = None
     decision: Decision | None = None
     route: str = ""

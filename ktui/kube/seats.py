@@ -152,7 +152,7 @@ def watch_seats(
     if not (streaming or legacy):
         return 1
     from_cache = ListWork(
-        work.objects, work.average_bytes, 0, True, work.selectors, work.single, stale=work.stale
+        work.objects, work.average_bytes, work.limit, True, work.selectors, work.single, stale=work.stale
     )
     return list_seats(behaviour, from_cache, priority_level_max)
 

@@ -1,4 +1,8 @@
-"""Flow-control seats of a request: only told, nothing is queued here."""
+"""Flow-control seats of a request: only told, nothing is queued here.
+
+Nobody queues at the level `exempt`, so seats mean nothing there: they are told as
+for an ordinary user, whose level is `global-default`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
+from ktui.kube.flowcontrol import LEVELS
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.seats import ListWork, list_from_cache, list_seats, watch_seats
 
@@ -18,7 +23,7 @@ def seats_of_list(
     server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection
 ) -> int:
     """Seats of a LIST by the present size of its resource."""
-    return list_seats(call.behaviour, _work(server, call, cacher, options, selection))
+    return list_seats(call.behaviour, _work(server, call, cacher, options, selection), _cap(call))
 
 
 def seats_of_watch(
@@ -26,7 +31,13 @@ def seats_of_watch(
 ) -> int:
     """Seats of a WATCH, by its options as the client sent them."""
     work = _work(server, call, cacher, options, selection)
-    return watch_seats(call.behaviour, work, options.resource_version, options.send_initial_events)
+    asked = options.resource_version, options.send_initial_events
+    return watch_seats(call.behaviour, work, *asked, _cap(call))
+
+
+def _cap(call: Call) -> int | None:
+    level = LEVELS["global-default"] if call.level.name == "exempt" else call.level
+    return level.max_seats
 
 
 def _work(server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection) -> ListWork:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ktui.apiserver.authn import authenticate
+from ktui.apiserver.authn import authorize, identify
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
@@ -176,12 +176,14 @@ def test_metrics_text() -> None:
 def let_in(path: str, authorization: str = "", method: str = "GET") -> None:
     exchange = Exchange(path, method=method, headers={"Authorization": authorization})
     info = parse_path(path)
-    authenticate(exchange.request, "s3cret", info, request_verb(method, info))
+    who = identify(exchange.request, "s3cret")
+    authorize(who, exchange.request, info, request_verb(method, info))
 
 
 def test_the_token_lets_in() -> None:
     let_in("/api/v1/pods", "Bearer s3cret")
-    authenticate(Exchange("/metrics").request, None, parse_path("/metrics"), "GET")
+    request = Exchange("/metrics").request
+    authorize(identify(request, None), request, parse_path("/metrics"), "GET")
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/livez", "/healthz", "/version"])

@@ -1,0 +1,34 @@
+"""The headers by which a request can be found again: its audit id and its flow schema."""
+
+from __future__ import annotations
+
+import uuid
+
+from ktui.apiserver.authn import api_verb
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Headers
+from ktui.kube.flowcontrol import Asked, FlowSchema, Requester, classify
+from ktui.kube.requestinfo import RequestInfo
+
+# kube-apiserver: a client's own Audit-ID is kept up to this length.
+MAX_AUDIT_ID = 64
+
+
+def audit_id(request: Request) -> str:
+    """The client's own, or a new one."""
+    return request.headers.get("audit-id", "")[:MAX_AUDIT_ID] or str(uuid.uuid4())
+
+
+def flow_of(who: Requester, info: RequestInfo, verb: str, minor: int) -> FlowSchema:
+    """Under which flow schema the request falls."""
+    if not info.is_resource:
+        return classify(who, Asked(api_verb(verb), path=info.path), minor)
+    asked = Asked(api_verb(verb), info.group, info.resource, info.subresource)
+    return classify(who, asked, minor)
+
+
+def flow_headers(flow: FlowSchema) -> Headers:
+    return [
+        ("x-kubernetes-pf-flowschema-uid", flow.uid),
+        ("x-kubernetes-pf-prioritylevel-uid", flow.level.uid),
+    ]

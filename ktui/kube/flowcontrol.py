@@ -1,0 +1,170 @@
+"""API Priority and Fairness: which flow schema a request falls under, and what its level allows.
+
+The configuration that kube-apiserver makes for itself (1.22 on), for the default concurrency of
+400 + 200. A request belongs to the first schema, by precedence, that matches it.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ktui.kube.seats import priority_level_max
+
+MASTERS = "system:masters"
+NODES = "system:nodes"
+SERVICE_ACCOUNT = "system:serviceaccount:"
+_SERVER_SEATS = 600
+
+
+class Requester(NamedTuple):
+    """Who asks."""
+
+    user: str
+    groups: tuple[str, ...] = ()
+
+    @property
+    def service_account_namespace(self) -> str:
+        """The namespace of a service account, "" for other users."""
+        return self.user.split(":")[2] if self.user.startswith(SERVICE_ACCOUNT) else ""
+
+
+class Asked(NamedTuple):
+    """What is asked. `verb` as in a flow schema's rules: "get", "list" …; `path` without a resource."""
+
+    verb: str
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityLevel:
+    """`shares` of the server's concurrency; `hand_size` 0: nothing is queued."""
+
+    name: str
+    shares: int
+    hand_size: int = 0
+
+    @property
+    def uid(self) -> str:
+        return _uid("prioritylevelconfigurations", self.name)
+
+    @property
+    def max_seats(self) -> int | None:
+        """The most seats that one request may take of a queuing level (1.25 on), None without a cap."""
+        if not self.hand_size:
+            return None
+        nominal = math.ceil(_SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values()))
+        return priority_level_max(nominal, self.hand_size)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSchema:
+    """A schema that a request fell under."""
+
+    name: str
+    level: PriorityLevel
+
+    @property
+    def uid(self) -> str:
+        """Made from the name: the same in every ktui, though not that of an object in etcd."""
+        return _uid("flowschemas", self.name)
+
+
+LEVELS = {
+    level.name: level
+    for level in (
+        PriorityLevel("exempt", 0),
+        PriorityLevel("system", 30, 6),
+        PriorityLevel("node-high", 40, 6),
+        PriorityLevel("leader-election", 10, 4),
+        PriorityLevel("workload-high", 40, 6),
+        PriorityLevel("workload-low", 100, 6),
+        PriorityLevel("global-default", 20, 6),
+        PriorityLevel("catch-all", 5),
+    )
+}
+
+_PROBES = ("/healthz", "/livez", "/readyz")
+_HOLDERS = ("system:kube-controller-manager", "system:kube-scheduler")
+_LEASES = ("leases", "coordination.k8s.io")
+_ELECTION_VERBS = ("get", "create", "update")
+_ENDPOINT_CONTROLLERS = (
+    "system:kube-controller-manager",
+    f"{SERVICE_ACCOUNT}kube-system:endpoint-controller",
+    f"{SERVICE_ACCOUNT}kube-system:endpointslicemirroring-controller",
+)
+
+_Match = Callable[[Requester, Asked], bool]
+
+
+class _Rule(NamedTuple):
+    name: str
+    level: str
+    matches: _Match
+    first: int = 0
+    last: int = 99
+
+
+def classify(requester: Requester, asked: Asked, minor: int) -> FlowSchema:
+    """The flow schema of a request to kube-apiserver 1.`minor`."""
+    rule = next(rule for rule in _rules(minor) if rule.matches(requester, asked))
+    return FlowSchema(rule.name, LEVELS[rule.level])
+
+
+def _rules(minor: int) -> Iterator[_Rule]:
+    return (rule for rule in _RULES if rule.first <= minor <= rule.last)
+
+
+def _uid(resource: str, name: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"flowcontrol.apiserver.k8s.io/{resource}/{name}"))
+
+
+def _probe(_: Requester, asked: Asked) -> bool:
+    return asked.verb == "get" and asked.path.rstrip("/") in _PROBES
+
+
+def _in_kube_system(who: Requester) -> bool:
+    return who.service_account_namespace == "kube-system"
+
+
+def _elects(asked: Asked, *resources: tuple[str, str]) -> bool:
+    return asked.verb in _ELECTION_VERBS and (asked.resource, asked.group) in resources
+
+
+def _system_election(who: Requester, asked: Asked) -> bool:
+    return (who.user in _HOLDERS or _in_kube_system(who)) and _elects(asked, _LEASES)
+
+
+def _endpoints(who: Requester, asked: Asked) -> bool:
+    return who.user in _ENDPOINT_CONTROLLERS and _elects(asked, ("endpoints", ""))
+
+
+def _workload_election(who: Requester, asked: Asked) -> bool:
+    return _in_kube_system(who) and _elects(asked, _LEASES, ("configmaps", ""), ("endpoints", ""))
+
+
+def _node_heartbeat(who: Requester, asked: Asked) -> bool:
+    heartbeat = (asked.resource, asked.group) in (("nodes", ""), _LEASES)
+    return NODES in who.groups and heartbeat and asked.subresource in ("", "status")
+
+
+_RULES = (
+    _Rule("exempt", "exempt", lambda who, _: MASTERS in who.groups),
+    _Rule("probes", "exempt", _probe),
+    _Rule("system-leader-election", "leader-election", _system_election),
+    _Rule("endpoint-controller", "workload-high", _endpoints, 24, 33),
+    _Rule("workload-leader-election", "leader-election", _workload_election, 0, 33),
+    _Rule("system-node-high", "node-high", _node_heartbeat, 22),
+    _Rule("system-nodes", "system", lambda who, _: NODES in who.groups),
+    _Rule("kube-controller-manager", "workload-high", lambda who, _: who.user == _HOLDERS[0]),
+    _Rule("kube-scheduler", "workload-high", lambda who, _: who.user == _HOLDERS[1]),
+    _Rule("kube-system-service-accounts", "workload-high", lambda who, _: _in_kube_system(who)),
+    _Rule("service-accounts", "workload-low", lambda who, _: bool(who.service_account_namespace)),
+    _Rule("global-default", "global-default", lambda who, _: True),
+)
