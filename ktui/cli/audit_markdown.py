@@ -11,7 +11,7 @@ from ktui.cli import audit_words as words
 from ktui.cli.explain_text import printable
 
 # What would be markup, a link or a mention in some Markdown: all of it is shown as it is.
-_SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|~@&$-]")
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~@&$]")
 
 
 def markdown(report: Report) -> str:
@@ -74,7 +74,7 @@ def _slow(report: Report) -> Iterator[str]:
 def _versions(report: Report) -> Iterator[str]:
     yield _row("version", "LISTs from etcd", "from the cache", "refused", "etcd reads (estimated)")
     yield _row("-", "-:", "-:", "-:", "-:")
-    for v in report.versions:
+    for v in words.changing(report.versions):
         total = v.cache + v.etcd + v.refused
         read = "" if v.etcd_bytes is None else words.size(v.etcd_bytes)
         yield _row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)

@@ -144,21 +144,7 @@ def _versions(console: Console, rows: Sequence[VersionShare]) -> None:
     if not any(row.cache + row.etcd + row.refused for row in rows):
         return
     _section(console, "your LISTs under this version and later ones", rows)
-    console.print(_table(_VERSIONS, _distinct(rows), console.width))
-
-
-def _distinct(rows: Sequence[VersionShare]) -> list[VersionShare]:
-    """Only versions in which something changes."""
-    kept: list[VersionShare] = []
-    for row in rows:
-        before = kept[-1] if kept else None
-        if before is None or (row.cache, row.etcd, row.etcd_bytes) != (
-            before.cache,
-            before.etcd,
-            before.etcd_bytes,
-        ):
-            kept.append(row)
-    return kept
+    console.print(_table(_VERSIONS, words.changing(rows), console.width))
 
 
 def _share(part: int, row: VersionShare) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ktui.audit.moves import VersionShare
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -143,3 +146,16 @@ def others(report: Report) -> str:
         f"others: {o.groups_folded:,} small groups of {o.list:,} LISTs, {o.get:,} GETs and {o.watch:,} "
         f"WATCHes, and {o.slow:,} slow etcd requests"
     )
+
+
+def changing(rows: Sequence[VersionShare]) -> list[VersionShare]:
+    """The chosen version, and those of the later ones in which something changes."""
+    kept: list[VersionShare] = []
+    for row in rows:
+        if not kept or _served(row) != _served(kept[-1]):
+            kept.append(row)
+    return kept
+
+
+def _served(row: VersionShare) -> tuple[int, int, float | None]:
+    return row.cache, row.etcd, row.etcd_bytes

@@ -158,6 +158,29 @@ def test_what_a_container_runtime_or_journal_puts_before_a_line_is_skipped(prefi
     assert read(prefix + EXAMPLE) == read(EXAMPLE)
 
 
+def test_a_stack_trace_over_several_lines_does_no_harm() -> None:
+    lines = [EXAMPLE.replace(b"resp=200", b"resp=500 statusStack=<"), b"\tgoroutine 1 [running]:", b" >"]
+    failed, *trace = map(read, lines)
+    assert isinstance(failed, Request)
+    assert failed.code == 500
+    assert trace == [None, None]
+
+
+def test_a_streaming_list_says_when_its_initial_events_were_sent() -> None:
+    line = EXAMPLE.replace(
+        b"apf_iseats=1", b'apf_init_latency="2ms" apf_iseats=1 watchlist_init_latency="1.5s"'
+    )
+    request = read(line)
+    assert isinstance(request, Request)
+    assert request.init == 1_500_000
+
+
+def test_a_client_cannot_write_its_own_status() -> None:
+    request = read(EXAMPLE.replace(b"36cfcbe3", b'x\\" resp=999'))
+    assert isinstance(request, Request)
+    assert request.code == 200
+
+
 def test_an_etcd_line_of_the_field() -> None:
     line = (
         b'{"level":"warn","ts":"2022-05-24T07:56:42.184+0200","caller":"etcdserver/util.go:166","msg":'

@@ -209,6 +209,18 @@ def test_the_table_fits_the_terminal(
     assert any(line.endswith("later") for line in map(str.rstrip, lines)) == (width >= 120)
 
 
+def test_an_audit_loads_no_screen_and_no_server(log: Path) -> None:
+    code = (
+        "import sys; from ktui.cli.main import main; main(['audit', sys.argv[1], '--no-attach', '--json']);"
+        "print([m for m in ('textual', 'grpc', 'granian') if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(log)], capture_output=True, text=True, check=True,
+        cwd=Path(__file__).parents[3],
+    )  # fmt: skip
+    assert done.stderr == "[]\n"
+
+
 def test_help_has_examples(audit: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["audit", "--help"])
