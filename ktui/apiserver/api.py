@@ -13,6 +13,7 @@ from ktui.apiserver.pages.answers import send_json, send_status
 from ktui.apiserver.pages.discovery import find_document
 from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
+from ktui.apiserver.verbs.seats import seats_of_any
 from ktui.kube.status import StatusError, internal_error, method_not_allowed
 from ktui.telemetry.meter import metered
 
@@ -64,9 +65,12 @@ class Api:
             if call.resource is not None and call.verb in READS and call.decision is None:
                 refusal = refusal_of(call)
                 call.decided(refusal, refusal.route.value)
+            call.meter.seats = call.meter.seats or seats_of_any(self._server, call)
             await self._fail(call, error)
         except TextNotFound:
             call.error = NOT_FOUND_TEXT.strip()
+            call.meter.seats = seats_of_any(self._server, call)
+            call.stamp()
             await call.response.text(404, NOT_FOUND_TEXT)
         except ClientGone:
             call.error = "client gone"
@@ -87,6 +91,8 @@ class Api:
         if call.verb != "GET":
             raise method_not_allowed()
         document, media_type = found
+        call.meter.seats = seats_of_any(self._server, call)
+        call.stamp()
         await send_json(call.response, document, media_type=media_type)
 
     @staticmethod

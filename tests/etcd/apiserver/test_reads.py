@@ -199,6 +199,17 @@ async def test_refusals_bear_the_headers_as_well(
     assert answer.status_code == code
     assert answer.headers.get("x-ktui-route") == route
     assert "fetched=0" in answer.headers["x-ktui-cost"]
+    assert "seats=0" not in answer.headers["x-ktui-cost"]
     assert "total;dur=" in answer.headers["server-timing"]
     if reason is not None:
         assert answer.headers["x-ktui-reason"].split()[0] == reason
+
+
+async def test_answers_can_be_found_again(api: Api) -> None:
+    own = await api.get(COLLECTION, **{"Audit-ID": "mine"})
+    other = await api.get(COLLECTION, **{"Impersonate-User": "system:kube-scheduler"})
+    assert own.headers["audit-id"] == "mine" != other.headers["audit-id"]
+    flow, level = "x-kubernetes-pf-flowschema-uid", "x-kubernetes-pf-prioritylevel-uid"
+    assert own.headers[flow] != other.headers[flow]
+    assert own.headers[level] != other.headers[level]
+    assert flow not in (await api.get(COLLECTION, Authorization="Bearer wrong")).headers
