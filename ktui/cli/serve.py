@@ -62,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     from ktui.cli.composition import ServeConfig
     from ktui.cli.parent import die_with_parent
+    from ktui.cli.runtime import share_turns
 
+    share_turns()
     if args.parent:
         die_with_parent(args.parent)
     try:
@@ -85,12 +87,14 @@ def _event_loop() -> Callable[[], AbstractEventLoop] | None:
 async def _serve(config: ServeConfig) -> int:
     from ktui.apiserver.http.server import PortInUse
     from ktui.cli.composition import Composition
+    from ktui.cli.runtime import spare_the_collector
     from ktui.etcd.errors import EtcdError
     from ktui.telemetry.recording import RecordingError
 
     composition = Composition(config)
     try:
         await composition.start()
+        spare_the_collector()
         print(f"serving {composition.url}", flush=True)
         await composition.until_stopped()
     except (EtcdError, PortInUse, RecordingError) as error:

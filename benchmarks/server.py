@@ -1,0 +1,96 @@
+"""The server under test: an embedded etcd full of pods, and a `ktui serve` over it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import grpc.aio
+from aetcd import rpc
+
+from benchmarks.http import Client
+from benchmarks.pods import seeded, template
+from ktui.etcd.embedded import EmbeddedEtcd
+
+TOKEN = "benchmark"
+NO_MATCH = "/api/v1/pods?resourceVersion=0&labelSelector=no%3Dsuch"
+_KEYS_A_TXN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """`ready_seconds` from starting the process to the first LIST from its cache."""
+
+    port: int
+    pid: int
+    etcd: str
+    ready_seconds: float
+
+    def client(self) -> Client:
+        return Client(self.port, TOKEN)
+
+    def memory(self) -> float:
+        """Resident megabytes."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1000
+        raise RuntimeError("this system does not tell a process' memory")
+
+
+@asynccontextmanager
+async def serving(pods: int) -> AsyncIterator[Serving]:
+    """An etcd with so many pods, and a server over it whose pods are warm."""
+    etcd = await EmbeddedEtcd.start()
+    try:
+        await _seed(etcd.endpoint, seeded(template(), pods))
+        started = time.perf_counter()
+        process = _serve(etcd.endpoint)
+        try:
+            port = await asyncio.to_thread(_port_of, process)
+            await asyncio.to_thread(_await_ready, port)
+            yield Serving(port, process.pid, etcd.endpoint, time.perf_counter() - started)
+        finally:
+            process.terminate()
+            process.wait()
+    finally:
+        await etcd.stop()
+
+
+async def _seed(endpoint: str, pods: Iterable[tuple[bytes, bytes]]) -> None:
+    limit = [("grpc.max_send_message_length", -1)]
+    async with grpc.aio.insecure_channel(endpoint.removeprefix("http://"), options=limit) as channel:
+        store, remaining = rpc.KVStub(channel), iter(pods)
+        while batch := list(islice(remaining, _KEYS_A_TXN)):
+            puts = [rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value)) for key, value in batch]
+            await store.Txn(rpc.TxnRequest(success=puts))
+
+
+def _serve(endpoint: str) -> subprocess.Popen[str]:
+    about_etcd = ["--etcd", endpoint, "--etcd-prefix=/registry", "--allow-writes", "--assume-watch-progress"]
+    words = [sys.executable, "-m", "ktui", "serve", *about_etcd, "--warm=pods", f"--token={TOKEN}"]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+
+def _port_of(process: subprocess.Popen[str]) -> int:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("serving "):
+            return int(line.rpartition(":")[2])
+    raise RuntimeError("ktui serve did not start")
+
+
+def _await_ready(port: int) -> None:
+    """Asks until the cache answers; until then the server answers 429."""
+    client = Client(port, TOKEN)
+    while True:
+        with suppress(RuntimeError):
+            client.get(NO_MATCH)
+            return
+        time.sleep(0.02)

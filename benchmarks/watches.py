@@ -1,0 +1,80 @@
+"""How fast events reach many watchers: every watcher is sent every event."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import grpc.aio
+from aetcd import rpc
+
+from benchmarks.figures import Figure
+from benchmarks.http import unverified
+from benchmarks.pods import PREFIX, name_of, namespace_of, template
+from benchmarks.server import NO_MATCH, TOKEN, Serving
+
+WATCHERS, EVENTS = 100, 200
+_HEAD_END = b"\r\n\r\n"
+_EVENT = b'{"type":"MODIFIED"'
+
+
+async def fan_out(server: Serving) -> Figure:
+    """Events delivered a second, from the first write to the last event read; this client is part of it."""
+    rv = await asyncio.to_thread(_rv, server)
+    watches = await asyncio.gather(*(_open(server.port, rv) for _ in range(WATCHERS)))
+    reading = [asyncio.create_task(_read(reader)) for reader, _ in watches]
+    started = time.perf_counter()
+    await _write(server.etcd)
+    delivered = sum(await asyncio.gather(*reading))
+    seconds = time.perf_counter() - started
+    for _, writer in watches:
+        writer.close()
+    lost = WATCHERS * EVENTS - delivered
+    note = f"{EVENTS} events each" + (f", {lost:,} lost to slow watchers' ends" if lost else "")
+    return Figure("100 watchers", delivered / seconds, "events/s", note)
+
+
+def _rv(server: Serving) -> str:
+    client = server.client()
+    rv: str = client.json(NO_MATCH)["metadata"]["resourceVersion"]
+    client.close()
+    return rv
+
+
+async def _open(port: int, rv: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A watch that has been answered: the head has been read."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=unverified(), limit=1 << 20)
+    path = f"/api/v1/pods?watch=1&resourceVersion={rv}"
+    head = f"GET {path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {TOKEN}\r\n\r\n"
+    writer.write(head.encode())
+    answer = await reader.readuntil(_HEAD_END)
+    if b" 200 " not in answer.partition(b"\r\n")[0]:
+        raise RuntimeError(f"WATCH was answered with {answer[:60]!r}")
+    return reader, writer
+
+
+async def _read(reader: asyncio.StreamReader) -> int:
+    """Count events until all have come, or until the server ends the stream of a client that is too slow.
+
+    A mark that is cut in two is put together again.
+    """
+    seen, rest = 0, b""
+    while seen < EVENTS and (piece := await reader.read(1 << 18)):
+        piece = rest + piece
+        seen += piece.count(_EVENT)
+        rest = piece[-(len(_EVENT) - 1) :]
+    return seen
+
+
+async def _write(endpoint: str) -> None:
+    """Put one pod again and again, several writes under way."""
+    key = PREFIX + f"{namespace_of(0)}/{name_of(0)}".encode()
+    value = template()
+    async with grpc.aio.insecure_channel(endpoint.removeprefix("http://")) as channel:
+        store, turns = rpc.KVStub(channel), asyncio.Semaphore(8)
+
+        async def put() -> None:
+            async with turns:
+                await store.Put(rpc.PutRequest(key=key, value=value))
+
+        await asyncio.gather(*(put() for _ in range(EVENTS)))

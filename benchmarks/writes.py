@@ -1,0 +1,58 @@
+"""A steady stream of writes, made by a process of its own beside what is measured.
+
+usage: python -m benchmarks.writes ETCD-ENDPOINT PODS EVENTS-A-SECOND
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle
+
+import grpc.aio
+from aetcd import rpc
+
+from benchmarks.pods import seeded, template
+
+RATE = 2000
+_KEYS_A_TXN = 10
+_DISTINCT = 5000
+
+
+@contextmanager
+def steady_writes(endpoint: str, pods: int) -> Iterator[subprocess.Popen[bytes]]:
+    """While the block runs, RATE pods a second are written anew; it begins with the first of them."""
+    words = [endpoint, str(pods), str(RATE)]
+    process = subprocess.Popen([sys.executable, "-m", "benchmarks.writes", *words], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def _write(endpoint: str, pods: int, rate: int) -> None:
+    """Write until killed. Told is the first write, so that nobody measures before."""
+    keys_and_values = cycle(list(seeded(template(), min(pods, _DISTINCT))))
+    loop = asyncio.get_running_loop()
+    async with grpc.aio.insecure_channel(endpoint.removeprefix("http://")) as channel:
+        store = rpc.KVStub(channel)
+        due, begun = loop.time(), False
+        while True:
+            batch = [next(keys_and_values) for _ in range(_KEYS_A_TXN)]
+            puts = [rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value)) for key, value in batch]
+            await store.Txn(rpc.TxnRequest(success=puts))
+            if not begun:
+                begun = True
+                print("writing", flush=True)
+            due += _KEYS_A_TXN / rate
+            await asyncio.sleep(max(0.0, due - loop.time()))
+
+
+if __name__ == "__main__":
+    asyncio.run(_write(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
