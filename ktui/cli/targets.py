@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ktui.client.connection import Connection
     from ktui.client.target import Target
 
+# A demo cluster for one command: large enough to tell forms apart, filled in some seconds.
+PODS, NODES = 600, 20
+
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     server = parser.add_argument_group("server")
@@ -62,12 +65,12 @@ async def _demo(user_agent: str) -> AsyncIterator[Target]:
     from ktui.workloads.demo.plan import DemoSize, make_plan
     from ktui.workloads.seeding import seed
 
-    print("ktui: no server runs here; starting one with a demo cluster …", file=sys.stderr)
+    print(f"ktui: no server runs here; starting one with a demo cluster of {PODS:,} pods …", file=sys.stderr)
     child = ServerChild([])
     try:
         connection = await child.start()
         seeding = ApiClient(connection, "ktui-seed")
-        await seed(seeding, make_plan(DemoSize()))
+        await seed(seeding, make_plan(DemoSize(pods=PODS, nodes=NODES)))
         await seeding.close()
         async with _open(target_of(connection, user_agent)) as found:
             yield found

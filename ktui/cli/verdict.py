@@ -168,6 +168,8 @@ def _saving(dear: Measured, cheap: Measured) -> Text:
     if dear.counters.get("etcd_bytes") and cheap.counters.get("etcd_bytes") == 0:
         words.insert(0, f"nothing out of etcd instead of {size(dear.counters['etcd_bytes'])}")
     words = words or ["no saving"]
+    if found["ms"] is not None and found["ms"] * NOTICEABLE <= 1:
+        words.append(f"{times(1 / found['ms'])} slower")
     took = f" ({duration(dear.total_ms)} → {duration(cheap.total_ms)})"
     return Text.assemble(_route(cheap.route), ", ", (", ".join(words), "bold"), took)
 
