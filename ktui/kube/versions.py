@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
-from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, Stage, default_of, phase_of
+from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, Phase, Stage, default_of, phase_of
 
 KNOWN_VERSIONS: tuple[str, ...] = tuple(f"1.{minor}" for minor in range(OLDEST_MINOR, NEWEST_MINOR + 1))
 DEFAULT_VERSION = "1.36"
@@ -111,6 +112,20 @@ def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO
     """
     minor, patch = parse_version(version)
     return _behaviour(minor, patch, frozenset(gates.items()))
+
+
+def with_gate(behaviour: Behaviour, gate: str, on: bool) -> Behaviour:
+    """The same with one gate's effect set, even where no flag could set it: for comparisons."""
+    changed: dict[str, Any] = {"gates": MappingProxyType({**behaviour.gates, gate: on})}
+    if gate in _FIELDS:
+        changed[_FIELDS[gate]] = on
+    return replace(behaviour, **changed)
+
+
+def steering_gates(minor: int) -> tuple[tuple[str, Phase], ...]:
+    """The gates that steer reads and that this minor has a flag for, with their phase in it."""
+    phases = ((gate, phase_of(gate, minor)) for gate in _FIELDS)
+    return tuple((gate, phase) for gate, phase in phases if phase and phase.stage is not Stage.GONE)
 
 
 def check_gates(gates: Mapping[str, bool]) -> None:

@@ -1,0 +1,127 @@
+"""What one watch event costs a kube-apiserver: copies of the object and encodings, by version.
+
+kube-apiserver's dispatcher wraps the object of an event (`cachingObject`), so that each
+encoding is made once for all watchers; when it wraps, and what is copied for it, has
+changed over the versions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ktui.kube.gates import NEWEST_MINOR, OLDEST_MINOR
+from ktui.kube.versions import Behaviour
+
+# Minors between which nothing of this changes.
+ERAS: tuple[tuple[int, int], ...] = ((OLDEST_MINOR, 19), (20, 23), (24, 28), (29, NEWEST_MINOR))
+
+# kube-apiserver up to 1.23: "we try to cache serializations only if there are at least 3 watchers".
+_WATCHERS_TO_WRAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """One change (ADDED, MODIFIED or DELETED) and who gets it.
+
+    `concerned` watchers are those that the dispatch index lets through, before their
+    selectors are asked. Of those that get it, `plain` take the object itself in
+    `plain_forms` different encodings (media type × version), `tables` take a Table or
+    PartialObjectMetadata in `table_forms`, and `leaving` see a MODIFIED object leave their
+    selector: they are told DELETED, with the previous object.
+    """
+
+    change: str
+    concerned: int
+    plain: int = 0
+    tables: int = 0
+    leaving: int = 0
+    plain_forms: int = 1
+    table_forms: int = 1
+
+    @property
+    def delivered(self) -> int:
+        return self.plain + self.tables + self.leaving
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What is made for one event: deep copies, encodings, and selfLinks written into objects.
+
+    `wrapped`: the watchers share one object and its encodings.
+    """
+
+    wrapped: bool
+    copies: int
+    encodings: int
+    links: int
+
+
+def fan_out(audience: Audience, behaviour: Behaviour) -> Making:
+    """What the rules of `behaviour` make for `audience`."""
+    if behaviour.minor <= 23 and audience.concerned < _WATCHERS_TO_WRAP:
+        return _each_for_itself(audience, behaviour)
+    forms = audience.plain_forms if audience.plain else 0
+    # Up to 1.28 every such watcher transforms a copy of its own; later they share the result.
+    shared_tables = audience.table_forms if audience.tables else 0
+    tables = audience.tables if behaviour.minor <= 28 else shared_tables
+    # The previous object of a MODIFIED is never wrapped.
+    alone = audience.leaving
+    links = 0 if behaviour.remove_self_link else bool(forms) + audience.tables + alone
+    return Making(
+        wrapped=True,
+        copies=_wrapping(audience, behaviour) + forms + tables + alone,
+        encodings=forms + tables + alone,
+        links=links,
+    )
+
+
+def _each_for_itself(audience: Audience, behaviour: Behaviour) -> Making:
+    """Up to 1.23 one or two watchers share nothing: each copies and encodes."""
+    delivered = audience.delivered
+    return Making(False, delivered, delivered, 0 if behaviour.remove_self_link else delivered)
+
+
+def _wrapping(audience: Audience, behaviour: Behaviour) -> int:
+    """Copies made to wrap the object: up to 1.23 always; later to overwrite a DELETED one's RV."""
+    return int(behaviour.minor <= 23 or audience.change == "DELETED")
+
+
+class DeletedObject(StrEnum):
+    """Which object a DELETED event bore, and with which resourceVersion."""
+
+    CURRENT = "the current object"
+    OLD_RV = "the previous object with its old RV"
+    EVENT_RV = "the previous object with the RV of the event"
+
+
+# The first patch release of each minor that sends the RV of the event.
+_FIXED_IN = {7: 13, 8: 8, 9: 3}
+
+
+def deleted_object(minor: int, patch: int | None = None) -> DeletedObject:
+    """What DELETED bore in 1.`minor`.`patch` (None: the newest patch release).
+
+    With the old RV an informer that watched again from it replayed history.
+    """
+    if minor <= 6:
+        return DeletedObject.CURRENT
+    fixed = _FIXED_IN.get(minor, 0)
+    return DeletedObject.EVENT_RV if patch is None or patch >= fixed else DeletedObject.OLD_RV
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedEra:
+    """Releases that agree on what DELETED bears."""
+
+    releases: tuple[str, ...]
+    bears: DeletedObject
+
+
+DELETED_HISTORY: tuple[DeletedEra, ...] = (
+    DeletedEra(("≤ 1.6",), DeletedObject.CURRENT),
+    DeletedEra(tuple(f"1.{minor}.0–{fixed - 1}" for minor, fixed in _FIXED_IN.items()), DeletedObject.OLD_RV),
+    DeletedEra(
+        (*(f"1.{minor}.{fixed}" for minor, fixed in _FIXED_IN.items()), "≥ 1.10"), DeletedObject.EVENT_RV
+    ),
+)
