@@ -24,7 +24,7 @@ TREE: list[BindingType] = [
     Binding("right,l", "select", "Open", show=False, id="tree.open", tooltip="open the branch"),
 ]
 
-REQUESTS: list[BindingType] = [
+DETAIL: list[BindingType] = [
     Binding(
         "left", "panel(-1)", "Panel", show=False, id="detail.previous", tooltip="previous panel of the detail"
     ),

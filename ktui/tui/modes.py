@@ -43,6 +43,14 @@ MODES = (
     Mode(3, "cache", "Cache", "the watch caches", f"{_HERE}.cache:CacheScreen", ("caches", "watchcache")),
     Mode(4, "etcd", "etcd", "prefixes, keys and revisions", f"{_HERE}.etcd:EtcdScreen", ("keys", "tree")),
     Mode(5, "lab", "Lab", "fire a LIST and see its route", f"{_HERE}.lab:LabScreen", ("list", "fire")),
+    Mode(
+        6,
+        "watches",
+        "Watches",
+        "every WATCH and the fan-out of an event",
+        f"{_HERE}.watches:WatchesScreen",
+        ("watchers",),
+    ),
 )
 
 

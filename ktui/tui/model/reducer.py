@@ -12,6 +12,7 @@ from ktui.telemetry.events import (
     Dropped,
     EtcdCall,
     EtcdHealth,
+    FanOut,
     Prefix,
     Progress,
     ProgressTick,
@@ -22,9 +23,10 @@ from ktui.telemetry.events import (
     Toll,
     WatcherClosed,
     WatcherOpened,
+    WatcherState,
 )
 from ktui.tui.model.rates import Rate
-from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, CacheRow, Head, RequestRow, State
+from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, CacheRow, Head, RequestRow, State, WatcherRow
 
 
 def apply(state: State, events: Iterable[AnyEvent]) -> None:
@@ -124,13 +126,30 @@ def _prefix(state: State, event: Prefix) -> None:
 
 
 def _watcher_opened(state: State, event: WatcherOpened) -> None:
-    state.watchers[event.id] = event
+    state.watchers[event.id] = WatcherRow(event)
+    state.watcher_rates[event.id] = Rate()
     state.touched.watchers += 1
 
 
+def _watcher_state(state: State, event: WatcherState) -> None:
+    if row := state.watchers.get(event.id):
+        state.watchers[event.id] = replace(row, state=event)
+        state.watcher_rates[event.id].add(event.at, event.delivered)
+        state.touched.watchers += 1
+
+
 def _watcher_closed(state: State, event: WatcherClosed) -> None:
-    state.watchers.pop(event.id, None)
-    state.closed_watchers.append(event)
+    row = state.watchers.pop(event.id, None)
+    state.watcher_rates.pop(event.id, None)
+    if row is not None:
+        state.closed_watchers.append(replace(row, closed=event))
+    state.touched.watchers += 1
+
+
+def _fan_out(state: State, event: FanOut) -> None:
+    state.fan_outs[event.resource] = event
+    if event.change == "DELETED":
+        state.deletions[event.resource] = event
     state.touched.watchers += 1
 
 
@@ -148,5 +167,7 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     ProgressTick: _progress_tick,
     Prefix: _prefix,
     WatcherOpened: _watcher_opened,
+    WatcherState: _watcher_state,
     WatcherClosed: _watcher_closed,
+    FanOut: _fan_out,
 }

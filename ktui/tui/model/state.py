@@ -14,6 +14,7 @@ from ktui.telemetry.events import (
     CacheState,
     EtcdCall,
     EtcdHealth,
+    FanOut,
     Prefix,
     Progress,
     RequestFinished,
@@ -24,12 +25,14 @@ from ktui.telemetry.events import (
     Toll,
     WatcherClosed,
     WatcherOpened,
+    WatcherState,
 )
 from ktui.tui.model.rates import Rate
 
 REQUEST_LOG = 10_000  # requests kept
 CALL_LOG = 2_000  # etcd calls kept beside those of a request
 CALLS_A_REQUEST = 64  # etcd calls kept with their request
+CLOSED_WATCHERS = 200  # watchers kept after their end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +127,51 @@ class CacheRow:
         return max(0, head - self.rv) if self.live else 0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WatcherRow:
+    """One WATCH: how it began, how it stands, how it ended."""
+
+    opened: WatcherOpened
+    state: WatcherState | None = None
+    closed: WatcherClosed | None = None
+
+    @property
+    def id(self) -> int:
+        return self.opened.id
+
+    @property
+    def resource(self) -> str:
+        return self.opened.resource
+
+    @property
+    def _counted(self) -> WatcherClosed | WatcherState | None:
+        return self.closed or self.state
+
+    @property
+    def delivered(self) -> int:
+        return self._counted.delivered if self._counted is not None else 0
+
+    @property
+    def bookmarks(self) -> int:
+        return self._counted.bookmarks if self._counted is not None else 0
+
+    @property
+    def made(self) -> int:
+        return self._counted.made if self._counted is not None else 0
+
+    @property
+    def shared(self) -> int:
+        return self._counted.shared if self._counted is not None else 0
+
+    @property
+    def buffered(self) -> int:
+        return self.state.buffered if self.state is not None and self.closed is None else 0
+
+    @property
+    def capacity(self) -> int:
+        return self.state.capacity if self.state is not None else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """etcd's head revision and how fast it moves (revisions/s)."""
@@ -158,8 +206,11 @@ class State:
     requests: dict[int, RequestRow] = field(default_factory=dict)  # oldest first
     caches: dict[str, CacheRow] = field(default_factory=dict)
     prefixes: dict[str, Prefix] = field(default_factory=dict)
-    watchers: dict[int, WatcherOpened] = field(default_factory=dict)
-    closed_watchers: deque[WatcherClosed] = field(default_factory=lambda: deque(maxlen=1000))
+    watchers: dict[int, WatcherRow] = field(default_factory=dict)  # open, oldest first
+    closed_watchers: deque[WatcherRow] = field(default_factory=lambda: deque(maxlen=CLOSED_WATCHERS))
+    watcher_rates: dict[int, Rate] = field(default_factory=dict)  # of the open ones
+    fan_outs: dict[str, FanOut] = field(default_factory=dict)  # newest sample, by resource
+    deletions: dict[str, FanOut] = field(default_factory=dict)  # newest sample of a DELETED
     calls: deque[EtcdCall] = field(default_factory=lambda: deque(maxlen=CALL_LOG))
     seen: int = 0  # requests that have passed by since the start
     forgotten: int = 0  # of these, no longer kept
@@ -180,6 +231,7 @@ __all__ = [
     "CacheState",
     "EtcdCall",
     "EtcdHealth",
+    "FanOut",
     "Head",
     "Prefix",
     "Progress",
@@ -191,4 +243,6 @@ __all__ = [
     "Toll",
     "WatcherClosed",
     "WatcherOpened",
+    "WatcherRow",
+    "WatcherState",
 ]

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from ktui.tui.model.filter import FilterError
 from ktui.tui.model.format import safe
@@ -17,6 +16,7 @@ from ktui.tui.model.state import State
 from ktui.tui.source import Link
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
+from ktui.tui.widgets.key_bar import KeyBar
 from ktui.tui.widgets.prompt import Prompt
 from ktui.tui.widgets.vtable import VTable
 
@@ -52,7 +52,7 @@ class ModeScreen(Screen[None]):
             with Container(id="content"):
                 yield from self.compose_body()
         yield Prompt()
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyBar()
 
     # For subclasses.
 
@@ -88,7 +88,7 @@ class ModeScreen(Screen[None]):
     @property
     def paintable(self) -> bool:
         """Its widgets are there: not before it is composed, nor when the app is being taken down."""
-        return self.is_mounted and bool(self.query(HeaderBar)) and bool(self.query(Footer))
+        return self.is_mounted and bool(self.query(HeaderBar)) and bool(self.query(KeyBar))
 
     def paint(self) -> None:
         """Everything, now."""

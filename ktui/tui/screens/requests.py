@@ -18,9 +18,10 @@ from ktui.tui.model.request_view import log_title, shown_requests
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.widgets.cost import funnel_content, waterfall_content
-from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.lines import entitle
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.request_columns import FULL
+from ktui.tui.widgets.tabs import tabs_content
 from ktui.tui.widgets.vtable import VTable
 from ktui.tui.widgets.walk import calls_content, command_content, walk_content
 
@@ -40,7 +41,7 @@ class RequestsScreen(ModeScreen):
     MODE: ClassVar[str] = "requests"
     CSS_PATH = "requests.tcss"
     AUTO_FOCUS = "#log"
-    BINDINGS: ClassVar[list[BindingType]] = keys.REQUESTS
+    BINDINGS: ClassVar[list[BindingType]] = keys.DETAIL
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,18 +130,11 @@ class RequestsScreen(ModeScreen):
         for place, name in enumerate(names):
             self.query_one(f"#{name}").set_class(place == index, "-shown")
         self.query_one("#cost").set_class(names[index] != "walk", "-shown")
-        self.query_one("#tabs", Panel).show(lambda width, height: _tabs(index))
+        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(PANELS.values(), index))
 
     def object_in_hand(self) -> tuple[str, Any] | None:
         row = self.log_table.row
         return None if row is None else request_object(row)
-
-
-def _tabs(shown: int) -> Content:
-    runs: list[tuple[str, str]] = []
-    for index, title in enumerate(PANELS.values()):
-        runs += [(f" {title} ", "bold $ink-strong on $cursor" if index == shown else "$ink-muted"), (" ", "")]
-    return line(*runs, ("← →", "$accent"))
 
 
 def request_object(row: RequestRow) -> tuple[str, Any]:

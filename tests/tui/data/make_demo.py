@@ -30,8 +30,10 @@ from ktui.telemetry.events import (
     ServerInfo,
     Toll,
     WatcherOpened,
+    WatcherState,
 )
 from ktui.telemetry.recording import encode_lines
+from tests.tui.data import demo_watches
 
 START = 1_790_000_000.0  # 2026-09-21 14:13:20 UTC
 HEAD = 48_102
@@ -343,10 +345,12 @@ def _stream() -> Iterator[AnyEvent]:
     yield Progress(at=START, head=HEAD, compact=30_000, db_bytes=41_200_000)
     yield from _prefixes()
     yield from (_cache(row, START, HEAD - _behind(row[0], 0), 0) for row in CACHES)
+    yield from demo_watches.before(START)
     second = 0
     for number, ask in enumerate(STORY, 1):
         while second < ask.after:
             yield from _second(second)
+            yield from demo_watches.second(START, second)
             second += 1
         yield from _asked(number, ask)
     yield Toll(at=START + 10.2, rpcs=212, sent_bytes=48_200, received_bytes=4_051_800)
@@ -434,11 +438,14 @@ def _asked(number: int, ask: Ask) -> Iterator[AnyEvent]:
             reason_id="w.since",
             reason=REASONS["w.since"],
             steps=[
-                RouteStep("resource without watch cache?", "ready", False),
-                RouteStep("resourceVersion unset?", "48102", False),
+                RouteStep("resource without watch cache?", "ready", False, "Cacher.Watch"),
+                RouteStep("resourceVersion unset?", "48102", False, "Cacher.Watch"),
             ],
         )
-        yield WatcherOpened(at=at, id=number, resource=ask.resource, since="48102", client=ask.client)
+        yield WatcherOpened(
+            at=at, id=number, resource=ask.resource, since="48102", client=ask.client, route="cache"
+        )
+        yield WatcherState(at=at, id=number, resource=ask.resource, capacity=200, live=True)
         return
     decision = _decision(ask)
     yield RequestRouted(
@@ -447,7 +454,7 @@ def _asked(number: int, ask: Ask) -> Iterator[AnyEvent]:
         route=decision.route.value,
         reason_id=decision.reason_id,
         reason=REASONS[decision.reason_id],
-        steps=[RouteStep(step.rule, step.saw, step.taken) for step in decision.steps],
+        steps=[RouteStep(*step) for step in decision.steps],
         limit_honoured=decision.limit_honoured,
         consistency=decision.consistency,
         wait=decision.wait,

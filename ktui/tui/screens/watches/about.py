@@ -1,0 +1,83 @@
+"""The WATCH under the cursor, in words."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from ktui.tui.model.format import clock_time, duration, integer, rate
+from ktui.tui.model.state import WatcherRow
+from ktui.tui.model.watch_lines import CAUSES, Health, WatchLine, scope_of
+from ktui.tui.screens.watches.columns import GLYPHS, STYLES
+from ktui.tui.widgets.bars import TRACK, bar, share_of
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+
+_LABEL = 10
+_BAR = 20
+
+
+def about(watch: WatchLine | None, width: int, height: int) -> Content:
+    """Who, what, how far; for one that has ended, why."""
+    if watch is None:
+        return line(("select a watcher to see what it asked for and how it fares", "$ink-muted"))
+    row = watch.row
+    rows = [
+        _who(watch, width),
+        _said("asked for", _asked(row), width),
+        _said("open", _open(watch), width),
+        _delivered(watch, width),
+        _said("encoded", f"{integer(row.made)} for it, {integer(row.shared)} shared with others", width),
+        _buffer(row) if row.closed is None else _said("why", _why(row), width),
+    ]
+    return lines(rows[:height])
+
+
+def _who(watch: WatchLine, width: int) -> Content:
+    opened, health = watch.row.opened, watch.health
+    return line(
+        (opened.client, "bold $ink-strong"),
+        (f"  WATCH {opened.resource}  ", "$foreground"),
+        (f"{GLYPHS[health]} {health.value}", STYLES[health]),
+    ).truncate(width, ellipsis=True)
+
+
+def _said(label: str, text: str, width: int) -> Content:
+    return line((pad(label, _LABEL), "$ink-muted"), (text, "$foreground")).truncate(width, ellipsis=True)
+
+
+def _asked(row: WatcherRow) -> str:
+    form = f", as {row.opened.form}" if row.opened.form else ""
+    since = f"since rv {row.opened.since}" if row.opened.since else "no resourceVersion named"
+    return f"{scope_of(row) or 'all objects'}{form}, {since}"
+
+
+def _open(watch: WatchLine) -> str:
+    opened = watch.row.opened
+    most = f", at most {duration(opened.timeout)}" if opened.timeout else ""
+    return f"{watch.age} since {clock_time(opened.at)}{most}"
+
+
+def _delivered(watch: WatchLine, width: int) -> Content:
+    row = watch.row
+    events = f"{integer(row.delivered)} events"
+    bookmarks = f", {integer(row.bookmarks)} of them bookmarks" if row.bookmarks else ""
+    speed = f", {rate(watch.per_second)}" if row.closed is None else ""
+    label = (pad("delivered", _LABEL), "$ink-muted")
+    forms = [f"{events}{bookmarks}{speed}", f"{events}{bookmarks}", events]
+    return longest_that_fits([line(label, (form, "$foreground")) for form in forms], width)
+
+
+def _buffer(row: WatcherRow) -> Content:
+    label = (pad("buffer", _LABEL), "$ink-muted")
+    if not row.capacity:
+        return line(label, ("not told yet", "$ink-muted"))
+    style = STYLES[Health.SLOW] if row.buffered * 2 >= row.capacity else "$rv-cache"
+    filled = bar(share_of(row.buffered, row.capacity), _BAR)
+    waiting = f"  {integer(row.buffered)} of {integer(row.capacity)} wait"
+    return line(
+        label, (filled, style), (TRACK * (_BAR - len(filled)), "$ink-faint"), (waiting, "$foreground")
+    )
+
+
+def _why(row: WatcherRow) -> str:
+    cause = row.closed.cause if row.closed is not None else ""
+    return CAUSES.get(cause, cause or "not told")

@@ -1,0 +1,130 @@
+"""Watches: every WATCH, how it fares, and how one event goes out to all of them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+
+from ktui.tui import keys
+from ktui.tui.model.request_view import short_resource
+from ktui.tui.model.state import State
+from ktui.tui.model.watch_lines import WatchLine, WatchLines
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.watches.about import about
+from ktui.tui.screens.watches.columns import WATCHES
+from ktui.tui.widgets.fan_out import deleted_content, fan_out_content
+from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.tabs import tabs_content
+from ktui.tui.widgets.vtable import VTable
+
+# The panels with their titles; in a small terminal one shows at a time.
+PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED bears"}
+
+
+class WatchesScreen(ModeScreen):
+    """The watchers on top; below, the one under the cursor and the newest event of its resource."""
+
+    MODE: ClassVar[str] = "watches"
+    CSS_PATH = "watches.tcss"
+    AUTO_FOCUS = "#watches"
+    BINDINGS: ClassVar[list[BindingType]] = keys.DETAIL
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines = WatchLines()
+        self._painted: list[WatchLine] = []
+        self._shown = 0
+
+    def compose_body(self) -> ComposeResult:
+        yield VTable(
+            WATCHES,
+            key=lambda watch: watch.id,
+            id="watches",
+            classes="box",
+            empty="no WATCH is open — kubectl get pods --watch opens one",
+        )
+        yield Panel(id="tabs")
+        with Container(id="detail"):
+            with Vertical(id="one"):
+                yield Panel(PANELS["watcher"], id="watcher", classes="box")
+                yield Panel(PANELS["deleted"], id="deleted", classes="box")
+            yield Panel(PANELS["fan-out"], id="fan-out", classes="box")
+
+    def on_mount(self) -> None:
+        self.table.border_title = Content("watches")
+        self._show_panel(0)
+        super().on_mount()
+
+    @property
+    def table(self) -> VTable[WatchLine]:
+        return self.query_one("#watches", VTable)
+
+    # Painting.
+
+    def paint_tables(self, state: State) -> None:
+        watches = self._lines.of(state)
+        closed = sum(watch.row.closed is not None for watch in watches)
+        words = [f"{len(watches) - closed:,} open"] + ([f"{closed:,} closed"] if closed else [])
+        entitle(self.table, Content(" · ".join(["watches", *words]) if watches else "watches"))
+        if watches != self._painted:
+            self._painted = watches
+            self.table.set_rows(watches)
+
+    def paint_panels(self, state: State) -> None:
+        watch = self.table.row
+        resource = watch.row.resource if watch is not None else ""
+        event, deletion = state.fan_outs.get(resource), state.deletions.get(resource)
+        self._panel("watcher").show(lambda width, height: about(watch, width, height), (watch,))
+        panel = self._panel("fan-out")
+        of = f" · {short_resource(resource)}" if resource else ""
+        entitle(panel, line(f"{PANELS['fan-out']}{of}"))
+        panel.show(lambda width, height: fan_out_content(event, resource, width, height), (event, resource))
+        self._panel("deleted").show(
+            lambda width, height: deleted_content(deletion, width, height), (deletion,)
+        )
+
+    def _panel(self, name: str) -> Panel:
+        return self.query_one(f"#{name}", Panel)
+
+    @on(VTable.Highlighted, "#watches")
+    def _highlighted(self, event: VTable.Highlighted) -> None:
+        if event.by_user:
+            self.paint_panels(self.ktui.state)
+
+    @on(VTable.Selected, "#watches")
+    def _selected(self, event: VTable.Selected) -> None:
+        """Its request, with the walk that led it to cache or etcd."""
+        watch: WatchLine = event.row
+        if watch.id in self.ktui.state.requests:
+            self.ktui.show_request(watch.id)
+        else:
+            self.notify(f"request {watch.id} began before this dashboard listened", markup=False)
+
+    # One panel at a time in a small terminal.
+
+    def action_panel(self, step: int) -> None:
+        """The next panel."""
+        self._show_panel((self._shown + step) % len(PANELS))
+
+    def _show_panel(self, index: int) -> None:
+        self._shown = index
+        names = list(PANELS)
+        for place, name in enumerate(names):
+            self._panel(name).set_class(place == index, "-shown")
+        self.query_one("#one").set_class(names[index] != "fan-out", "-shown")
+        self._panel("tabs").show(lambda width, height: tabs_content(PANELS.values(), index))
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        watch = self.table.row
+        if watch is None:
+            return None
+        row = watch.row
+        told = [event for event in (row.opened, row.state, row.closed) if event is not None]
+        return f"watcher {row.id}", msgspec.to_builtins(told)

@@ -1,0 +1,17 @@
+"""A line of tabs where only one panel of several has room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.content import Content
+
+from ktui.tui.widgets.lines import line
+
+
+def tabs_content(titles: Iterable[str], shown: int) -> Content:
+    """The titles, the one shown set off, and the keys that change it."""
+    runs: list[tuple[str, str]] = []
+    for index, title in enumerate(titles):
+        runs += [(f" {title} ", "bold $ink-strong on $cursor" if index == shown else "$ink-muted"), (" ", "")]
+    return line(*runs, ("← →", "$accent"))
