@@ -92,6 +92,7 @@ class Dispatcher:
         self.watchers = Watchers(trigger)
         self._sampler = sampler
         self.terminated = 0
+        self.dispatched = 0  # events that have been offered
         self.rv = 0  # newest resourceVersion that all watchers have been offered
         self._budget = budget or TimeBudget()
         self._incoming: deque[CacheEvent | int] = deque()
@@ -141,6 +142,7 @@ class Dispatcher:
         if blocked:
             await self._wait_for(blocked, event)
         self.rv = event.rv
+        self.dispatched += 1
 
     async def _wait_for(self, blocked: list[Watcher], event: CacheEvent) -> None:
         for _ in range(FREE_TURNS):

@@ -20,7 +20,10 @@ _rv_of = attrgetter("rv")
 
 
 class Ring:
-    """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock."""
+    """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock.
+
+    `grown` and `shrunk` count changes of the capacity.
+    """
 
     def __init__(
         self,
@@ -29,6 +32,7 @@ class Ring:
         fresh_seconds: float = FRESH_SECONDS,
     ) -> None:
         self.capacity = lower
+        self.grown = self.shrunk = 0
         self._lower = lower
         self._upper = upper
         self._fresh_seconds = fresh_seconds
@@ -92,12 +96,17 @@ class Ring:
 
     def _resize(self, now: float) -> None:
         if now - self._events[self._start].at < self._fresh_seconds:
-            self.capacity = min(self.capacity * 2, self._upper)
+            self._set_capacity(min(self.capacity * 2, self._upper))
             return
         last_quarter = self._events[len(self._events) - self.capacity // 4]
         if now - last_quarter.at > self._fresh_seconds:
-            self.capacity = max(self.capacity // 2, self._lower)
+            self._set_capacity(max(self.capacity // 2, self._lower))
             self._start = max(self._start, len(self._events) - self.capacity)
+
+    def _set_capacity(self, capacity: int) -> None:
+        self.grown += capacity > self.capacity
+        self.shrunk += capacity < self.capacity
+        self.capacity = capacity
 
     def _cut(self) -> None:
         if self._start > self.capacity:

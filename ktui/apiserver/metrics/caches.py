@@ -2,48 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.apiserver.metrics.exposition import Labels, Metric, Reading
-from ktui.apiserver.metrics.requests import GROUP_LABEL_MINOR
-from ktui.kube.resources import Resource
-from ktui.kube.versions import Behaviour
-from ktui.telemetry.events import CacheState
+from ktui.apiserver.metrics.labels import resource_labels
 
 if TYPE_CHECKING:
+    from ktui.cacher.fed_cache import FedCache
     from ktui.cacher.registry import Registry
+    from ktui.kube.versions import Behaviour
+
+
+class _Row(NamedTuple):
+    """A metric of every cache, and the minors of Kubernetes that have it."""
+
+    name: str
+    help: str
+    kind: str
+    read: Callable[[FedCache], float]
+    first: int
+    last: int = 99
+
+
+_ROWS = (
+    _Row(
+        "apiserver_watch_cache_resource_version",
+        "resourceVersion of the watch cache.",
+        "gauge",
+        lambda fed: fed.memory.rv,
+        31,
+    ),
+    _Row(
+        "watch_cache_capacity",
+        "Events that the watch cache's buffer can hold.",
+        "gauge",
+        lambda fed: fed.memory.ring.capacity,
+        21,
+    ),
+    _Row(
+        "watch_cache_capacity_increase_total",
+        "Times that the buffer grew.",
+        "counter",
+        lambda fed: fed.memory.ring.grown,
+        19,
+    ),
+    _Row(
+        "watch_cache_capacity_decrease_total",
+        "Times that the buffer shrank.",
+        "counter",
+        lambda fed: fed.memory.ring.shrunk,
+        19,
+    ),
+    _Row(
+        "apiserver_watch_cache_events_received_total",
+        "Events received from etcd.",
+        "counter",
+        lambda fed: fed.memory.events_received,
+        27,
+    ),
+    _Row(
+        "apiserver_watch_cache_events_dispatched_total",
+        "Events offered to the watchers.",
+        "counter",
+        lambda fed: fed.dispatcher.dispatched,
+        24,
+    ),
+    _Row(
+        "apiserver_watch_cache_initializations_total",
+        "Times that the cache was filled.",
+        "counter",
+        lambda fed: fed.memory.generation,
+        25,
+    ),
+    _Row(
+        "apiserver_terminated_watchers_total",
+        "Watchers that were ended because they were too slow.",
+        "counter",
+        lambda fed: fed.dispatcher.terminated,
+        21,
+    ),
+    _Row(
+        "apiserver_resource_objects",
+        "Objects of the resource.",
+        "gauge",
+        lambda fed: len(fed.memory.store),
+        34,
+    ),
+    _Row(
+        "apiserver_resource_size_estimate_bytes",
+        "Stored bytes of the objects of the resource.",
+        "gauge",
+        lambda fed: fed.memory.store.bytes,
+        34,
+    ),
+    _Row(
+        "apiserver_storage_objects",
+        "Objects of the resource.",
+        "gauge",
+        lambda fed: len(fed.memory.store),
+        21,
+        33,
+    ),
+    _Row(
+        "etcd_object_counts",
+        "Objects of the resource.",
+        "gauge",
+        lambda fed: len(fed.memory.store),
+        19,
+        24,
+    ),
+)
 
 
 def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
-    """One reading a cache, with the labels of the version whose rules apply."""
-    states = [(_labels(cacher.resource, behaviour), cacher.state()) for cacher in registry]
-    live = [(labels, s) for labels, s in states if s is not None and s.state != "disabled"]
-
-    def reading(name: str, text: str, member: str, kind: str = "gauge") -> Reading:
-        return Reading(name, text, lambda: _values(live, member), kind)
-
-    yield reading("apiserver_watch_cache_resource_version", "resourceVersion of the watch cache.", "rv")
-    yield reading("watch_cache_capacity", "Events that the watch cache's buffer can hold.", "capacity")
-    yield reading(
-        "apiserver_watch_cache_events_received_total", "Events received from etcd.", "events", "counter"
-    )
-    if behaviour.minor >= GROUP_LABEL_MINOR:
-        yield reading("apiserver_resource_objects", "Objects held.", "objects")
-        yield Reading(
-            "apiserver_resource_size_estimate_bytes",
-            "Stored bytes of the objects held.",
-            lambda: _values(live, "bytes"),
-        )
-    else:
-        yield reading("apiserver_storage_objects", "Objects held.", "objects")
+    """The metrics that the version has, with its labels; a cache that nobody asked for is left out."""
+    live = [
+        (resource_labels(cacher.resource, behaviour), cacher.fed)
+        for cacher in registry
+        if cacher.fed is not None and not cacher.fed.cold
+    ]
+    for row in _ROWS:
+        if row.first <= behaviour.minor <= row.last:
+            yield Reading(row.name, row.help, partial(_values, row, live), row.kind)
 
 
-def _values(states: list[tuple[Labels, CacheState]], member: str) -> Iterable[tuple[Labels, float]]:
-    return [(labels, float(getattr(state, member))) for labels, state in states]
-
-
-def _labels(resource: Resource, behaviour: Behaviour) -> Labels:
-    if behaviour.minor >= GROUP_LABEL_MINOR:
-        return (("group", resource.group), ("resource", resource.resource))
-    return (("resource", resource.id),)
+def _values(row: _Row, live: list[tuple[Labels, FedCache]]) -> list[tuple[Labels, float]]:
+    return [(labels, row.read(fed)) for labels, fed in live]

@@ -3,25 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from ktui.apiserver.metrics.exposition import Counter, Histogram, Labels, Metric
+from ktui.apiserver.metrics.labels import resource_labels
+from ktui.kube.resources import Resource
 from ktui.telemetry.bus import Bus, Subscription
 from ktui.telemetry.events import EtcdCall
+
+if TYPE_CHECKING:
+    from ktui.cacher.settings import Settings
 
 # kube-apiserver: etcd_request_duration_seconds.
 BOUNDS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
-# `operation` as kube-apiserver names what ktui does for that purpose.
+# `operation` as kube-apiserver names what ktui does for that purpose; others keep their own name.
 OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
+# 1.37 tells the revision probe apart.
+PROBE_NAMED_SINCE = 37
+# kube-apiserver counts requests and errors beside their durations from 1.28 on.
+COUNTED_SINCE = 28
+
+NO_RESOURCE: Labels = ()
+
+_KEY = re.compile(r'\bkey:"([^"\\]*)')
+
+FindResource = Callable[[str], Resource | None]
+
+
+class KeyNames:
+    """Finds the resource that an etcd key belongs to, by the first parts of the key."""
+
+    def __init__(self, etcd_prefix: str, by_prefix: FindResource) -> None:
+        self._root = etcd_prefix.rstrip("/") + "/"
+        self._by_prefix = by_prefix
+
+    def find(self, request: str) -> Resource | None:
+        """The resource of the first key in etcd's text form of a request."""
+        key = _KEY.search(request)
+        if key is None or not key[1].startswith(self._root):
+            return None
+        parts = key[1].removeprefix(self._root).split("/")
+        return self._by_prefix("/".join(parts[:2]) + "/") or self._by_prefix(parts[0] + "/")
 
 
 class EtcdMetrics:
     """Counts from the first scrape on: who is never scraped pays nothing."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, settings: Settings, names: KeyNames) -> None:
         self._bus = bus
+        self._settings = settings
+        self._names = names
         self._subscription: Subscription | None = None
         self._task: asyncio.Task[None] | None = None
         self.duration = Histogram("etcd_request_duration_seconds", "Time that etcd took to answer.", BOUNDS)
@@ -29,7 +64,9 @@ class EtcdMetrics:
         self.errors = Counter("etcd_request_errors_total", "Requests that etcd answered with an error.")
 
     def metrics(self) -> Iterator[Metric]:
-        yield from (self.duration, self.total, self.errors)
+        yield self.duration
+        if self._settings.behaviour.minor >= COUNTED_SINCE:
+            yield from (self.total, self.errors)
 
     def start(self) -> None:
         if self._task is None:
@@ -47,8 +84,17 @@ class EtcdMetrics:
                     self.observe(event)
 
     def observe(self, call: EtcdCall) -> None:
-        labels: Labels = (("operation", OPERATIONS.get(call.purpose, call.purpose or call.op)),)
+        labels = self._labels(call)
         self.total.add(1, labels)
         self.duration.observe(call.ms / 1000.0, labels)
         if call.error:
             self.errors.add(1, labels)
+
+    def _labels(self, call: EtcdCall) -> Labels:
+        behaviour = self._settings.behaviour
+        operation = OPERATIONS.get(call.purpose, call.purpose or call.op)
+        if call.purpose == "probe" and behaviour.minor >= PROBE_NAMED_SINCE:
+            operation = "getCurrentResourceVersion"
+        resource = self._names.find(call.request)
+        named = NO_RESOURCE if resource is None else resource_labels(resource, behaviour, "type")
+        return (("operation", operation), *named)

@@ -6,7 +6,7 @@ from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.metrics.caches import cache_metrics
-from ktui.apiserver.metrics.etcd import EtcdMetrics
+from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
 from ktui.apiserver.metrics.exposition import render
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages import openapi
@@ -32,7 +32,8 @@ class Pages:
         self._services = services
         self._catalog = catalog
         self._requests = requests
-        self._etcd_metrics = EtcdMetrics(services.bus)
+        names = KeyNames(services.facts.info().etcd_prefix, lambda prefix: catalog.table.by_prefix(prefix))
+        self._etcd_metrics = EtcdMetrics(services.bus, services.settings, names)
         self._telemetry = TelemetryStream(services.bus, services.facts)
         self._finished = FinishedPages(services.bus)
         self._router = self._routes()
@@ -95,9 +96,10 @@ class Pages:
 
     async def _metrics(self, request: Request, response: Response) -> None:
         self._etcd_metrics.start()
+        behaviour = self._services.settings.behaviour
         metrics = [
-            *self._requests.metrics(),
-            *cache_metrics(self._services.registry, self._services.settings.behaviour),
+            *self._requests.metrics(behaviour.minor),
+            *cache_metrics(self._services.registry, behaviour),
             *self._etcd_metrics.metrics(),
         ]
         await response.whole(200, METRICS_TYPE, render(metrics))
