@@ -222,3 +222,33 @@ def test_a_custom_resource_has_no_such_fields():
     assert bookmark(7, widgets).document == (
         b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"resourceVersion":"7"}}'
     )
+
+
+def test_clients_that_go_on_reading_are_not_cut_off_however_long_all_of_them_take():
+    """The budget of 100 ms is for those who do not read, not for the sum of everybody's reading."""
+
+    async def run():
+        several = [watcher(size=2) for _ in range(5)]
+        dispatcher = Dispatcher(budget=TimeBudget(lambda: 0.0))  # never refilled
+        for one in several:
+            dispatcher.watchers.add(one)
+        task = asyncio.create_task(dispatcher.run())
+
+        async def read(one: Watcher) -> int:
+            seen = 0
+            async for batch in one.batches():
+                seen += len(batch)
+                if seen == 40:
+                    one.close("done")
+                await asyncio.sleep(0.01)  # what is measured: a client that takes this long for each batch
+            return seen
+
+        readers = [asyncio.create_task(read(one)) for one in several]
+        for rv in range(1, 41):
+            await dispatcher.room()
+            dispatcher.submit(event("ADDED", obj(f"a/{rv}", rv)))
+        seen = await asyncio.gather(*readers)
+        task.cancel()
+        return seen, dispatcher.terminated
+
+    assert asyncio.run(run()) == ([40] * 5, 0)
