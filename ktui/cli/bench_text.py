@@ -16,38 +16,59 @@ from ktui.workloads.benchmark import total_of
 
 if TYPE_CHECKING:
     from ktui.client.runs import Runs
-    from ktui.workloads.benchmark import Bench, Row
+    from ktui.workloads.benchmark import Bench, Extrapolation, Row, Total
 
 _HEADS = ("", "LIST", "objects", "processed", "received", "ms")
 _STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}
-PATH_WIDTH = 36
+# What the columns of numbers need beside the path, and the least that a path is to have.
+NUMBERS_WIDTH, PATH_WIDTHS = 60, (20, 36)
 _WITHOUT = "without its selector"
 
 
 def print_table(bench: Bench) -> None:
     console = Console(highlight=False)
     console.print(Text(_title(bench)))
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for head in _heads(bench):
-        is_path = head == "LIST"
-        table.add_column(
-            head,
-            justify="left" if is_path or not head else "right",
-            overflow="fold",
-            min_width=PATH_WIDTH if is_path else None,
-            no_wrap=not head,
-        )
+    table = _table(_HEADS, console.width)
     for row in bench.rows:
-        _add(table, row, bench)
+        _add(table, row)
     table.add_section()
     table.add_row(*(Text(cell, "bold") for cell in _sum(bench)))
     console.print(table)
+    if bench.many is not None:
+        console.print(_extrapolated(bench, bench.many, console.width))
     for line in _foot(bench):
         console.print(Text(line, "dim"))
 
 
-def _add(table: Table, row: Row, bench: Bench) -> None:
-    letter, name, *cells = _cells(row, bench)
+def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
+    """A table of its own: what was not measured does not stand beside what was."""
+    table = _table((f"× {many.agents:,}, extrapolated", "processed", "received"), width)
+    for row in bench.rows:
+        if row.measured.ok:
+            table.add_row(Text(printable(row.planned.path)), *_many(row.times(many)))
+    table.add_section()
+    table.add_row(Text("all of them", "bold"), *_many(total_of(bench.rows, many)))
+    return table
+
+
+def _table(heads: tuple[str, ...], width: int) -> Table:
+    """Numbers to the right; the LIST takes what room is left, and folds."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    least, most = PATH_WIDTHS
+    for head in heads:
+        is_path = head == "LIST" or "extrapolated" in head
+        table.add_column(
+            head,
+            justify="left" if is_path or not head else "right",
+            overflow="fold",
+            min_width=max(least, min(most, width - NUMBERS_WIDTH)) if is_path else None,
+            no_wrap=not head,
+        )
+    return table
+
+
+def _add(table: Table, row: Row) -> None:
+    letter, name, *cells = _measured(row.runs, printable(row.planned.path))
     note = f"\n{printable(row.planned.note)}" if row.planned.note else ""
     table.add_row(
         Text(letter, _STYLES[letter[0]]), Text.assemble(name, (note, "dim")), *(Text(cell) for cell in cells)
@@ -66,7 +87,8 @@ def markdown(bench: Bench) -> str:
         lines.append(_line([letter, f"`{name}`{note}", *cells], len(heads)))
         if row.without is not None:
             lines.append(_line(_without(row, row.without), len(heads)))
-    lines += [_line(_sum(bench)), ""]
+    many = [] if bench.many is None else _many(total_of(bench.rows, bench.many))
+    lines += [_line([*_sum(bench), *many]), ""]
     return "\n".join([*lines, *(f"{line}  " for line in _foot(bench))])
 
 
@@ -88,10 +110,11 @@ def _heads(bench: Bench) -> list[str]:
 
 def _cells(row: Row, bench: Bench) -> list[str]:
     cells = _measured(row.runs, printable(row.planned.path))
-    if bench.many is not None and row.measured.ok:
-        total = row.times(bench.many)
-        cells += [_known(total.processed), size(total.received)]
-    return cells
+    return cells + (_many(row.times(bench.many)) if bench.many is not None and row.measured.ok else [])
+
+
+def _many(total: Total) -> list[str]:
+    return [_known(total.processed), size(total.received)]
 
 
 def _without(row: Row, without: Runs) -> list[str]:
@@ -125,7 +148,7 @@ def _known(count: int | None) -> str:
 def _sum(bench: Bench) -> list[str]:
     measured = [row.measured for row in bench.rows if row.measured.ok]
     known = [m.processed_bytes for m in measured if m.processed_bytes is not None]
-    cells = [
+    return [
         "",
         "all of them" + (", with their selectors" if any(row.without for row in bench.rows) else ""),
         f"{sum(m.items for m in measured):,}",
@@ -133,10 +156,6 @@ def _sum(bench: Bench) -> list[str]:
         size(sum(m.body_bytes for m in measured)),
         f"{sum(m.total_ms for m in measured):,.1f}",
     ]
-    if bench.many is not None:
-        total = total_of(bench.rows, bench.many)
-        cells += [_known(total.processed), size(total.received)]
-    return cells
 
 
 def _foot(bench: Bench) -> Iterator[str]:

@@ -65,6 +65,11 @@ class World:
 
 async def world_of_ktui(client: ApiClient) -> World:
     """A ktui server's world: its rules with their gates, and its caches as they are now."""
+    if (await client.request("GET", "/ktui/v1/info")).status_code in (403, 404):
+        raise ClientError(
+            f"no ktui server answers at {client.connection.url}; "
+            "a real kube-apiserver is named by --kubeconfig"
+        )
     behaviour = await client.get_json("/ktui/v1/behaviour")
     info = await client.get_json("/ktui/v1/info")
     caches, compact = await _state(client)

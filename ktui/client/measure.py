@@ -87,6 +87,8 @@ def add_page(measured: Measured, fired: Fired, body: ListBody) -> None:
     measured.route = joined_route(measured.route, fired.route)
     if not measured.reason_id:
         measured.reason_id, measured.reason = fired.reason
+    after = fired.headers.get("retry-after", "")
+    measured.retry_after = int(after) if after.isascii() and after.isdigit() else 0
     measured.first_byte_ms = measured.first_byte_ms or fired.first_byte_ms
     measured.total_ms += fired.total_ms
     measured.body_bytes += fired.body_bytes

@@ -32,6 +32,7 @@ class Measured:
     items: int = 0
     rv: str = ""
     message: str = ""
+    retry_after: int = 0  # seconds, of a 429
     pages: int = 0
     seats: int | None = None
     first_byte_ms: float = 0.0

@@ -1,8 +1,10 @@
 """Prediction beside measurement."""
 
+import httpx
 import pytest
 
-from ktui.client.foresight import World, foresee, resource_id_of
+from ktui.client.connection import ClientError, Connection
+from ktui.client.foresight import World, foresee, resource_id_of, world_of_ktui
 from ktui.kube.versions import behaviour_of
 from ktui.telemetry.events import CacheState
 
@@ -60,3 +62,15 @@ def test_the_mean_size_of_objects() -> None:
 def test_resources_are_named_as_in_telemetry() -> None:
     assert resource_id_of("/apis/coordination.k8s.io/v1/leases") == "leases.coordination.k8s.io"
     assert resource_id_of("/api/v1/namespaces/a/pods/b") == "pods"
+
+
+@pytest.mark.anyio
+async def test_somebody_elses_server_is_told_apart() -> None:
+    class Stranger:
+        connection = Connection("https://api")
+
+        async def request(self, method: str, path: str) -> httpx.Response:
+            return httpx.Response(404)
+
+    with pytest.raises(ClientError, match="named by --kubeconfig"):
+        await world_of_ktui(Stranger())  # type: ignore[arg-type]
