@@ -17,6 +17,7 @@ from ktui.wire.jsontext import quote
 from ktui.wire.jsonvalue import json_object
 from ktui.wire.pb import TRUNCATED, varint
 from ktui.wire.pieces import Assembler, Pieces
+from ktui.wire.protobuf import with_resource_version
 from ktui.wire.schema import message_of
 from ktui.wire.transcode import RV_MARK, Parts, Transcoder
 from ktui.wire.versions import convert, same_fields
@@ -75,6 +76,18 @@ class Codec:
     def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
         """An object by itself, with kind and apiVersion."""
         return self._joined(raw, None if rv is None else b"%d" % rv, api_version, False)
+
+    def message(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
+        """The object as a bare protobuf message; CodecError for one that is stored as JSON."""
+        try:
+            if not raw.startswith(MAGIC):
+                raise CodecError("stored as JSON: there is no message")
+            kind, body = self._opened(raw)
+            if api_version is not None and api_version != kind.api_version:
+                kind, body = self._converted(kind, body, api_version) or (kind, body)
+            return body if rv is None else with_resource_version(body, rv)
+        except _BAD_BYTES as error:
+            raise _reason(error) from None
 
     def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> Pieces:
         """`item_json` in pieces that equal parts of other objects are shared with."""

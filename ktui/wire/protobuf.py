@@ -1,0 +1,84 @@
+"""Answers in protobuf: stored messages with their resourceVersion, and what goes around them.
+
+An answer is the envelope of storage again (`k8s\\0`, typeMeta, message). A List's items
+are the bare messages of its objects, so that a stored object is sent as it is, but for
+the resourceVersion, which storage leaves empty.
+"""
+
+from typing import Any
+
+from ktui.wire.encode import encode_message, envelope_of
+from ktui.wire.envelope import MAGIC
+from ktui.wire.pb import put_bytes, put_varint, varint
+from ktui.wire.schema import META
+
+STATUS = "meta.v1.Status"
+LIST_META = "meta.v1.ListMeta"
+
+_METADATA = 0x0A  # the tag of every object's first field
+_RESOURCE_VERSION = 0x32  # its tag in ObjectMeta; those of the fields before it are smaller
+_TAIL = b"\x1a\0\x22\0"
+
+
+def with_resource_version(message: bytes, rv: int) -> bytes:
+    """An object's message whose metadata bears `rv`. IndexError for bytes that are no message."""
+    start, end = _metadata(message)
+    metadata = message[start:end]
+    at = 0
+    while at < len(metadata) and metadata[at] < _RESOURCE_VERSION:
+        size, value = varint(metadata, at + 1)
+        at = value + size
+    after = at
+    if at < len(metadata) and metadata[at] == _RESOURCE_VERSION:
+        size, value = varint(metadata, at + 1)
+        after = value + size
+    spliced = b"%b%b%b" % (metadata[:at], put_bytes(6, b"%d" % rv), metadata[after:])
+    return put_bytes(1, spliced) + message[end:]
+
+
+def metadata_message(message: bytes) -> bytes:
+    """Nothing but the metadata of an object's message: the message of a PartialObjectMetadata."""
+    _, end = _metadata(message)
+    return message[:end]
+
+
+def metadata_of_json(metadata: dict[str, Any]) -> bytes:
+    """The same of an object that is stored as JSON."""
+    return put_bytes(1, encode_message(META, metadata))
+
+
+def status_protobuf(status: dict[str, Any]) -> bytes:
+    """A Status as a whole answer."""
+    return envelope_of("v1", "Status", encode_message(STATUS, status))
+
+
+def item_field(message: bytes) -> bytes:
+    """An object's message as an item of its List."""
+    return put_bytes(2, message)
+
+
+def list_head(api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
+    """A List up to its first item; `item_bytes` is the size of all `item_field`s."""
+    type_meta = put_bytes(1, api_version.encode()) + put_bytes(2, kind.encode())
+    list_meta = put_bytes(1, encode_message(LIST_META, metadata))
+    size = put_varint(len(list_meta) + item_bytes)
+    return MAGIC + put_bytes(1, type_meta) + b"\x12" + size + list_meta
+
+
+def list_tail() -> bytes:
+    """What follows the last item."""
+    return _TAIL
+
+
+def watch_frame(event_type: str, document: bytes) -> bytes:
+    """One event of a WATCH: four bytes of length, then a WatchEvent that holds a whole answer."""
+    event = put_bytes(1, event_type.encode()) + put_bytes(2, put_bytes(1, document))
+    return len(event).to_bytes(4, "big") + event
+
+
+def _metadata(message: bytes) -> tuple[int, int]:
+    """Where the metadata's message begins and ends."""
+    if not message or message[0] != _METADATA:
+        return 0, 0
+    size, start = varint(message, 1)
+    return start, start + size
