@@ -108,6 +108,7 @@ class CacheWatch:
             yield batch
         if self._watcher.closed:
             return
+        self._watcher.joined = self._watcher.since
         self._feed.dispatcher.watchers.add(self._watcher)
         if self._bookmark is not None:
             make = self._bookmark

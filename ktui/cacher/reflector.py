@@ -1,7 +1,8 @@
 """Keeps one watch cache filled: a paged list of etcd, then a watch from there on.
 
-kube-apiserver's reflector over the etcd store: on any error the cache is not
-ready, its clients' watches end, and after a second everything is read anew.
+kube-apiserver's reflector over the etcd store. A watch that breaks is resumed
+as long as its Patience lasts. After that the cache is not ready, its clients'
+watches end, and after a second everything is read anew.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING
 from ktui.cacher.confirmation import Confirmation
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.events import BOOKMARK
+from ktui.cacher.patience import Patience
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.model import Readiness
+from ktui.storage.errors import UnreadableError
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store, StoreWatch
 
 RETRY_SECONDS = 1.0
+# kube-apiserver tries each second, whatever is wrong. A value that cannot be read stays as it is,
+# and every try reads the whole resource: twice as long each time, up to this.
+UNREADABLE_SECONDS = 30.0
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +69,7 @@ class Reflector:
         self._down_since = time.monotonic()
         self._watch: StoreWatch | None = None
         self._confirmation = Confirmation()
+        self._retry = RETRY_SECONDS
 
     @property
     def downtime(self) -> float:
@@ -72,11 +79,15 @@ class Reflector:
     async def run(self) -> None:
         """Fill and follow until cancelled."""
         while True:
-            cause = "stopped"
+            cause, pause = "stopped", RETRY_SECONDS
             try:
                 await self._fill()
                 await self._follow()
                 cause = "etcd closed the watch"
+            except UnreadableError as error:
+                cause, pause = str(error), self._retry
+                self._retry = min(self._retry * 2, UNREADABLE_SECONDS)
+                log.warning("watch cache of %s: %s", self._store.resource.id, cause)
             except EtcdError as error:
                 cause = str(error)
                 log.info("watch cache of %s: %s", self._store.resource.id, cause)
@@ -86,7 +97,7 @@ class Reflector:
             finally:
                 # Whatever went wrong, a cache that nobody follows must not look ready.
                 self._not_ready(cause)
-            await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(pause)
 
     async def request_progress(self) -> None:
         """Ask etcd how far the watch is; a broken watch is noticed by whoever reads it."""
@@ -111,10 +122,21 @@ class Reflector:
         self._cache.replace(objects, rv)
         self._dispatcher.reset(rv, "cache reinitialized")
         self.readiness, self.error = Readiness.READY, ""
+        self._retry = RETRY_SECONDS
         self.ready.set()
         self._changed()
 
     async def _follow(self) -> None:
+        """Keep up with etcd from the cache's revision on; EtcdError when the watch cannot be resumed."""
+        patience = Patience()
+        while True:
+            try:
+                await self._watch_on()
+                return
+            except EtcdError as error:
+                await self._resume(patience, error)
+
+    async def _watch_on(self) -> None:
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(cache.rv) as watch:
             self._watch, self._confirmation = watch, Confirmation()
@@ -123,12 +145,31 @@ class Reflector:
                     if event.type == BOOKMARK or event.object is None:
                         await self._answered(event.rv)
                         continue
+                    if event.rv > cache.rv:  # all events of one transaction go on together
+                        await dispatcher.room()
                     dispatcher.submit(cache.apply(event.type, event.object, event.rv))
                     self._confirmation.event()
                     self._changed()
-                    await dispatcher.room()
             finally:
                 self._watch = None
+
+    async def _resume(self, patience: Patience, error: EtcdError) -> None:
+        """Wait until etcd answers after `error`, which is raised again if it is not to be borne."""
+        while True:
+            if not patience.bears(error, self._settings.behaviour):
+                raise error
+            log.info("watch of %s: %s", self._store.resource.id, error)
+            self._tell(str(error))
+            await asyncio.sleep(patience.pause())
+            try:
+                head = await self._store.head()
+            except EtcdError as again:
+                error = again
+                continue
+            if head < self._cache.rv:
+                raise EtcdError(f"etcd has gone back from revision {self._cache.rv} to {head}.")
+            self._tell("")
+            return
 
     async def _answered(self, rv: int) -> None:
         """etcd says how far it is; one that is not to be trusted is asked once more if somebody waits."""
@@ -154,5 +195,8 @@ class Reflector:
             self._down_since = time.monotonic()
             self.readiness = Readiness.REINITIALIZING
             self._dispatcher.reset(self._cache.rv, "cache reinitializing")
-        self.error = cause
+        self._tell(cause)
+
+    def _tell(self, error: str) -> None:
+        self.error = error
         self._changed()

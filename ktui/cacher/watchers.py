@@ -32,7 +32,8 @@ def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, tr
 class Watcher:
     """Takes events at the dispatcher's end, gives them in batches at the client's.
 
-    `since` is the newest resourceVersion that the client has already got;
+    `since` is the newest resourceVersion that the client has already got, `joined`
+    that up to which it has read the ring itself (several events may bear the same one);
     `size` bounds the queue. kube-apiserver has two channels in a row, before and
     after the filter; here the filter is applied first and the queue holds both.
     """
@@ -42,6 +43,7 @@ class Watcher:
     ) -> None:
         self.selection = selection
         self.since = since
+        self.joined = since
         self.bookmarks = 0
         self.cause = ""  # why the stream has ended
         self.form = form  # how the client takes objects: for the books only
@@ -79,7 +81,7 @@ class Watcher:
 
     def offer(self, event: CacheEvent) -> bool:
         """Queue what the watcher gets to see of `event`; False when there is no room for it."""
-        if event.rv <= self.since or self.cause:
+        if event.rv <= self.joined or self.cause:
             return True
         out = self.convert(event)
         if out is None:

@@ -27,7 +27,8 @@ __all__ = ["Page", "Store", "StoreEvent", "StoreList", "StoreListRequest", "Stor
 
 
 class Store:
-    """Answers requests with StatusError where they fail; `pages` and `watch`, for caches, with EtcdError.
+    """Answers requests with StatusError where they fail; `pages`, `head` and `watch`, which are for
+    caches, with EtcdError.
 
     `prefix` is what all its keys begin with, e.g. `/registry/pods/`.
     """
@@ -92,7 +93,11 @@ class Store:
         """etcd's head, by a linearizable read of one key that normally does not exist."""
         current_meter().etcd_gets += 1
         with asking(self.resource, "list"):
-            return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
+            return await self.head()
+
+    async def head(self) -> int:
+        """The same for caches."""
+        return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
 
     async def count(self) -> int:
         """How many objects there are (a count-only Range)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from types import TracebackType
 
-from ktui.etcd.errors import EtcdError
+from ktui.etcd.errors import CompactedError
 from ktui.etcd.types import WatchEvent
 from ktui.etcd.watch import WatchStream
 from ktui.storage.objects import Reader
@@ -24,6 +24,7 @@ class StoreWatch:
         self._stream = stream
         self._events: deque[WatchEvent] = deque()
         self._slices = Slices()
+        self._revision = 0
 
     async def __aenter__(self) -> StoreWatch:
         await self._stream.open()
@@ -43,7 +44,10 @@ class StoreWatch:
             if batch.is_progress:
                 return StoreEvent("BOOKMARK", None, None, batch.revision)
             self._events.extend(batch.events)
-        await self._slices.yield_if_due()
+        revision = self._events[0].kv.mod_revision
+        if revision != self._revision:  # a transaction's events are handed out in one go
+            await self._slices.yield_if_due()
+            self._revision = revision
         return self._event(self._events.popleft())
 
     async def request_progress(self) -> None:
@@ -59,7 +63,7 @@ class StoreWatch:
             return StoreEvent("ADDED", self._reader.scanned(kv), None, rv)
         if event.prev_kv is None:
             # kube-apiserver gives up such a watch as well: nobody could say what has changed.
-            raise EtcdError(f"etcd has compacted the state of {kv.key!r} before revision {rv}.")
+            raise CompactedError(f"etcd has compacted the state of {kv.key!r} before revision {rv}.")
         previous = self._reader.scanned(event.prev_kv)
         if event.type == "DELETE":
             return StoreEvent("DELETED", previous.with_rv(rv), previous, rv)
