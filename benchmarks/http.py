@@ -7,6 +7,7 @@ import json
 import ssl
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 
@@ -54,6 +55,7 @@ class Client:
         self._http.close()
 
 
+@cache
 def unverified() -> ssl.SSLContext:
     """Our own server on our own machine: its certificate is not looked at."""
     context = ssl.create_default_context()

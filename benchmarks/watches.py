@@ -16,6 +16,7 @@ from benchmarks.server import NO_MATCH, TOKEN, Serving
 WATCHERS, EVENTS = 100, 200
 _HEAD_END = b"\r\n\r\n"
 _EVENT = b'{"type":"MODIFIED"'
+_LAST_CHUNK = b"\r\n0\r\n\r\n"
 
 
 async def fan_out(server: Serving) -> Figure:
@@ -59,8 +60,8 @@ async def _read(reader: asyncio.StreamReader) -> int:
     A mark that is cut in two is put together again.
     """
     seen, rest = 0, b""
-    while seen < EVENTS and (piece := await reader.read(1 << 18)):
-        piece = rest + piece
+    while seen < EVENTS and not rest.endswith(_LAST_CHUNK) and (read := await reader.read(1 << 18)):
+        piece = rest + read
         seen += piece.count(_EVENT)
         rest = piece[-(len(_EVENT) - 1) :]
     return seen

@@ -13,6 +13,7 @@ from ktui.cacher.errors import NotFresh
 from ktui.cacher.fan_out import Sampler
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.reflector import Reflector
+from ktui.cacher.rehearsal import rehearse
 from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.kube import status
@@ -69,6 +70,7 @@ class FedCache:
             self._tasks = [
                 background.start(self._reflector.run(), f"reflector {self._id}"),
                 background.start(self.dispatcher.run(), f"dispatcher {self._id}"),
+                background.start(rehearse(self._reflector.ready, self.memory.store), f"rehearsal {self._id}"),
             ]
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:

@@ -1,0 +1,29 @@
+"""A large cache's first object is transcoded before anybody asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from ktui.etcd.errors import EtcdError
+
+if TYPE_CHECKING:
+    from ktui.cacher.sorted_store import SortedStore
+
+# Small caches are left to their first reader: to rehearse all kinds would take a second at start.
+LARGE = 1000
+
+
+async def rehearse(filled: asyncio.Event, store: SortedStore) -> None:
+    """Wait until the cache is filled, then have one object transcoded beside the loop.
+
+    The functions for its kind are generated with the first one: 100 ms for pods,
+    for which nobody else's request is to wait.
+    """
+    await filled.wait()
+    if len(store) < LARGE:
+        return
+    (first,) = store.page(0, 1)
+    with contextlib.suppress(EtcdError):  # whoever asks for that object is told
+        await asyncio.to_thread(first.item_pieces)

@@ -1,0 +1,46 @@
+"""What is paid before anybody asks, and what is not."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ktui.cacher.rehearsal import LARGE, rehearse
+from ktui.cacher.sorted_store import SortedStore
+from ktui.storage.errors import UnreadableError
+
+
+class Item:
+    raw = b"raw"
+
+    def __init__(self, number: int, asked: list[str], readable: bool) -> None:
+        self.key = f"{number:05d}"
+        self._asked, self._readable = asked, readable
+
+    def item_pieces(self) -> tuple[bytes, ...]:
+        self._asked.append(self.key)
+        if not self._readable:
+            raise UnreadableError(self.key, "it is encrypted")
+        return (b"{}",)
+
+
+@pytest.mark.parametrize(
+    ("count", "readable", "expected"),
+    [(0, True, []), (LARGE - 1, True, []), (LARGE, True, ["00000"]), (LARGE, False, ["00000"])],
+)
+def test_one_object_of_a_large_cache_is_transcoded_once_it_is_filled(count, readable, expected):
+    asked: list[str] = []
+
+    async def run() -> list[str]:
+        filled, store = asyncio.Event(), SortedStore()
+        rehearsing = asyncio.create_task(rehearse(filled, store))
+        await asyncio.sleep(0)
+        store.replace([Item(number, asked, readable) for number in range(count)])
+        before = list(asked)
+        filled.set()
+        await rehearsing
+        return before
+
+    assert asyncio.run(run()) == []
+    assert asked == expected
