@@ -53,8 +53,10 @@ class FakeServer:
     async def get_json(self, path: str) -> Any:
         await self._ask(path)
         parts = urlsplit(path)
-        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        query = {key: values[0] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
         made = _MADE.get(parts.path)
+        if parts.path == "/ktui/v1/etcd/key" and "revision" in query:
+            return _as_it_was(self.answers[f"{parts.path}?key={query['key']}"], int(query["revision"]))
         if made is not None and (answer := made(query)) is not None:
             return answer
         wanted = "&".join(f"{name}={query[name]}" for name in ("prefix", "key", "reveal") if name in query)
@@ -130,6 +132,7 @@ def _keys(query: Mapping[str, str]) -> dict[str, Any] | None:
         "/registry/events/": ([f"team-00/web.17f{n:03x}" for n in range(812)], LEASE, 788),
         "/registry/secrets/": (["team-00/token"], 0, 310),
         "/registry/weird[red]/": ([HOSTILE], 0, 120),
+        "x": ([""], 0, 12),
         "/registry/apiregistration.k8s.io/": ([f"apiservices/v1.{g}" for g in ("", "apps", "batch")], 0, 402),
     }.get(prefix, ([], 0, 0))
     keys = [prefix + name for name in names]
@@ -149,11 +152,43 @@ def _keys(query: Mapping[str, str]) -> dict[str, Any] | None:
     return {"revision": HEAD, "count": len(keys), "keys": page, "next": more}
 
 
+# Revisions of every key: created, scheduled, running.
+PAST = {44_000: (3, 5_968), 38_412: (2, 5_102), 31_000: (1, 3_870)}
+
+
+def _history(query: Mapping[str, str]) -> dict[str, Any]:
+    rows = [
+        {
+            "key": query["key"],
+            "mod_revision": at,
+            "create_revision": 31_000,
+            "version": version,
+            "bytes": size,
+        }
+        for at, (version, size) in PAST.items()
+    ]
+    return {"key": query["key"], "revisions": rows, "complete": True}
+
+
+def _as_it_was(now: dict[str, Any], revision: int) -> dict[str, Any]:
+    """A key's answer as of one of its earlier revisions: a pod before it ran, before it was scheduled."""
+    version, size = PAST[revision]
+    then = json.loads(json.dumps(now)) | {"mod_revision": revision, "version": version, "raw_bytes": size}
+    if "metadata" in then["json"]:
+        then["json"]["metadata"]["resourceVersion"] = str(revision)
+    if revision < 44_000 and "status" in then["json"]:
+        then["json"]["status"] = {"phase": "Pending"}
+    if revision < 38_412 and "spec" in then["json"]:
+        del then["json"]["spec"]["nodeName"]
+    return then
+
+
 _MADE: dict[str, Callable[[Mapping[str, str]], dict[str, Any] | None]] = {
     "/ktui/v1/caches/pods/objects": _pods_page,
     "/ktui/v1/caches/pods/events": _pod_events,
     "/ktui/v1/caches/namespaces/objects": _namespaces,
     "/ktui/v1/etcd/keys": _keys,
+    "/ktui/v1/etcd/history": _history,
 }
 
 

@@ -19,6 +19,16 @@ pytestmark = pytest.mark.anyio
 FAILING = "no server answers at http://127.0.0.1:1 (connection refused)"
 
 
+ALL_OF_ETCD = {
+    "revision": 7,
+    "children": [
+        {"prefix": "/registry/", "count": 12_000, "bytes": 40_000_000, "exact": False},
+        {"prefix": "/service/", "count": 3, "bytes": 120, "leaf": True},
+        {"prefix": "x", "count": 1, "bytes": 12, "leaf": True},
+    ],
+}
+
+
 def screen_of(app: KtuiApp) -> EtcdScreen:
     assert isinstance(app.screen, EtcdScreen)
     return app.screen
@@ -194,7 +204,142 @@ async def test_another_server_is_read_anew() -> None:
         await until(pilot, lambda: "/ktui/v1/etcd/prefixes?prefix=/registry/" in other.asked)
 
 
+async def open_past(pilot: Any) -> EtcdScreen:
+    screen = await show_first_key(pilot, "pods/")
+    await pilot.press("p")
+    await until(pilot, lambda: screen.revisions.total == 3)
+    await until_shown(pilot, '+   podIP: "10.2.7.31"')
+    return screen
+
+
+async def test_the_past_of_a_key_shows_what_changed() -> None:
+    server = FakeServer()
+    app = asking_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_past(pilot)
+        assert "revisions · all 3" in shown(app)
+        assert "−   phase: Pending" in shown(app) and "+   phase: Running" in shown(app)
+        assert "resourceVersion" not in screen.value.query_one("#object").text  # type: ignore[attr-defined]
+        await pilot.press("down")
+        await until_shown(pilot, "from     at revision 31,000", "+   nodeName: node-07")
+        asked = len(server.asked)
+        await pilot.press("up")
+        await until_shown(pilot, "from     at revision 38,412")
+        assert len(server.asked) == asked  # both were read before
+        await pilot.press("end")
+        await until_shown(pilot, "the oldest revision that etcd has")
+        await pilot.press("m", "home")
+        await until_shown(pilot, "from     at revision 31,000", "to       at revision 44,000", "◆")
+        await pilot.press("escape")
+        await until_shown(pilot, "created  at revision 31,000")
+        assert screen.past is None and screen.keys.has_focus
+
+
+async def test_a_secrets_past_is_redacted_too() -> None:
+    server = FakeServer()
+    app = asking_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        await show_first_key(pilot, "secrets/")
+        await pilot.press("p")
+        await until_shown(pilot, "redacted, R reveals")
+        assert not any("reveal" in path for path in server.asked)
+        await pilot.press("R")
+        await until(pilot, lambda: any("reveal=1" in path for path in server.asked))
+
+
+async def test_sizes_by_field() -> None:
+    app = asking_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await show_first_key(pilot, "pods/")
+        assert "metadata.managedFields is 41% of this object" in shown(app)
+        await pilot.press("v", "v", "v")
+        await until_shown(pilot, "value · sizes")
+        told = screen.value.query_one("#object").text.splitlines()  # type: ignore[attr-defined]
+        assert [line.split()[0] for line in told] == [
+            "59%",
+            "41%",
+            "9%",
+            "2%",
+            "23%",
+            "17%",
+            "18%",
+            "11%",
+            "0%",
+            "5,968",
+        ]
+
+
+async def test_the_caches_copy_is_compared() -> None:
+    server = FakeServer()
+    key = "/ktui/v1/etcd/key?key=/registry/pods/team-00/web-0000"
+    for copy, says in (
+        ({"rv": 44_000, "cache_rv": 48_102, "same": True}, "= has the same bytes at rv 48,102"),
+        ({"rv": 43_000, "cache_rv": 43_900, "same": False}, "≠ has its rv 43,000 at rv 43,900"),
+        ({"rv": 0, "cache_rv": 43_900, "same": False}, "≠ does not have it"),
+        (None, "not filled: nothing to compare with"),
+    ):
+        server.answers[key]["cache"] = copy
+        app = asking_app(server)
+        async with app.run_test(size=WIDE) as pilot:
+            await show_first_key(pilot, "pods/")
+            await until_shown(pilot, says)
+
+
+async def test_a_lease_that_may_not_be_asked_says_why() -> None:
+    app = asking_app()
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await show_first_key(pilot, "events/")
+        screen.keys.focus()
+        await pilot.press("down")
+        await until_shown(pilot, "ttl is not asked: read-only sends Range, Watch, Status")
+
+
+async def test_all_of_etcd_and_back() -> None:
+    server = FakeServer()
+    server.answers["/ktui/v1/etcd/prefixes?prefix="] = ALL_OF_ETCD
+    app = asking_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await put_cursor(pilot, "pods/")
+        await pilot.press("a")
+        await until(
+            pilot, lambda: [row.label for row in screen.prefixes.rows] == ["/registry/", "/service/", "x"]
+        )
+        assert "all of etcd" in shown(app)
+        await pilot.press("a")
+        await until(pilot, lambda: screen.prefixes.total == 11)
+
+
+async def test_an_etcd_without_kubernetes_is_shown_as_it_is() -> None:
+    server = FakeServer()
+    server.answers["/ktui/v1/etcd/prefixes?prefix=/registry/"] = {"revision": 7, "children": []}
+    server.answers["/ktui/v1/etcd/prefixes?prefix="] = ALL_OF_ETCD
+    server.answers["/ktui/v1/etcd/key?key=x"] = {"key": "x", "mod_revision": 7, "create_revision": 7,
+        "version": 1, "encoding": "unknown", "hex": b"on \xe2\x9c\x93[red]".hex(), "raw_bytes": 11,
+        "text": "on ✓[red]\nsecond line", "error": "neither protobuf nor JSON"}  # fmt: skip
+    app = asking_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await show_first_key(pilot, "x")
+        text = screen.value.query_one("#object").text  # type: ignore[attr-defined]
+        assert text == "on ✓[red]\nsecond line"
+        assert "no Kubernetes object" in shown(app)
+
+
 # What it looks like.
+
+
+@SIZES
+def test_past(snap_compare: Snap, size: tuple[int, int]) -> None:
+    assert snap_compare(asking_app(), run_before=open_past, terminal_size=size)
+
+
+@SIZES
+def test_sizes(snap_compare: Snap, size: tuple[int, int]) -> None:
+    async def to_sizes(pilot: Any) -> None:
+        await show_first_key(pilot, "pods/")
+        await pilot.press("v", "v", "v")
+        await until_shown(pilot, "value · sizes", "2,447    managedFields")
+
+    assert snap_compare(asking_app(), run_before=to_sizes, terminal_size=size)
 
 
 @SIZES

@@ -34,14 +34,31 @@ class PrefixPage(msgspec.Struct, frozen=True):
 
 
 class StoredKey(msgspec.Struct, frozen=True):
-    """Metadata of one key. `lease` is etcd's id, 0 when the key has none."""
+    """Metadata of one key. `lease` is etcd's id, 0 when the key has none; `bytes` None: not read."""
 
     key: str
     mod_revision: int = 0
     create_revision: int = 0
     version: int = 0
     lease: int = 0
-    bytes: int = 0
+    bytes: int | None = None
+
+
+class FieldSize(msgspec.Struct, frozen=True):
+    """What a field (`metadata`, `metadata.managedFields`) takes of a stored value; `share` 0 … 1."""
+
+    path: str
+    size: int = 0
+    share: float = 0.0
+
+
+class CachedCopy(msgspec.Struct, frozen=True):
+    """What the watch cache holds for a key: `rv` 0 is nothing, `same` also the bytes."""
+
+    resource: str = ""
+    rv: int = 0
+    cache_rv: int = 0
+    same: bool = False
 
 
 class KeyPage(msgspec.Struct, frozen=True):
@@ -54,7 +71,11 @@ class KeyPage(msgspec.Struct, frozen=True):
 
 
 class KeyDetail(msgspec.Struct, frozen=True):
-    """Answer of `/ktui/v1/etcd/key`. `ttl` in seconds; `hex` is the beginning of the stored value."""
+    """Answer of `/ktui/v1/etcd/key`. `hex` is the beginning of the stored value.
+
+    `ttl` in seconds, -1: the lease has ended, None: it may not be asked. `text`: a value
+    that is no object but text. `cache` None: no cache of its resource is filled.
+    """
 
     key: str = ""
     mod_revision: int = 0
@@ -70,6 +91,9 @@ class KeyDetail(msgspec.Struct, frozen=True):
     raw_bytes: int = 0
     redacted: bool = False
     error: str = ""
+    text: str = ""
+    sizes: list[FieldSize] = []
+    cache: CachedCopy | None = None
 
     @property
     def typed(self) -> str:

@@ -26,7 +26,7 @@ _RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
 class Span(NamedTuple):
-    """A piece of a line. `role`: key, string, number, literal, punct, dim or plain."""
+    """A piece of a line. `role`: key, string, number, literal, punct, dim, plain, added or removed."""
 
     text: str
     role: str

@@ -67,4 +67,7 @@ def banner_of(state: State, link: Link) -> tuple[Content, str]:
             ),
             "etcd",
         )
+    if state.server is not None and state.server.warnings:
+        said = "; ".join(state.server.warnings)
+        return line(("careful", "bold $warning"), (f": {said}", "$foreground")), "source"
     return Content(""), ""

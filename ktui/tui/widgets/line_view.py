@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from ktui.tui.model.object_lines import Line
 
-ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain")
+ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain", "added", "removed")
 
 
 class LineView(ScrollView, can_focus=True):
@@ -30,6 +30,8 @@ class LineView(ScrollView, can_focus=True):
         & .lines--punct { color: $ink-muted; }
         & .lines--dim { color: $ink-muted; }
         & .lines--plain { color: $foreground; }
+        & .lines--added { color: $success; }
+        & .lines--removed { color: $error; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

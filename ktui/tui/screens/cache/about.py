@@ -43,19 +43,24 @@ def _about_loading(row: CacheLine, width: int) -> Content:
         parts.append(line((cache.error, "$error")))
     else:
         parts.append(line(("until then LISTs wait, go to etcd or get a 429, by version", "$ink-muted")))
+    parts.append(_keyed("x", "cancels it: the cache is cold again", ""))
     return lines(parts)
 
 
 def _progress(cache: CacheState, width: int) -> Content:
     share = loaded_share(cache)
+    if not cache.loaded and share is None and not cache.error:
+        return line(("waits for its turn: an etcd is not read for many caches at once", "$route-wait"))
+    read = f" · {long_bytes(cache.loaded_bytes)} read" if cache.loaded_bytes else ""
     if share is None:
-        return line((f"{integer(cache.loaded)} objects so far", "$route-wait"))
-    room = max(10, min(60, width - 30))
+        return line((f"{integer(cache.loaded)} objects so far{read}", "$route-wait"))
+    room = max(10, min(60, width - 48))
     done = bar(share, room)
     return line(
         (done, "$route-wait"),
         (TRACK * (room - len(done)), "$ink-faint"),
-        (f"  {integer(cache.loaded)} of {integer(cache.expected)}", "$foreground"),
+        (f" {share:4.0%}", "bold $route-wait"),
+        (f"  {integer(cache.loaded)} of {integer(cache.expected)} objects{read}", "$foreground"),
     )
 
 

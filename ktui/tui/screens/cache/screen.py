@@ -12,7 +12,15 @@ from textual.containers import Container, Vertical
 
 from ktui.client.connection import ClientError
 from ktui.tui.model.cache_lines import CacheLine, CacheLines
-from ktui.tui.model.cache_view import CachedObject, ObjectPages, RingEvent, Unread, read_events, read_objects
+from ktui.tui.model.cache_view import (
+    CachedObject,
+    ObjectPages,
+    RingEvent,
+    Unread,
+    is_loading,
+    read_events,
+    read_objects,
+)
 from ktui.tui.model.format import integer
 from ktui.tui.model.state import State
 from ktui.tui.screens.asking import AskingScreen
@@ -35,6 +43,9 @@ class CacheScreen(AskingScreen):
     CSS_PATH = "cache.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("w", "warm", "warm", id="cache.warm", tooltip="fill the cache under the cursor"),
+        Binding(
+            "x", "cancel", "cancel", id="cache.cancel", tooltip="stop filling the cache under the cursor"
+        ),
         Binding("escape", "leave", "back", id="cache.leave", tooltip="back to all caches"),
     ]
 
@@ -46,6 +57,7 @@ class CacheScreen(AskingScreen):
         self._filter = ""
         self._seen_rv = -1
         self._paints = 0
+        self._cancellable = False
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="caches"):
@@ -111,6 +123,10 @@ class CacheScreen(AskingScreen):
             )
         else:
             panel.show(lambda width, _: about(row, width, head), (id(row), head))
+        cancellable = row is not None and is_loading(row.cache)
+        if cancellable != self._cancellable:
+            self._cancellable = cancellable
+            self.refresh_bindings()
 
     def _look_again(self, state: State) -> None:
         """Read the visible rows again when the cache has moved since they were read."""
@@ -153,6 +169,9 @@ class CacheScreen(AskingScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("warm", "leave"):
             return (action == "leave") is bool(self.inside)
+        if action == "cancel":
+            row = self.table.row
+            return not self.inside and row is not None and is_loading(row.cache)
         return super().check_action(action, parameters)
 
     def action_leave(self) -> None:
@@ -228,15 +247,22 @@ class CacheScreen(AskingScreen):
         else:
             self._warm(row.resource)
 
+    def action_cancel(self) -> None:
+        if self.table.row is not None:
+            self._fire_warm("DELETE", self.table.row.resource, "cancelled the filling of")
+
+    def _warm(self, resource: str) -> None:
+        self._fire_warm("POST", resource, "warming")
+
     @work(group="warm")
-    async def _warm(self, resource: str) -> None:
+    async def _fire_warm(self, method: str, resource: str, done: str) -> None:
         try:
-            answer = await self.client.request("POST", f"/ktui/v1/caches/{quote(resource, safe='')}/warm")
+            answer = await self.client.request(method, f"/ktui/v1/caches/{quote(resource, safe='')}/warm")
         except ClientError as error:
             self.notify(str(error), severity="error", markup=False)
             return
         if answer.is_success:
-            self.notify(f"warming {resource}", markup=False)
+            self.notify(f"{done} {resource}", markup=False)
         else:
             self.notify(
                 f"{resource}: {answer.status_code} {answer.text[:200]}", severity="error", markup=False

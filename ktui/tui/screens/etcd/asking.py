@@ -14,5 +14,10 @@ def keys_path(prefix: str, limit: int, after: str) -> str:
     return f"/ktui/v1/etcd/keys?prefix={quote(prefix)}&limit={limit}{start}"
 
 
-def key_path(key: str, reveal: bool) -> str:
-    return f"/ktui/v1/etcd/key?key={quote(key)}{'&reveal=1' if reveal else ''}"
+def key_path(key: str, reveal: bool, revision: int = 0) -> str:
+    at = f"&revision={revision}" if revision else ""
+    return f"/ktui/v1/etcd/key?key={quote(key)}{at}{'&reveal=1' if reveal else ''}"
+
+
+def history_path(key: str, limit: int) -> str:
+    return f"/ktui/v1/etcd/history?key={quote(key)}&limit={limit}"

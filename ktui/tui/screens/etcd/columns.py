@@ -1,16 +1,14 @@
-"""Columns and texts of the etcd screen."""
+"""Columns of the etcd screen's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual.content import Content
-
+from ktui.tui.model.etcd_past import Past
 from ktui.tui.model.etcd_tree import TreeRow
-from ktui.tui.model.etcd_view import KeyDetail, StoredKey, lease_id
-from ktui.tui.model.format import duration, integer, long_bytes, short_bytes, short_count
+from ktui.tui.model.etcd_view import StoredKey
+from ktui.tui.model.format import integer, short_bytes, short_count
 from ktui.tui.widgets.columns import Cell, Column
-from ktui.tui.widgets.lines import line, lines, pad
 
 
 def _prefix(row: TreeRow) -> Cell:
@@ -20,6 +18,8 @@ def _prefix(row: TreeRow) -> Cell:
 
 def _bytes(row: TreeRow) -> Cell:
     exact = row.child.exact
+    if not exact and not row.child.bytes:  # Secrets of an etcd that is not ours are not even sampled
+        return ("?", "$ink-muted")
     return (f"{'' if exact else '~'}{short_bytes(row.child.bytes)}", "" if exact else "$ink-muted")
 
 
@@ -46,52 +46,34 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
                priority=3, descending=True),
         Column("lease", "lease", lambda row: ("ttl" if row.lease else "", "$route-wait"),
                lambda row: row.lease, 5, priority=4),
-        Column("bytes", "bytes", lambda row: (short_bytes(row.bytes), "$ink-muted"), lambda row: row.bytes, 6,
-               align="right", priority=2, descending=True),
+        Column("bytes", "bytes", _size, lambda row: row.bytes or 0, 6, align="right", priority=2,
+               descending=True),
     )  # fmt: skip
 
 
-def about_key(detail: KeyDetail, width: int, height: int) -> Content:
-    """Metadata of one key, in five lines or in three."""
-    stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
-    rows = [
-        line((_tail(detail.key, width), "bold $ink-strong")),
-        line((detail.typed or "unknown kind", "$foreground"), (stored, "$ink-muted")),
-    ]
-    version = f" (version {integer(detail.version)})" if detail.version else ""
-    if height < 5:
-        rows.append(_short_history(detail, version))
-    else:
-        rows.append(_revision("created", detail.create_revision))
-        rows.append(_revision("changed", detail.mod_revision, version))
-        rows.append(_lease(detail))
-    return lines(rows)
+def revision_columns(past: Callable[[], Past]) -> tuple[Column[StoredKey], ...]:
+    """Columns of the revisions of one key; `past()` knows the marked one."""
+
+    def mark(row: StoredKey) -> Cell:
+        return ("◆" if past().marked == row.mod_revision else "", "$warning")
+
+    def grown(row: StoredKey) -> Cell:
+        change = past().grown(row)
+        if change is None:
+            return ("?", "$ink-faint")
+        return (f"{change:+,}".replace("-", "−"), "$ink-muted")
+
+    return (
+        Column("mark", "", mark, width=1, priority=0),
+        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 11,
+               align="right", priority=0, descending=True),
+        Column("version", "ver", lambda row: integer(row.version), lambda row: row.version, 6, align="right",
+               priority=1, descending=True),
+        Column("bytes", "bytes", lambda row: (integer(row.bytes or 0), ""), lambda row: row.bytes or 0, 9,
+               align="right", priority=2, descending=True),
+        Column("grown", "change", grown, width=8, align="right", priority=3),
+    )  # fmt: skip
 
 
-def _short_history(detail: KeyDetail, version: str) -> Content:
-    left = "" if detail.remaining is None else f" · ttl {duration(detail.remaining)}"
-    return line(
-        (f"rev {integer(detail.mod_revision)}", "$foreground"),
-        (left, "$route-wait"),
-        (f"{version} · created {integer(detail.create_revision)}", "$ink-muted"),
-    )
-
-
-def _lease(detail: KeyDetail) -> Content:
-    if not detail.lease:
-        return _labelled("lease", ("none: it stays until it is deleted", "$ink-muted"))
-    left = "" if detail.remaining is None else f", {duration(detail.remaining)} left"
-    return _labelled("lease", (lease_id(detail.lease), "$foreground"), (left, "$route-wait"))
-
-
-def _revision(label: str, revision: int, more: str = "") -> Content:
-    return _labelled(label, (f"at revision {integer(revision)}", "$foreground"), (more, "$ink-muted"))
-
-
-def _labelled(label: str, *parts: tuple[str, str]) -> Content:
-    return line((pad(label, 9), "$ink-muted"), *parts)
-
-
-def _tail(key: str, width: int) -> str:
-    """The end of a key that is too long: what tells it from its neighbours."""
-    return key if len(key) <= width else f"…{key[1 - width :]}"
+def _size(row: StoredKey) -> Cell:
+    return (short_bytes(row.bytes) if row.bytes is not None else "–", "$ink-muted")

@@ -14,9 +14,9 @@ from ktui.tui.model.etcd_tree import PrefixTree, TreeRow
 from ktui.tui.model.etcd_view import ROOT, KeyList, StoredKey, read_key, read_keys, read_prefixes
 from ktui.tui.model.format import integer
 from ktui.tui.model.state import State
-from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.screens.etcd.asking import key_path, keys_path, prefixes_path
 from ktui.tui.screens.etcd.columns import PREFIXES, key_columns
+from ktui.tui.screens.etcd.past import SETTLE, PastScreen
 from ktui.tui.screens.etcd.value import ValueView
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.paged_table import WantingTable
@@ -24,10 +24,9 @@ from ktui.tui.widgets.rest import Rest
 from ktui.tui.widgets.vtable import VTable
 
 PAGE = 500
-SETTLE = 0.12  # seconds that a cursor must rest before etcd is asked: a patient is not poked at every step
 
 
-class EtcdScreen(AskingScreen):
+class EtcdScreen(PastScreen):
     """Nothing is read before it is looked at; every read is one page."""
 
     MODE = "etcd"
@@ -35,7 +34,10 @@ class EtcdScreen(AskingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "open", "open", show=False, id="etcd.open", tooltip="open the prefix"),
         Binding("left,h", "close", "close", show=False, id="etcd.close", tooltip="close the prefix"),
-        Binding("v", "turn_view", "view", id="etcd.view", tooltip="YAML, JSON or stored bytes"),
+        Binding("v", "turn_view", "view", id="etcd.view", tooltip="YAML, JSON, stored bytes, sizes by field"),
+        Binding("p", "past", "past", id="etcd.past", tooltip="revisions of the key, and what changed"),
+        Binding("m", "mark", "mark", id="etcd.mark", tooltip="compare with the revision under the cursor"),
+        Binding("a", "all_of_etcd", "all", id="etcd.all", tooltip="all of etcd, or Kubernetes' prefix only"),
         Binding("R", "reveal", "reveal", id="etcd.reveal", tooltip="show a Secret's values"),
         Binding("u", "read_again", "again", show=False, id="etcd.again", tooltip="read what is shown again"),
         Binding("escape", "leave", "back", show=False, id="etcd.leave", tooltip="one pane back"),
@@ -47,7 +49,6 @@ class EtcdScreen(AskingScreen):
         self.key_list = KeyList("")
         self._asked_of: object = None
         self._prefix_rest = Rest(self, SETTLE)
-        self._key_rest = Rest(self, SETTLE)
 
     def compose_body(self) -> ComposeResult:
         with Container(id="etcd-panes"):
@@ -61,6 +62,7 @@ class EtcdScreen(AskingScreen):
                         id="keys",
                         empty="choose a prefix",
                     )
+                    yield self.revisions_table()
                 yield ValueView(id="value-box", classes="box")
 
     @property
@@ -71,10 +73,6 @@ class EtcdScreen(AskingScreen):
     def keys(self) -> WantingTable[StoredKey]:
         return self.query_one("#keys", WantingTable)
 
-    @property
-    def value(self) -> ValueView:
-        return self.query_one(ValueView)
-
     def object_in_hand(self) -> tuple[str, Any] | None:
         detail = self.value.detail
         return None if detail is None else (detail.key, detail.json)
@@ -82,6 +80,10 @@ class EtcdScreen(AskingScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "reveal":
             return self.value.redacted
+        if action in ("past", "mark"):
+            return self.value.detail is not None and (action == "mark") is (self.past is not None)
+        if action == "turn_view":
+            return self.past is None
         return super().check_action(action, parameters)
 
     # Painting.
@@ -99,18 +101,30 @@ class EtcdScreen(AskingScreen):
             self._say(self.prefixes, self._why_nobody_answers())
         elif client is not self._asked_of:
             self._asked_of = client
-            root = (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT
-            self._plant(root)
+            self._plant(self._home(state))
 
     def _plant(self, root: str) -> None:
         self.tree_rows = PrefixTree(root)
+        self.key_list = KeyList("")
+        self.prefixes.empty = "reading …"
         self._show_tree()
         self._open(root)
+
+    def action_all_of_etcd(self) -> None:
+        """Turn between all of etcd and the place where Kubernetes keeps its keys."""
+        if self.ktui.client is not None:
+            self.close_past()
+            self.prefixes.focus()
+            self._plant("" if self.tree_rows.root else self._home(self.ktui.state))
+
+    @staticmethod
+    def _home(state: State) -> str:
+        return (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT
 
     def _show_tree(self) -> None:
         tree = self.tree_rows
         box = self.query_one("#tree-box")
-        box.border_title = line(tree.root)
+        box.border_title = line(tree.root or "all of etcd")
         if not self.prefixes.filter:
             box.border_subtitle = line(
                 (f"revision {integer(tree.revision)}" if tree.revision else "", "$ink-muted")
@@ -184,7 +198,11 @@ class EtcdScreen(AskingScreen):
         except ClientError as error:
             tree.fail(prefix, str(error))
             self._tell(tree, prefix, str(error))
-        if tree is self.tree_rows:
+        if tree is not self.tree_rows:
+            return
+        if tree.root and tree.knows(tree.root) and not tree.rows():  # no Kubernetes here: show what there is
+            self._plant("")
+        else:
             self.prefixes.empty = self.prefixes.empty if tree.rows() else self._nothing_below(tree)
             self._show_tree()
 
@@ -196,11 +214,12 @@ class EtcdScreen(AskingScreen):
             self.notify(problem, title=prefix, severity="error", markup=False)
 
     def _nothing_below(self, tree: PrefixTree) -> str:
-        return f"no key below {tree.root}" if tree.knows(tree.root) else self.prefixes.empty
+        return "this etcd holds no key" if tree.knows(tree.root) else self.prefixes.empty
 
     # The keys.
 
     def _start_keys(self, prefix: str) -> None:
+        self.close_past()
         self.key_list = KeyList(prefix)
         self.query_one("#keys-box").border_title = line(self._below_root(prefix))
         self._say(self.keys, "reading …")
@@ -250,11 +269,16 @@ class EtcdScreen(AskingScreen):
         self.value.turn()
 
     def action_reveal(self) -> None:
-        if self.value.detail is not None:
+        if self.past is not None:
+            self.past.reveal = True
+            self.compare(self.past)
+        elif self.value.detail is not None:
             self._read_value(self.value.detail.key, reveal=True)
 
     def action_read_again(self) -> None:
-        if self.keys.has_focus and self.key_list.prefix:
+        if self.past is not None:
+            self.action_past()
+        elif self.keys.has_focus and self.key_list.prefix:
             self._start_keys(self.key_list.prefix)
         else:
             reopen = self.tree_rows.open_prefixes
@@ -263,8 +287,20 @@ class EtcdScreen(AskingScreen):
                 self._open(prefix)
 
     def _focus_next(self) -> None:
-        if self.keys.has_focus:
+        if self.keys.has_focus or self.revisions.has_focus:
             self.value.focus_view()
 
     def action_leave(self) -> None:
+        past = self.past
+        if past is not None and self.revisions.has_focus:
+            self.close_past()
+            self._show_keys()
+            self.keys.focus()
+            self._read_value(past.key, reveal=past.reveal)
+        elif past is not None:
+            self.revisions.focus()
+        else:
+            self._leave_pane()
+
+    def _leave_pane(self) -> None:
         (self.prefixes if self.keys.has_focus else self.keys).focus()

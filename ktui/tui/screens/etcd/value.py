@@ -1,4 +1,4 @@
-"""One key: its metadata, the decoded object, the stored bytes."""
+"""One key: its metadata, the decoded object, the stored bytes; or what changed between two revisions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
+from ktui.tui.model.etcd_past import Difference
+from ktui.tui.model.etcd_sizes import size_lines
 from ktui.tui.model.etcd_view import KeyDetail, is_secret
-from ktui.tui.model.format import safe
+from ktui.tui.model.format import integer, safe
 from ktui.tui.model.object_lines import Line, Span, hex_lines, hex_width, json_lines, yaml_lines
-from ktui.tui.screens.etcd.columns import about_key
+from ktui.tui.screens.etcd.about import about_change, about_key
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.panel import Panel
 
-VIEWS = ("yaml", "json", "hex")
+VIEWS = ("yaml", "json", "hex", "sizes")
 
 
 class ValueView(Vertical):
@@ -26,6 +28,7 @@ class ValueView(Vertical):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.detail: KeyDetail | None = None
+        self.change: tuple[KeyDetail | None, Difference] | None = None
         self.view = VIEWS[0]
         self._revealed = False
 
@@ -51,7 +54,7 @@ class ValueView(Vertical):
     # What to show.
 
     def clear(self) -> None:
-        self.detail = None
+        self.detail = self.change = None
         self._meta(line(("choose a key to see what is stored", "$ink-muted")))
         self._paint_views()
 
@@ -65,18 +68,27 @@ class ValueView(Vertical):
         self.query_one("#meta", Panel).show(lambda width, _: _wrapped(problem, width))
 
     def show(self, detail: KeyDetail, *, revealed: bool) -> None:
-        self.detail, self._revealed = detail, revealed
+        self.detail, self.change, self._revealed = detail, None, revealed
         self.query_one("#meta", Panel).show(lambda width, height: about_key(detail, width, height))
         self._paint_views()
 
+    def show_change(
+        self, older: KeyDetail | None, newer: KeyDetail, change: Difference, *, revealed: bool
+    ) -> None:
+        """What changed from one revision to another."""
+        self.detail, self.change, self._revealed = newer, (older, change), revealed
+        self.query_one("#meta", Panel).show(lambda width, _: about_change(older, newer, width))
+        self._paint_views()
+
     def turn(self) -> None:
-        """YAML, JSON, stored bytes."""
+        """YAML, JSON, stored bytes, sizes by field."""
         self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
         self.screen.set_class(self.view == "hex", "-hex")
         self.call_after_refresh(self._paint_views)
 
     def focus_view(self) -> None:
-        self.query_one("#hex" if self.view == "hex" and self._one_view else "#object", LineView).focus()
+        alone = self.view == "hex" and self._one_view and self.change is None
+        self.query_one("#hex" if alone else "#object", LineView).focus()
 
     # Painting.
 
@@ -95,23 +107,39 @@ class ValueView(Vertical):
             self.query_one("#object", LineView).show([])
             bytes_view.show([])
             return
-        self.query_one("#object", LineView).show(self._object(detail))
+        self.query_one("#object", LineView).show(self._changed() if self.change else self._object(detail))
         raw = bytes.fromhex(detail.hex)
         width = hex_width(bytes_view.scrollable_content_region.width)
         bytes_view.show(hex_lines(raw, detail.raw_bytes, width) if raw else _said("bytes are held back too"))
 
     def _title(self) -> str:
-        if self.redacted:
-            return f"value · {self.view} · redacted, R reveals"
-        return f"value · {self.view}"
+        name = f"value · {self.view}"
+        if self.change is not None:
+            change = self.change[1]
+            name = f"change · +{integer(change.added)} −{integer(change.removed)} lines"
+        return f"{name} · redacted, R reveals" if self.redacted else name
+
+    def _changed(self) -> list[Line]:
+        assert self.change is not None
+        if self.change[1].lines:
+            return self.change[1].lines
+        return _said("no difference that can be shown" if self.redacted else "the same in both revisions")
 
     def _object(self, detail: KeyDetail) -> list[Line]:
+        if self.view == "sizes":
+            told = size_lines(detail.sizes, detail.raw_bytes) if detail.sizes else None
+            return told or _said("its fields cannot be told apart")
         if detail.json is None:
-            return _said(
-                detail.error or f"a value in {detail.encoding or 'an unknown encoding'}: see its bytes"
-            )
+            return _unread(detail)
         shown: Any = detail.json
         return json_lines(shown) if self.view == "json" else yaml_lines(shown)
+
+
+def _unread(detail: KeyDetail) -> list[Line]:
+    """A value that is no object: as text if it is one, else why it cannot be read."""
+    if detail.text:
+        return [(Span(safe(text), "string"),) for text in detail.text.splitlines()]
+    return _said(detail.error or f"a value in {detail.encoding or 'an unknown encoding'}: see its bytes")
 
 
 def _wrapped(problem: str, width: int) -> Content:
