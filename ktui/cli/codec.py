@@ -6,6 +6,7 @@ from typing import Any
 
 from ktui.kube.resources import Resource
 from ktui.wire.codec import Codec, encode_object
+from ktui.wire.gotypes import go_mismatch
 
 
 class StoredCodec(Codec):
@@ -14,3 +15,7 @@ class StoredCodec(Codec):
     def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
         """CodecError names the JSON path that does not fit."""
         return encode_object(obj, resource)
+
+    def go_mismatch(self, obj: dict[str, Any], resource: Resource) -> str:
+        """What Go's JSON decoder says of the first member of a wrong type, "" when it would take all."""
+        return go_mismatch(obj, resource.api_version, resource.kind)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,9 +43,8 @@ def refused(resource: Resource, reason: str) -> StatusError:
     return bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {kind}: {reason}')
 
 
-def refused_patch(patched: Obj, reason: str) -> StatusError:
-    """422 of a patch: the patched object is quoted, as upstream does."""
-    text = json.dumps(patched, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
+def refused_patch(text: str, reason: str) -> StatusError:
+    """422 of a patch: the JSON `text` of the patched object is quoted, as upstream does."""
     error = invalid_value("patch", text, reason)
     return invalid_object("", "", "", [FieldError(error.field, error.reason, error.message)])
 

@@ -113,8 +113,15 @@ _QUALIFIED_FINALIZER = re.compile(r"[^/]+/[^/]+")
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 
 
-def validate_metadata(obj: Obj, resource: Resource) -> None:
-    """Names, labels, annotations and finalizers; StatusError 422 with every cause."""
+# An update's labels are looked at by the generic strategy, as changed metadata, and by the kind's own rules.
+LABEL_CHECKS_OF_UPDATE, LABEL_CHECKS_OF_CUSTOM_UPDATE = 3, 2
+
+
+def validate_metadata(obj: Obj, resource: Resource, label_checks: int = 1) -> None:
+    """Names, labels, annotations and finalizers; StatusError 422 with every cause.
+
+    Each of `label_checks` finds what is wrong with labels, and has a cause of its own.
+    """
     metadata = metadata_of(obj)
     errors: list[FieldError] = []
     name = str(metadata.get("name") or "")
@@ -123,7 +130,7 @@ def validate_metadata(obj: Obj, resource: Resource) -> None:
     else:
         rule = _NAME_RULES.get(resource.resource, subdomain_faults)
         errors += [invalid_value("metadata.name", name, fault) for fault in rule(name)]
-    errors += _label_errors(metadata.get("labels") or {})
+    errors += _label_errors(metadata.get("labels") or {}) * label_checks
     for at, finalizer in enumerate(metadata.get("finalizers") or []):
         if finalizer not in STANDARD_FINALIZERS and not _QUALIFIED_FINALIZER.fullmatch(str(finalizer)):
             why = "name is neither a standard finalizer name nor is it fully qualified"

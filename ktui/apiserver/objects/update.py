@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import (
+    LABEL_CHECKS_OF_CUSTOM_UPDATE,
+    LABEL_CHECKS_OF_UPDATE,
     counts_generations,
     drop_empty,
     metadata_of,
@@ -36,7 +38,10 @@ CONDITIONAL_ONLY = frozenset({"leases", "customresourcedefinitions", "apiservice
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
-    """Who updates what. `whole` False: a patch, whose result may lack what the client did not send."""
+    """Who updates what. `whole` False: a patch, whose result may lack what the client did not send.
+
+    `touched` are the containers that a patch goes into (`patches.touched`).
+    """
 
     resource: Resource
     namespace: str
@@ -44,6 +49,7 @@ class UpdateContext:
     subresource: str
     manager: str
     whole: bool
+    touched: dict[str, Any] = field(default_factory=dict)
 
 
 def check_identity(new: Obj, context: UpdateContext) -> None:
@@ -79,7 +85,9 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     metadata.pop("resourceVersion", None)
     _keep_other_part(old, new, context)
     drop_empty(metadata)
-    validate_metadata(new, resource)
+    validate_metadata(
+        new, resource, LABEL_CHECKS_OF_CUSTOM_UPDATE if resource.custom else LABEL_CHECKS_OF_UPDATE
+    )
     validate_change(old, new, resource)
     if counts_generations(old, resource) and _spec_changed(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1

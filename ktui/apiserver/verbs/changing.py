@@ -11,6 +11,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.objects.fitting import STRICT, WARN, Unfit, refused, refused_patch, strict_error
 from ktui.apiserver.objects.options import WriteOptions
+from ktui.apiserver.objects.patches.touched import patched_text
 from ktui.apiserver.objects.update import UpdateContext, finished_deleting, updated
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
@@ -73,7 +74,8 @@ def _by_the_rules(
         try:
             new, found = shaped(server, copy.deepcopy(patched), resource)
         except Unfit as unfit:
-            raise _refused(context, patched, unfit.reason) from None
+            reason = server.services.codec.go_mismatch(patched, resource) or unfit.reason
+            raise _refused(context, patched, reason) from None
         if found and validation == STRICT:
             raise _refused(context, patched, strict_error(found))
         unknown[:] = found
@@ -100,4 +102,7 @@ def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:
 
 
 def _refused(context: UpdateContext, patched: Obj, reason: str) -> StatusError:
-    return refused(context.resource, reason) if context.whole else refused_patch(patched, reason)
+    if context.whole:
+        return refused(context.resource, reason)
+    touched = None if context.resource.custom else context.touched
+    return refused_patch(patched_text(patched, touched), reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,7 @@ async def prepare(
 
     `faults` are those of the body that are told beside unknown fields.
     """
+    sent = copy.deepcopy(obj)
     try:
         check_metadata(obj)
         fill_new(obj, resource, call.info.namespace)
@@ -79,7 +81,8 @@ async def prepare(
             obj.pop("status", None)
         obj, unknown = shaped(server, obj, resource)
     except Unfit as unfit:
-        raise refused(resource, unfit.reason) from None
+        reason = server.services.codec.go_mismatch(sent, resource) or unfit.reason
+        raise refused(resource, reason) from None
     unknown = [*faults, *unknown]
     if unknown and options.validation == STRICT:
         raise refused(resource, strict_error(unknown))

@@ -11,6 +11,7 @@ from ktui.apiserver.objects.options import write_options
 from ktui.apiserver.objects.patches.jsonpatch import PatchFailed, json_patch
 from ktui.apiserver.objects.patches.merge import merge_patch
 from ktui.apiserver.objects.patches.strategic import BadDirective, strategic_merge
+from ktui.apiserver.objects.patches.touched import of_json_patch, of_merge_patch
 from ktui.apiserver.objects.update import UpdateContext, check_identity
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import create, writing
@@ -35,10 +36,17 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
     options = write_options(call.request, "PatchOptions")
     info = call.info
-    context = UpdateContext(
-        resource, info.namespace, info.name, info.subresource, options.field_manager, whole=False
-    )
     document = _document(kind, body)
+    touched = of_json_patch(document) if kind == JSON_PATCH else of_merge_patch(document)
+    context = UpdateContext(
+        resource,
+        info.namespace,
+        info.name,
+        info.subresource,
+        options.field_manager,
+        whole=False,
+        touched=touched,
+    )
     change = _change(kind, document, context)
     try:
         await apply_change(server, call, context, change, form, options)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ktui.apiserver.objects.patches.jsonpatch import PatchFailed, json_patch
 from ktui.apiserver.objects.patches.merge import merge_patch
 from ktui.apiserver.objects.patches.strategic import BadDirective, strategic_merge
+from ktui.apiserver.objects.patches.touched import of_json_patch, of_merge_patch, patched_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -151,3 +152,24 @@ def test_strategic_merge(target: Any, patch: Any, result: Any) -> None:
 def test_an_unknown_directive_is_refused() -> None:
     with pytest.raises(BadDirective, match="explode"):
         strategic_merge({}, {"a": {"$patch": "explode"}})
+
+
+@pytest.mark.parametrize(
+    ("touched", "text"),
+    [
+        ({}, '{"a":{"y":1,"x":{"n":1,"m":2}},"b":[{"y":1,"x":2}]}'),
+        (None, '{"a":{"x":{"m":2,"n":1},"y":1},"b":[{"x":2,"y":1}]}'),
+        (of_merge_patch({"a": {"z": 1}, "b": 5}), '{"a":{"x":{"n":1,"m":2},"y":1},"b":[{"y":1,"x":2}]}'),
+        (
+            of_json_patch([{"op": "add", "path": "/b/0/z", "value": 1}]),
+            '{"a":{"y":1,"x":{"n":1,"m":2}},"b":[{"x":2,"y":1}]}',
+        ),
+        (
+            of_json_patch([{"op": "move", "from": "/a/x/m", "path": "/c"}, "nonsense"]),
+            '{"a":{"x":{"m":2,"n":1},"y":1},"b":[{"y":1,"x":2}]}',
+        ),
+    ],
+)
+def test_only_what_a_patch_goes_into_is_sorted(touched: dict[str, Any] | None, text: str) -> None:
+    patched = {"b": [{"y": 1, "x": 2}], "a": {"y": 1, "x": {"n": 1, "m": 2}}}
+    assert patched_text(patched, touched) == text

@@ -1,0 +1,53 @@
+"""The JSON of a patched object as kube-apiserver has it before it decodes it.
+
+Its patch library takes apart only the containers that a patch goes into, and writes
+those with sorted members; all others stay in the order of the type.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+Touched = dict[str, Any]
+
+
+def of_merge_patch(patch: Any) -> Touched:
+    """The containers that a merge patch goes into, as a tree of member names."""
+    if not isinstance(patch, dict):
+        return {}
+    return {name: of_merge_patch(value) for name, value in patch.items() if isinstance(value, dict)}
+
+
+def of_json_patch(operations: list[Any]) -> Touched:
+    """The containers on the way to what the operations of a JSON patch name."""
+    touched: Touched = {}
+    for operation in operations:
+        for member in ("path", "from"):
+            pointer = operation.get(member) if isinstance(operation, dict) else None
+            if isinstance(pointer, str):
+                _mark(touched, pointer)
+    return touched
+
+
+def patched_text(patched: Any, touched: Touched | None) -> str:
+    """Compact JSON; the outermost object counts as touched. `touched` None: a custom resource, all sorted."""
+    arranged = patched if touched is None else _arranged(patched, touched)
+    return json.dumps(arranged, separators=(",", ":"), ensure_ascii=False, sort_keys=touched is None)
+
+
+def _mark(touched: Touched, pointer: str) -> None:
+    for token in pointer.split("/")[1:-1]:
+        touched = touched.setdefault(token.replace("~1", "/").replace("~0", "~"), {})
+
+
+def _arranged(value: Any, touched: Touched) -> Any:
+    if isinstance(value, list):
+        return [_inner(item, touched.get(str(at))) for at, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    return {name: _inner(value[name], touched.get(name)) for name in sorted(value)}
+
+
+def _inner(value: Any, touched: Touched | None) -> Any:
+    return value if touched is None else _arranged(value, touched)
