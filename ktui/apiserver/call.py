@@ -102,7 +102,7 @@ class Call:
 
     def stamp(self) -> None:
         """Give the answer the headers that tell its route and cost; call before it starts."""
-        headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter))]
+        headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter, self.verb))]
         if self.route and self.route != Route.NONE.value:
             headers.append(("x-ktui-route", public_route(self.route)))
         if self.reason_id:
@@ -149,10 +149,16 @@ def public_route(route: str) -> str:
     return route.replace(Route.CACHE_SNAPSHOT.value, Route.CACHE.value)
 
 
-def cost_header(meter: Meter) -> str:
-    """`fetched=20, evaluated=20, returned=3, etcd_gets=1, etcd_lists=0, seats=8`."""
+def cost_header(meter: Meter, verb: str) -> str:
+    """`fetched=20, evaluated=20, returned=3, etcd_gets=1, etcd_lists=0, seats=8`.
+
+    kube-apiserver counts the objects of lists only: those of a GET are 0 here.
+    """
     names = ("fetched", "evaluated", "returned", "etcd_gets", "etcd_lists", "seats")
-    return ", ".join(f"{name}={getattr(meter, name)}" for name in names)
+    counts = {name: getattr(meter, name) for name in names}
+    if verb == "GET":
+        counts |= dict.fromkeys(names[:3], 0)
+    return ", ".join(f"{name}={count}" for name, count in counts.items())
 
 
 def timing_header(meter: Meter, total_ms: float) -> str:
