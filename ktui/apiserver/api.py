@@ -15,6 +15,7 @@ from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.seats import seats_of_any
 from ktui.kube.status import StatusError, internal_error, method_not_allowed
+from ktui.telemetry.busy import BusyClock
 from ktui.telemetry.meter import metered
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class Api:
             call.meter.on_decision = call.decided
         try:
             with metered(call.meter):
-                await self._guarded(call, resolved)
+                await BusyClock(self._guarded(call, resolved), call.meter)
         finally:
             call.finish()
             self._metrics.ended(call)

@@ -10,24 +10,37 @@ import msgspec.structs
 from ktui.cacher.requests import WatchAnswer
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState
+from ktui.telemetry.meter import Meter
 
 INTERVAL = 1.0  # seconds between two reports of a watcher
 
 
 class OpenWatch:
-    """One client's WATCH. Of its events `made` were encoded for it, `shared` for another one before."""
+    """One client's WATCH. Of its events `made` were encoded for it, `shared` for another one before.
 
-    __slots__ = ("answer", "made", "opened", "reported", "shared")
+    `bytes` of them were sent; how many until it was live stands in its request's meter.
+    """
 
-    def __init__(self, opened: WatcherOpened, answer: WatchAnswer) -> None:
+    __slots__ = ("answer", "bytes", "made", "meter", "opened", "reported", "shared")
+
+    def __init__(self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter) -> None:
         self.opened = opened
         self.answer = answer
+        self.meter = meter
+        self.bytes = 0
         self.made = 0
         self.shared = 0
         self.reported: WatcherState | None = None
 
+    def sent_initially(self, events: int, size: int, ms: float) -> None:
+        """So much was sent before the stream was live, the last of it `ms` after the request came."""
+        meter = self.meter
+        meter.initial += events
+        meter.initial_bytes += size
+        meter.initial_ms = ms
+
     def state(self) -> WatcherState:
-        stream = self.answer.stream
+        stream, meter = self.answer.stream, self.meter
         return WatcherState(
             id=self.opened.id,
             resource=self.opened.resource,
@@ -38,6 +51,10 @@ class OpenWatch:
             made=self.made,
             shared=self.shared,
             live=stream.live,
+            bytes=self.bytes,
+            initial=meter.initial,
+            initial_bytes=meter.initial_bytes,
+            initial_ms=meter.initial_ms,
         )
 
     def closed(self) -> WatcherClosed:
@@ -65,9 +82,9 @@ class OpenWatches:
         self._timer: asyncio.TimerHandle | None = None
         bus.add_snapshot(self.describe)
 
-    def add(self, opened: WatcherOpened, answer: WatchAnswer) -> OpenWatch:
+    def add(self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter) -> OpenWatch:
         opened = msgspec.structs.replace(opened, at=self._bus.now())
-        watch = self._open[opened.id] = OpenWatch(opened, answer)
+        watch = self._open[opened.id] = OpenWatch(opened, answer, meter)
         self._bus.publish(opened)
         if self._timer is None:
             self._arm()

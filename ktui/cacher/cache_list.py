@@ -72,8 +72,8 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
     found = _found(cache, query)
     meter = current_meter()
     meter.fetched += found.fetched
-    with meter.phase("filter"):
-        selected = await _select(found.objects, query)
+    meter.cached_bytes += _stored_bytes(cache, found)
+    selected = await _select(found.objects, query)
     meter.evaluated += selected.evaluated
     meter.matched += len(selected.objects)
     meter.returned += len(selected.objects)
@@ -97,13 +97,23 @@ def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
     return candidates(cache, query.selection, query.first, query.end, pods=query.pods, minor=query.minor)
 
 
+def _stored_bytes(cache: WatchCache, found: Candidates) -> int:
+    """Stored bytes of the objects fetched; of those that an index of ours spared us by their mean size."""
+    store = cache.store
+    if found.fetched == len(found.objects) < len(store):
+        return sum(len(obj.raw) for obj in found.objects)
+    return round(store.bytes * found.fetched / len(store)) if len(store) else 0
+
+
 async def _select(objects: list[StoredObject], query: CacheQuery) -> _Selected:
     if not query.scope.selective:
         full = 0 < query.limit <= len(objects)
         return _Selected(objects[: query.limit] if full else objects, 0, full)
     selected, selection, limit = _Selected(), query.selection, query.limit
+    meter = current_meter()
     async for part in sliced(objects):
-        matching = [obj for obj in part if obj.matches(selection)]
+        with meter.phase("filter"):
+            matching = [obj for obj in part if obj.matches(selection)]
         selected.evaluated += len(part)
         selected.objects += matching
         if 0 < limit <= len(selected.objects):

@@ -13,6 +13,7 @@ from ktui.cacher.events import ADDED, OutEvent
 from ktui.cacher.slices import sliced
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watchers import Watcher
+from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -117,11 +118,14 @@ class CacheWatch:
             yield batch
 
     async def _initial_events(self, objects: list[StoredObject]) -> AsyncIterator[list[OutEvent]]:
-        matches = self._watcher.matches
+        matches, meter = self._watcher.matches, current_meter()
         async for part in sliced(objects, PIECE):
             if self._watcher.closed:
                 return
-            batch = [OutEvent(ADDED, obj.rv, obj) for obj in part if matches(obj)]
+            with meter.phase("filter"):
+                batch = [OutEvent(ADDED, obj.rv, obj) for obj in part if matches(obj)]
+            meter.evaluated += len(part)
+            meter.matched += len(batch)
             if batch:
                 yield batch
         self._initial = None

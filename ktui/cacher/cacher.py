@@ -25,6 +25,7 @@ from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
+    from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
 
@@ -54,6 +55,7 @@ class Cacher:
         if decision.route is Route.ETCD or self.fed is None:
             with reaching(self.resource, "get"):
                 obj, read_at = await self.store.get(namespace, name, minimum_rv=asked)
+            _took(obj)
             return GetAnswer(obj, read_at, decision, Route.ETCD.value)
         if plans.waits_until_ready(decision):
             await self.fed.await_ready()
@@ -63,6 +65,7 @@ class Cacher:
             raise late.as_status() from None
         memory = self.fed.memory
         obj = memory.store.get(self._key(namespace, name))
+        _took(obj, cached=True)
         return GetAnswer(obj, memory.rv, decision, decision.route.value)
 
     async def list(self, request: ListRequest) -> ListAnswer:
@@ -207,3 +210,11 @@ class Cacher:
 
     def _key(self, namespace: str | None, name: str) -> str:
         return f"{self.store.prefix}{namespace}/{name}" if namespace else self.store.prefix + name
+
+
+def _took(obj: StoredObject | None, *, cached: bool = False) -> None:
+    """Count what a GET found."""
+    if obj is not None:
+        meter = current_meter()
+        meter.fetched, meter.matched, meter.returned = 1, 1, 1
+        meter.cached_bytes += len(obj.raw) if cached else 0

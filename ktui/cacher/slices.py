@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TypeVar
+
+from ktui.telemetry.meter import give_way
 
 T = TypeVar("T")
 
@@ -18,6 +19,6 @@ async def sliced(items: Sequence[T], size: int = _CHECK_EVERY) -> AsyncIterator[
     started = time.perf_counter()
     for low in range(0, len(items), size):
         if time.perf_counter() - started > SLICE_SECONDS:
-            await asyncio.sleep(0)
+            await give_way()
             started = time.perf_counter()
         yield items[low : low + size] if len(items) > size else items

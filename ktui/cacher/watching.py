@@ -71,6 +71,10 @@ class Watching:
         # From here on nothing is awaited: the state and its resourceVersion belong together.
         memory = fed.memory
         objects = self._present(fed, request) if initial else None
+        if objects:
+            meter = current_meter()
+            meter.fetched += len(objects)
+            meter.cached_bytes += sum(len(obj.raw) for obj in objects)
         watcher = self._watcher(request, memory.rv if initial or not since else since, fed)
         stream = CacheWatch(
             fed.feed,

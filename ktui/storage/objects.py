@@ -10,6 +10,7 @@ from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
 from ktui.storage.errors import UnreadableError
 from ktui.storage.selection import Selection
+from ktui.telemetry.meter import decoding
 from ktui.wire.codec import codec_for
 from ktui.wire.errors import CodecError
 from ktui.wire.pieces import Pieces
@@ -96,6 +97,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         """Labels, fields and uid, without decoding the whole object."""
         scanned = self._scanned
         if scanned is None:
+            decoding(len(self.raw))
             try:
                 scanned = self._scanned = self._reader.scanner.scan(self.raw)
             except CodecError as error:
@@ -116,6 +118,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         """As it stands in a List (built-ins without kind and apiVersion): to be joined."""
         item = self._item
         if item is None:
+            decoding(len(self.raw))
             try:
                 item = self._item = self._reader.codec.item_pieces(self.raw, self.rv)
             except CodecError as error:
@@ -128,6 +131,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     def full_json(self) -> bytes:
         """As it stands by itself: kind and apiVersion first."""
+        decoding(len(self.raw))
         try:
             return self._reader.codec.object_json(self.raw, self.rv)
         except CodecError as error:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
+
+from ktui.telemetry.meter import give_way
 
 SLICE_SECONDS = 0.004
 
@@ -18,5 +19,5 @@ class Slices:
 
     async def yield_if_due(self) -> None:
         if time.perf_counter() > self._due:
-            await asyncio.sleep(0)
+            await give_way()
             self._due = time.perf_counter() + SLICE_SECONDS

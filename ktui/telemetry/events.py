@@ -80,7 +80,7 @@ class RequestFinished(Event, frozen=True, kw_only=True, tag="request_finished"):
     route: str  # as finally answered: cache | cache_snapshot | etcd | none | "cache,etcd"
     reason_id: str = ""
     ms: float
-    phases: dict[str, float] = {}  # ms by phase: wait, etcd, decode, filter, encode, send
+    phases: dict[str, float] = {}  # ms by phase: queue, wait, etcd, decode, filter, encode, send
     fetched: int = 0
     evaluated: int = 0
     matched: int = 0
@@ -89,13 +89,33 @@ class RequestFinished(Event, frozen=True, kw_only=True, tag="request_finished"):
     etcd_lists: int = 0
     etcd_rpcs: int = 0
     etcd_keys: int = 0
-    etcd_bytes: int = 0
-    decoded_bytes: int = 0
-    encoded_bytes: int = 0
-    sent_bytes: int = 0
+    etcd_bytes: int = 0  # as etcd's answers came in
+    cached_bytes: int = 0  # stored bytes of the objects taken from a cache
+    decoded_bytes: int = 0  # stored bytes that had to be parsed for this request
+    encoded_bytes: int = 0  # the body before gzip
+    sent_bytes: int = 0  # the body after gzip
     seats: int = 0
+    busy_ms: float = 0.0  # for which its own steps ran on the event loop, and gzip in its thread
+    initial: int = 0  # WATCH: events until it was live
+    initial_bytes: int = 0
+    initial_ms: float = 0.0  # until the last of them was out: so long flow control holds the seats
     error: str = ""  # the Status message of an error answer
     rv: str = ""  # list resourceVersion or object resourceVersion of the answer
+
+    @property
+    def processed_bytes(self) -> int:
+        """What the control plane took in hand: out of etcd and out of the cache."""
+        return self.etcd_bytes + self.cached_bytes
+
+    @property
+    def amplification(self) -> float | None:
+        """Bytes processed for each byte returned (before gzip); None when nothing was returned."""
+        return self.processed_bytes / self.encoded_bytes if self.encoded_bytes else None
+
+    @property
+    def seat_seconds(self) -> float:
+        """Seats times the seconds for which they were held: a WATCH gives them back once it is live."""
+        return self.seats * (self.initial_ms or self.ms) / 1000.0
 
 
 class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
@@ -203,6 +223,10 @@ class WatcherState(Event, frozen=True, kw_only=True, tag="watcher"):
     made: int = 0  # of the delivered, those that were encoded for it
     shared: int = 0  # of the delivered, those whose encoding another watcher had caused before
     live: bool = False  # past the initial events and the replay of the ring
+    bytes: int = 0  # sent since it began
+    initial: int = 0  # events sent before it was live
+    initial_bytes: int = 0
+    initial_ms: float = 0.0  # from the request's arrival until they were out; 0: they are not yet
 
 
 class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ktui.apiserver.forms.base import event_line
 from ktui.apiserver.framing import list_head
 from ktui.kube.resources import Resource
+from ktui.telemetry.meter import decoding
 
 if TYPE_CHECKING:
     from ktui.apiserver.ports import Codec
@@ -43,9 +44,11 @@ class Converted(Plain):
         self._version = resource.api_version
 
     def whole(self, obj: StoredObject) -> bytes:
+        decoding(len(obj.raw))
         return self._codec.object_json(obj.raw, obj.rv, self._version)
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
+        decoding(len(obj.raw))
         return self._codec.item_pieces(obj.raw, obj.rv, self._version)
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:

@@ -6,6 +6,7 @@ import asyncio
 import zlib
 
 from ktui.apiserver.http.response import Response
+from ktui.telemetry.busy import in_thread
 
 # kube-apiserver: defaultGzipThresholdBytes and defaultGzipContentEncodingLevel.
 THRESHOLD_BYTES = 128 * 1024
@@ -64,6 +65,6 @@ class Body:
     async def _deflate(self, piece: bytes) -> None:
         # zlib lets go of the GIL: other requests go on meanwhile.
         assert self._deflater is not None
-        packed = await asyncio.to_thread(self._deflater.compress, piece)
+        packed = await asyncio.to_thread(in_thread, self._deflater.compress, piece)
         if packed:
             await self._response.write(packed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable
 
 from ktui.apiserver.answer import finished, send_document
 from ktui.apiserver.call import Call
@@ -19,6 +20,7 @@ from ktui.cacher.requests import ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import Resource
 from ktui.kube.validation import validate_list
+from ktui.telemetry.meter import Meter
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -52,20 +54,33 @@ async def send_list(
         return
     call.stamp()
     body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
-    for chunk in _timed(call, chunks):
-        call.meter.encoded_bytes += len(chunk)
-        with call.meter.phase("send"):
+    await stream(body, chunks, call.meter)
+
+
+async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:
+    """Send the chunks as they are made; others have their turn after each.
+
+    The clock is read between the steps and summed up here: a whole cache goes out in some
+    fifty microseconds a chunk, where anything more elaborate would show.
+    """
+    clock, iterator = time.perf_counter, iter(chunks)
+    encoding = sending = queueing = 0.0
+    try:
+        began = clock()
+        while (chunk := next(iterator, None)) is not None:
+            made = clock()
             await body.write(chunk)
-        await asyncio.sleep(0)
-    await body.end()
-
-
-def _timed(call: Call, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The chunks, with the time it takes to make each counted as encoding."""
-    iterator = iter(chunks)
-    while True:
-        with call.meter.phase("encode"):
-            chunk = next(iterator, None)
-        if chunk is None:
-            return
-        yield chunk
+            sent = clock()
+            await asyncio.sleep(0)
+            meter.encoded_bytes += len(chunk)
+            now = clock()
+            encoding, sending, queueing = (
+                encoding + made - began,
+                sending + sent - made,
+                queueing + now - sent,
+            )
+            began = now
+        await body.end()
+    finally:
+        for name, seconds in (("encode", encoding), ("send", sending), ("queue", queueing)):
+            meter.add_phase(name, seconds * 1000.0)

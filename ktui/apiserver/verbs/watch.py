@@ -60,7 +60,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         route=answer.route,
         timeout=lasts,
     )
-    watch = server.watches.add(opened, answer)
+    watch = server.watches.add(opened, answer, call.meter)
     try:
         await _stream(call, watch, renderer, lasts, form.media_type)
     finally:
@@ -91,19 +91,25 @@ async def _stream(call: Call, watch: OpenWatch, renderer: ObjectForm, lasts: flo
 
 
 async def _write_events(call: Call, watch: OpenWatch, renderer: ObjectForm) -> None:
-    first = True
+    first, meter = True, call.meter
     async for batch in watch.answer.batches():
+        initial = not watch.answer.stream.live
         lines = []
         made = 0
-        for event in batch:
-            before = event.encoded
-            lines.append(renderer.event(event, first=first))
-            made += event.encoded - before
-            first = False
-        piece = b"".join(lines)
+        with meter.phase("encode"):
+            for event in batch:
+                before = event.encoded
+                lines.append(renderer.event(event, first=first))
+                made += event.encoded - before
+                first = False
+            piece = b"".join(lines)
         watch.made += made
         watch.shared += len(batch) - made
-        call.meter.returned += len(batch)
-        call.meter.encoded_bytes += len(piece)
-        await call.response.write(piece)
+        watch.bytes += len(piece)
+        meter.returned += len(batch)
+        meter.encoded_bytes += len(piece)
+        with meter.phase("send"):
+            await call.response.write(piece)
+        if initial:
+            watch.sent_initially(len(batch), len(piece), call.elapsed_ms())
     await call.response.end()

@@ -1,0 +1,113 @@
+"""What each request cost, as its account tells it: counted, not estimated."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from ktui.kube.versions import behaviour_of
+from ktui.telemetry.events import RequestFinished, WatcherState
+from tests.etcd.apiserver.conftest import Api
+from tests.etcd.apiserver.test_watch_telemetry import Told
+from tests.etcd.apiserver.test_watches import ready, watching
+
+pytestmark = pytest.mark.anyio
+
+PATH = "/api/v1/namespaces/a/configmaps"
+
+
+async def fired(api: Api, path: str, **headers: str) -> tuple[RequestFinished, bytes]:
+    """A request's account, and its body."""
+    told = Told(api.services.bus.subscribe())
+    answer = await api.get(path, **headers)
+    assert answer.status_code == 200, answer.text
+    return await told.next(RequestFinished), answer.content
+
+
+async def filled(api: Api, count: int = 8) -> int:
+    """Create so many, every fourth picked; the stored bytes of all of them."""
+    await ready(api)
+    for number in range(count):
+        await api.config_map(f"m{number}", **({"pick": "me"} if number % 4 == 0 else {}))
+    cacher = api.services.registry.find("configmaps")
+    assert cacher is not None and cacher.fed is not None
+    async with asyncio.timeout(10):
+        await cacher.fed.fresh(int((await api.get(f"{PATH}?limit=1")).json()["metadata"]["resourceVersion"]))
+    return cacher.fed.memory.store.bytes
+
+
+async def test_a_list_from_the_cache(api: Api) -> None:
+    stored = await filled(api)
+    account, body = await fired(api, f"{PATH}?resourceVersion=0")
+    assert (account.fetched, account.matched, account.returned) == (8, 8, 8)
+    assert (account.etcd_rpcs, account.etcd_bytes, account.cached_bytes) == (0, 0, stored)
+    assert account.processed_bytes == stored
+    assert account.encoded_bytes == account.sent_bytes == len(body)
+    assert account.amplification == pytest.approx(stored / len(body))
+    assert 0 < account.decoded_bytes < stored, "one of them had been asked for before"
+    assert 0 < account.busy_ms <= account.ms * 1.5
+    assert account.seat_seconds == pytest.approx(account.seats * account.ms / 1000)
+    again, _ = await fired(api, f"{PATH}?resourceVersion=0")
+    assert again.decoded_bytes == 0, "the second time everything is ready"
+
+
+async def test_a_list_from_etcd_decodes_all_to_return_a_few(api: Api) -> None:
+    stored = await filled(api)
+    api.services.settings.behaviour = behaviour_of("1.30")
+    account, _ = await fired(api, f"{PATH}?labelSelector=pick%3Dme")
+    assert account.route == "etcd"
+    assert account.matched == account.returned == 2
+    assert account.etcd_keys == account.fetched >= 8
+    assert account.etcd_bytes > stored
+    assert account.cached_bytes == 0
+    assert account.decoded_bytes > stored, "all were scanned, those that match were transcoded"
+    assert account.phases["decode"] > 0 and account.phases["filter"] > 0
+
+
+async def test_a_get(api: Api) -> None:
+    await filled(api, 1)
+    account, body = await fired(api, f"{PATH}/m0")
+    assert (account.fetched, account.returned, account.etcd_rpcs) == (1, 1, 1)
+    assert account.etcd_bytes > 0 and account.cached_bytes == 0
+    cached, _ = await fired(api, f"{PATH}/m0?resourceVersion=0")
+    assert (cached.fetched, cached.etcd_rpcs) == (1, 0)
+    assert 0 < cached.cached_bytes < account.etcd_bytes
+    assert cached.encoded_bytes == len(body)
+
+
+async def test_gzip_is_told_from_what_was_encoded(api: Api) -> None:
+    await ready(api)
+    for number in range(3):
+        body = {"metadata": {"name": f"big{number}"}, "data": {"k": "x" * 100_000}}
+        assert (await api.create(PATH, body)).status_code == 201
+    account, content = await fired(api, PATH, **{"accept-encoding": "gzip"})
+    assert account.encoded_bytes == len(content) > 300_000
+    assert 0 < account.sent_bytes < 20_000
+
+
+async def test_a_watch_is_told_apart_by_its_initial_events(api: Api) -> None:
+    stored = await filled(api)
+    told = Told(api.services.bus.subscribe())
+    async with watching(
+        api, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    ) as events:
+        first = [await events.next() for _ in range(9)]  # 8 ADDED and the bookmark that ends them
+        assert first[-1]["type"] == "BOOKMARK"
+        await api.config_map("later")
+        later = await events.next()
+        async with asyncio.timeout(10):
+            while (state := await told.next(WatcherState)).delivered < 10:
+                pass
+    assert state.initial == 9
+    assert 0 < state.initial_bytes < state.bytes
+    assert state.bytes - state.initial_bytes == len(json.dumps(later, separators=(",", ":"))) + 1
+    async with asyncio.timeout(10):
+        while (account := await told.next(RequestFinished)).initial == 0:
+            pass
+    assert (account.initial, account.returned, account.fetched, account.matched) == (9, 10, 8, 8)
+    assert account.cached_bytes == stored
+    assert account.encoded_bytes == account.sent_bytes == state.bytes
+    assert 0 < account.initial_ms < account.ms
+    assert account.seat_seconds == pytest.approx(account.seats * account.initial_ms / 1000)
