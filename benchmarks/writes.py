@@ -18,7 +18,7 @@ from aetcd import rpc
 from benchmarks.pods import seeded, template
 
 RATE = 2000
-_KEYS_A_TXN = 10
+KEYS_A_TXN = 10
 _DISTINCT = 5000
 
 
@@ -44,13 +44,13 @@ async def _write(endpoint: str, pods: int, rate: int) -> None:
         store = rpc.KVStub(channel)
         due, begun = loop.time(), False
         while True:
-            batch = [next(keys_and_values) for _ in range(_KEYS_A_TXN)]
+            batch = [next(keys_and_values) for _ in range(KEYS_A_TXN)]
             puts = [rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value)) for key, value in batch]
             await store.Txn(rpc.TxnRequest(success=puts))
             if not begun:
                 begun = True
                 print("writing", flush=True)
-            due += _KEYS_A_TXN / rate
+            due += KEYS_A_TXN / rate
             await asyncio.sleep(max(0.0, due - loop.time()))
 
 
