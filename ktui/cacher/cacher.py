@@ -11,6 +11,7 @@ from ktui.cacher import etcd_reads, plans
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
 from ktui.cacher.errors import NotFresh, SnapshotGone, reaching, status_of
 from ktui.cacher.fed_cache import READY_TIMEOUT, FedCache
+from ktui.cacher.object_count import ObjectCount
 from ktui.cacher.plans import Token
 from ktui.cacher.requests import FELL_BACK, GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
 from ktui.cacher.scope import Scope, scope_of
@@ -37,6 +38,7 @@ class Cacher:
         self.fed = fed
         self._settings = settings
         self._watching = Watching(store, settings, fed)
+        self._count = ObjectCount(store)
 
     @property
     def resource(self) -> Resource:
@@ -86,6 +88,20 @@ class Cacher:
         """Start filling the cache, if there is one and it is cold."""
         if self.fed is not None:
             self.fed.warm()
+        else:
+            self._count.latest()
+
+    def size(self) -> tuple[int | None, int]:
+        """Objects of the resource and bytes of an average one, as flow control knows them.
+
+        None before they were counted, 0 bytes where none was sized: etcd only counts.
+        """
+        state = self.state()
+        if state.state == "disabled":
+            return self._count.latest(), 0
+        if state.state not in ("ready", "reinitializing"):
+            return None, 0
+        return state.objects, state.bytes // state.objects if state.objects else 0
 
     def state(self) -> telemetry.CacheState:
         """The cache's state as telemetry tells it; `disabled` for a resource without one."""
@@ -95,6 +111,7 @@ class Cacher:
 
     async def close(self) -> None:
         """Stop reading etcd and end all streams."""
+        await self._count.close()
         if self.fed is not None:
             await self.fed.close()
 

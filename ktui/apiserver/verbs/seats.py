@@ -66,11 +66,10 @@ def _cap(call: Call) -> int | None:
 
 
 def _work(server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection) -> ListWork:
-    state = cacher.state()
-    counted = state if state is not None and state.state in ("ready", "reinitializing") else None
+    objects, average_bytes = cacher.size()
     return ListWork(
-        objects=counted.objects if counted else None,
-        average_bytes=counted.bytes // counted.objects if counted and counted.objects else 0,
+        objects=objects,
+        average_bytes=average_bytes,
         limit=options.limit,
         from_cache=list_from_cache(
             call.behaviour,

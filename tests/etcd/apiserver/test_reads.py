@@ -213,3 +213,14 @@ async def test_answers_can_be_found_again(api: Api) -> None:
     assert own.headers[flow] != other.headers[flow]
     assert own.headers[level] != other.headers[level]
     assert flow not in (await api.get(COLLECTION, Authorization="Bearer wrong")).headers
+
+
+async def test_what_has_no_cache_is_counted_for_its_seats(api: Api) -> None:
+    events = "/api/v1/namespaces/a/events"
+    made = await api.create(events, {"metadata": {"name": "one"}, "involvedObject": {"namespace": "a"}})
+    assert made.status_code == 201, made.text
+    first = await api.get(events)
+    assert "seats=1" in first.headers["x-ktui-cost"]  # not counted yet
+    async with asyncio.timeout(5):
+        while "seats=8" not in (await api.get(events)).headers["x-ktui-cost"]:
+            await asyncio.sleep(0)

@@ -1,0 +1,53 @@
+"""How many objects a resource without a watch cache has, asked of etcd now and then."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from ktui.cacher import background
+from ktui.etcd.errors import EtcdError
+
+if TYPE_CHECKING:
+    from ktui.storage.store import Store
+
+log = logging.getLogger(__name__)
+
+# kube-apiserver: --etcd-count-metric-poll-period.
+PERIOD = 60.0
+
+
+class ObjectCount:
+    """kube-apiserver counts each resource once a minute; here only one that somebody asks for.
+
+    The counting itself is a `count_only` range: etcd reads its index, no values.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._value: int | None = None
+        self._asked_at = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    def latest(self) -> int | None:
+        """The last count, None before the first. Starts another in the background when it is old."""
+        # Both groups of events are one registry, which is counted under its core name.
+        if self._store.resource.group == "events.k8s.io":
+            return None
+        due = self._value is None or time.monotonic() - self._asked_at >= PERIOD
+        if due and (self._task is None or self._task.done()):
+            self._asked_at = time.monotonic()
+            self._task = background.start(self._count(), f"count {self._store.resource.id}")
+        return self._value
+
+    async def close(self) -> None:
+        if self._task is not None:
+            await background.stop(self._task)
+
+    async def _count(self) -> None:
+        try:
+            self._value = await self._store.count()
+        except EtcdError as error:
+            log.warning("%s cannot be counted: %s", self._store.resource.id, error)
