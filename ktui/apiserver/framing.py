@@ -34,6 +34,22 @@ def list_head(kind: str, api_version: str, metadata: dict[str, Any]) -> bytes:
 
 
 LIST_TAIL = b"]}\n"
+INDENTED_TAIL = b"\n  ]\n}\n"
+_ITEM_BEGINS = b"\n    "
+
+
+def indented(head: bytes, items: Iterable[Sequence[bytes]]) -> tuple[bytes, Iterator[Sequence[bytes]]]:
+    """Head and items of a List as `?pretty=true` shows them, before INDENTED_TAIL; for at least one item.
+
+    Item by item: to indent a whole List at once stops everybody else for seconds.
+    """
+    empty = msgspec.json.format(head + LIST_TAIL, indent=2)
+    return empty[: empty.rindex(b"]")], (_indented_item(b"".join(item)) for item in items)
+
+
+def _indented_item(item: bytes) -> Sequence[bytes]:
+    # A line break is never part of a JSON string: it is written as \n there.
+    return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
 
 
 def chunked(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes = LIST_TAIL) -> Iterator[bytes]:

@@ -6,11 +6,11 @@ import asyncio
 import time
 from collections.abc import Iterable
 
-from ktui.apiserver.answer import finished, send_document
+from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.framing import chunked, list_metadata
+from ktui.apiserver.framing import INDENTED_TAIL, LIST_TAIL, chunked, indented, list_metadata
 from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.server import Server
@@ -47,11 +47,13 @@ async def send_list(
     metadata = list_metadata(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
     )
-    items = (renderer.item(obj) for obj in answer.objects)
-    chunks = chunked(renderer.list_head(metadata), items)
-    if form.pretty:
-        await send_document(call, finished(b"".join(chunks), form), form)
-        return
+    head, items = renderer.list_head(metadata), (renderer.item(obj) for obj in answer.objects)
+    if not form.pretty:
+        chunks = chunked(head, items)
+    elif answer.objects:
+        chunks = chunked(*indented(head, items), INDENTED_TAIL)
+    else:
+        chunks = iter((finished(head + LIST_TAIL, form),))
     call.stamp()
     body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
     await stream(body, chunks, call.meter)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.apiserver.framing import FIRST_CHUNK_BYTES, chunked, list_head, list_metadata
+from ktui.apiserver.framing import (
+    FIRST_CHUNK_BYTES,
+    INDENTED_TAIL,
+    chunked,
+    indented,
+    list_head,
+    list_metadata,
+)
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=8000), max_size=2), max_size=30))
@@ -21,6 +29,14 @@ def test_joined_chunks_are_the_document(items: list[dict[str, str]]) -> None:
         "metadata": {"resourceVersion": "7"},
         "items": items,
     }
+
+
+@given(st.lists(st.recursive(st.text(), st.lists, max_leaves=5), min_size=1))
+def test_items_indented_one_by_one_are_the_indented_document(items: list[object]) -> None:
+    head = list_head("PodList", "v1", list_metadata("7", "more", 3))
+    texts = [(msgspec.json.encode({"value": item}), b"") for item in items]
+    whole = b"".join(chunked(head, texts))
+    assert b"".join(chunked(*indented(head, texts), INDENTED_TAIL)) == msgspec.json.format(whole) + b"\n"
 
 
 def test_the_first_chunk_is_small() -> None:
