@@ -21,11 +21,12 @@ BURST_SECONDS = 0.1
 
 
 class Confirmation:
-    """Follows one watch from its start."""
+    """Follows one watch. `created_at` is when etcd confirmed it: before, that loop cannot have run for it."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, created_at: Callable[[], float], clock: Callable[[], float] = time.monotonic) -> None:
+        self._created_at = created_at
         self._clock = clock
-        self._settled = clock() + SETTLE_SECONDS
+        self._settled = 0.0
         self._pending = 0
         self._burst_started = 0.0
         self._burst = 0
@@ -41,7 +42,7 @@ class Confirmation:
 
     def answered(self, rv: int) -> int:
         """Take in an answer; the revision up to which every event is proven to be here, 0 for none."""
-        if self._clock() < self._settled:
+        if self._clock() < max(self._settled, self._created_at() + SETTLE_SECONDS):
             self._pending = 0
             return 0
         proven, self._pending = self._pending, rv

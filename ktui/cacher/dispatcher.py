@@ -141,8 +141,9 @@ class Dispatcher:
         blocked = [watcher for watcher in self.watchers.concerned(event) if not watcher.offer(event)]
         if blocked:
             await self._wait_for(blocked, event)
-        self.rv = event.rv
         self.dispatched += 1
+        if not (self._incoming and _rv_of(self._incoming[0]) == event.rv):
+            self.rv = event.rv
 
     async def _wait_for(self, blocked: list[Watcher], event: CacheEvent) -> None:
         for _ in range(FREE_TURNS):
@@ -160,3 +161,7 @@ class Dispatcher:
             # on this loop, and their TLS in this process, it is mostly we who are slow.
             blocked = [watcher for watcher in blocked if not watcher.offer(event)]
         self._budget.give_back(patience)
+
+
+def _rv_of(event: CacheEvent | int) -> int:
+    return event if isinstance(event, int) else event.rv

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -68,7 +69,7 @@ class Reflector:
         self._progressed = progressed
         self._down_since = time.monotonic()
         self._watch: StoreWatch | None = None
-        self._confirmation = Confirmation()
+        self._confirmation = Confirmation(lambda: math.inf)
         self._retry = RETRY_SECONDS
 
     @property
@@ -139,7 +140,7 @@ class Reflector:
     async def _watch_on(self) -> None:
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(cache.rv) as watch:
-            self._watch, self._confirmation = watch, Confirmation()
+            self._watch, self._confirmation = watch, Confirmation(lambda: watch.created_at)
             try:
                 async for event in watch:
                     if event.type == BOOKMARK or event.object is None:

@@ -39,7 +39,7 @@ class Ring:
         self._events: list[CacheEvent] = []
         self._start = 0  # events before it are evicted, and cut off now and then
         self._list_rv = 0
-        self._evicted = False
+        self._evicted_rv = 0
 
     def __len__(self) -> int:
         return len(self._events) - self._start
@@ -54,9 +54,12 @@ class Ring:
 
     @property
     def oldest_watch_rv(self) -> int:
-        """The smallest resourceVersion a WATCH may start from: the oldest deliverable event's, less one."""
-        if self._evicted:
-            return (self.oldest_event_rv or 1) - 1
+        """The smallest resourceVersion a WATCH may start from: the oldest deliverable event's, less one.
+
+        Not less than what was evicted, should the two be of one transaction.
+        """
+        if self._evicted_rv:
+            return max((self.oldest_event_rv or 1) - 1, self._evicted_rv)
         return self._list_rv
 
     def reset(self, list_rv: int) -> None:
@@ -64,22 +67,25 @@ class Ring:
         self._events = []
         self._start = 0
         self._list_rv = list_rv
-        self._evicted = False
+        self._evicted_rv = 0
 
     def append(self, event: CacheEvent) -> None:
         """Add the newest event; evict the oldest one when the buffer is full and may not grow."""
         if self.full:
             self._resize(event.at)
         if self.full:
-            self._start += 1
-            self._evicted = True
+            self._evict(self._start + 1)
         self._events.append(event)
         self._cut()
 
     def since(self, rv: int, limit: int | None = None) -> Sequence[CacheEvent]:
-        """Events newer than `rv`, oldest first, the first `limit` of them."""
-        low = bisect_right(self._events, rv, lo=self._start, key=_rv_of)
-        return self._events[low:] if limit is None else self._events[low : low + limit]
+        """Events newer than `rv`, oldest first; the first `limit`, and all that bear the last one's rv."""
+        events = self._events
+        low = bisect_right(events, rv, lo=self._start, key=_rv_of)
+        if limit is None or low + limit >= len(events):
+            return events[low:]
+        high = bisect_right(events, events[low + limit - 1].rv, lo=low, key=_rv_of)
+        return events[low:high]
 
     def rv_at_or_above(self, rv: int) -> int | None:
         """The resourceVersion of the oldest buffered event that is not older than `rv`."""
@@ -101,7 +107,12 @@ class Ring:
         last_quarter = self._events[len(self._events) - self.capacity // 4]
         if now - last_quarter.at > self._fresh_seconds:
             self._set_capacity(max(self.capacity // 2, self._lower))
-            self._start = max(self._start, len(self._events) - self.capacity)
+            self._evict(max(self._start, len(self._events) - self.capacity))
+
+    def _evict(self, start: int) -> None:
+        if start > self._start:
+            self._evicted_rv = self._events[start - 1].rv
+            self._start = start
 
     def _set_capacity(self, capacity: int) -> None:
         self.grown += capacity > self.capacity

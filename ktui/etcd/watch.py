@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from types import TracebackType
 
 import grpc
@@ -22,7 +23,8 @@ class WatchStream:
     """Async iterator of WatchBatch. Ends after `close`; raises CompactedError or EtcdError otherwise.
 
     A fragmented answer is put together before it is handed out, so a batch never
-    ends in the middle of a revision. Holds no task of its own.
+    ends in the middle of a revision. Holds no task of its own. `created_at` is when etcd
+    confirmed the watch (time.monotonic), 0 before.
     """
 
     def __init__(self, transport: Transport, request: rpc.WatchCreateRequest, purpose: str) -> None:
@@ -31,6 +33,7 @@ class WatchStream:
         self._purpose = purpose
         self._call: WatchCall | None = None
         self._endpoint = ""
+        self.created_at = 0.0
         self._closed = False
         self._writing = asyncio.Lock()
 
@@ -63,6 +66,7 @@ class WatchStream:
                 raise StopAsyncIteration
             self._raise_if_cancelled(response)
             if response.created:
+                self.created_at = time.monotonic()
                 continue
             events.extend(map(_event_of, response.events))
             if not response.fragment:

@@ -50,6 +50,11 @@ class StoreWatch:
             self._revision = revision
         return self._event(self._events.popleft())
 
+    @property
+    def created_at(self) -> float:
+        """When etcd confirmed the watch (time.monotonic), 0 before."""
+        return self._stream.created_at
+
     async def request_progress(self) -> None:
         """Ask for a BOOKMARK at etcd's head, once all events up to it are here."""
         await self._stream.request_progress()

@@ -9,18 +9,23 @@ from typing import Any
 import pytest
 from cacher_model import obj
 
+from ktui.cacher import patience as patience_module
 from ktui.cacher import reflector as reflector_module
 from ktui.cacher.confirmation import BURST_EVENTS, Confirmation
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
-from ktui.etcd.errors import CompactedError
+from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube.routing.model import Readiness
+from ktui.kube.versions import behaviour_of
+from ktui.storage.errors import UnreadableError
 
 
 class FakeWatch:
     """What etcd sends is put into `incoming`; an exception is raised, None ends the stream."""
+
+    created_at = 0.0
 
     def __init__(self, since: int) -> None:
         self.since = since
@@ -62,10 +67,16 @@ class FakeStore:
         self.content = [obj("a/x", 3), obj("b/y", 4)]
         self.rv = 10
         self.watches: list[FakeWatch] = []
+        self.down: list[EtcdError] = []  # what is wrong, attempt by attempt, until etcd answers
 
     async def pages(self) -> Any:
         for one in self.content:
             yield SimpleNamespace(objects=[one], rv=self.rv, count=len(self.content))
+
+    async def head(self) -> int:
+        if self.down:
+            raise self.down.pop(0)
+        return self.rv
 
     def watch(self, since: int) -> FakeWatch:
         self.watches.append(FakeWatch(since))
@@ -114,6 +125,7 @@ def run(scenario: Any) -> None:
 @pytest.fixture(autouse=True)
 def quick_retries(monkeypatch):
     monkeypatch.setattr(reflector_module, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(patience_module, "SHORTEST_PAUSE", 0.0)
 
 
 def test_it_lists_in_pages_and_watches_from_there():
@@ -159,6 +171,73 @@ def test_a_broken_watch_makes_it_list_anew(fault):
     run(scenario)
 
 
+BROKEN = UnreachableError("the connection broke", "Connection reset by peer")
+NO_LEADER = UnreachableError("etcd cannot serve now", "etcdserver: no leader")
+
+
+@pytest.mark.parametrize("faults", [[BROKEN], [BROKEN] * 5, [NO_LEADER, BROKEN]])
+def test_a_broken_connection_is_resumed_where_it_stopped(faults):
+    async def scenario(f: Fixture) -> None:
+        first = f.store.watches[0]
+        first.put("ADDED", "a/z", 11)
+        await f.until(lambda: f.cache.rv == 11)
+        f.store.rv, f.store.down = 15, faults[1:]
+        first.incoming.put_nowait(faults[0])
+        await f.until(lambda: len(f.store.watches) == 2)
+        assert first.closed
+        assert f.store.watches[1].since == 11
+        # Nothing was listed, nobody was cut off, and nothing is wrong any more.
+        assert (f.cache.generation, f.reflector.ready.is_set(), f.reflector.error) == (1, True, "")
+        f.store.watches[1].put("ADDED", "b/z", 15)
+        await f.until(lambda: f.cache.rv == 15)
+
+    run(scenario)
+
+
+def test_up_to_1_24_the_loss_of_the_leader_lists_anew():
+    async def scenario(f: Fixture) -> None:
+        f.settings.behaviour = behaviour_of("1.24")
+        f.store.watches[0].incoming.put_nowait(NO_LEADER)
+        await f.until(lambda: f.cache.generation == 2)
+
+    run(scenario)
+
+
+def test_an_etcd_that_has_gone_back_is_listed_anew():
+    async def scenario(f: Fixture) -> None:
+        f.store.rv = 5
+        f.store.watches[0].incoming.put_nowait(BROKEN)
+        await f.until(lambda: f.cache.generation == 2)
+        assert f.cache.rv == 5
+
+    run(scenario)
+
+
+def test_an_unreadable_value_is_tried_ever_more_rarely(monkeypatch):
+    pauses = []
+
+    async def scenario(f: Fixture) -> None:
+        async def unreadable() -> Any:
+            if len(pauses) < 7:
+                raise UnreadableError("/registry/secrets/a/x", "it is encrypted (aescbc, key1)")
+            yield SimpleNamespace(objects=f.store.content, rv=80, count=2)
+
+        async def pause(seconds: float) -> None:
+            if seconds:
+                pauses.append(seconds)
+            await sleep(0)
+
+        sleep = asyncio.sleep
+        monkeypatch.setattr(reflector_module.asyncio, "sleep", pause)
+        monkeypatch.setattr(f.reflector, "_retry", 1.0)
+        f.store.pages = unreadable  # type: ignore[method-assign]
+        f.store.watches[0].incoming.put_nowait(None)
+        await f.until(lambda: f.cache.generation == 2)
+        assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+
+    run(scenario)
+
+
 def test_while_it_cannot_list_it_is_reinitializing():
     async def scenario(f: Fixture) -> None:
         async def refused() -> Any:
@@ -188,7 +267,7 @@ def test_progress_requests_go_to_the_present_watch():
 def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
     async def scenario(f: Fixture) -> None:
         f.settings.confirm_progress = True
-        f.reflector._confirmation = Confirmation(lambda: f.now)
+        f.reflector._confirmation = Confirmation(lambda: 0.0, lambda: f.now)
         f.now += 1
         watch = f.store.watches[0]
         reader = asyncio.create_task(f.cache.freshness.wait(20))
@@ -213,7 +292,7 @@ def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
 
 def test_answers_soon_after_the_start_or_a_burst_prove_nothing():
     now = [0.0]
-    confirmation = Confirmation(lambda: now[0])
+    confirmation = Confirmation(lambda: 0.0, lambda: now[0])
     assert [confirmation.answered(rv) for rv in (5, 6)] == [0, 0]
     now[0] = 1.0
     assert [confirmation.answered(rv) for rv in (7, 8)] == [0, 7]

@@ -90,3 +90,16 @@ def test_the_buffer_is_always_the_newest_part_of_the_stream(steps, lower, doubli
         assert [one.rv for one in ring.since(ring.oldest_watch_rv)] == [
             r for r in seen if r > ring.oldest_watch_rv
         ]
+
+
+def test_events_of_one_transaction_are_handed_out_and_evicted_together():
+    ring = Ring(lower=4, upper=4)
+    ring.reset(100)
+    for number, rv in enumerate((101, 102, 102, 102)):
+        ring.append(event("DELETED", obj(f"k{number}", rv)))
+    assert [one.rv for one in ring.since(100, 2)] == [101, 102, 102, 102]
+    ring.append(event("ADDED", obj("z", 103)))
+    assert ring.oldest_watch_rv == 101
+    # One of the three is gone: who has not seen it cannot go on from before them.
+    ring.append(event("ADDED", obj("z", 104)))
+    assert (ring.oldest_event_rv, ring.oldest_watch_rv) == (102, 102)
