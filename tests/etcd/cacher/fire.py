@@ -1,0 +1,301 @@
+"""A cacher under fire: what clients, etcd and the network do, and what must hold all the time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ktui.cacher.requests import ListAnswer, WatchAnswer
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.kube.status import StatusError
+from ktui.storage.compaction import compact, follow_compactions
+from ktui.telemetry.bus import Bus
+
+from .conftest import Cluster
+from .link import Link
+from .shot_etcd import ShotEtcd
+from .truth import Seen, Truth
+
+# While etcd cannot be reached, or right after: not ready, storage unreachable, waited in vain.
+TRANSIENT = (429, 500, 503, 504)
+PATIENCE = 20.0  # seconds in which everything must have healed
+
+
+class Watched:
+    """A client's WATCH, read by a task of its own while `reading` is set."""
+
+    def __init__(self, since: int, colour: str, answer: WatchAnswer) -> None:
+        self.since = since
+        self.colour = colour
+        self.answer = answer
+        self.seen: list[Seen] = []
+        self.told_410 = False
+        self.reading = asyncio.Event()
+        self.reading.set()
+        self.task = asyncio.create_task(self._read())
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.answer.stream.cause) or self.task.done()
+
+    async def _read(self) -> None:
+        async for batch in self.answer.batches():
+            for event in batch:
+                if event.type == "ERROR":
+                    assert b'"code":410' in event.line(), event.line()
+                    self.told_410 = True
+                else:
+                    assert event.object is not None
+                    self.seen.append((event.type, event.object.name, event.rv))
+            await self.reading.wait()
+
+    def check(self, owed: list[Seen]) -> None:
+        """Exactly the events after its revision, in order, once, as far as it has got."""
+        if self.task.done():
+            self.task.result()
+        assert self.seen == owed[: len(self.seen)], (self.since, self.colour, self.answer.stream.cause)
+        assert not (self.told_410 and self.seen)
+
+
+class Fire:
+    """One schedule: each coroutine is a step, and `check` goes after each of them."""
+
+    def __init__(self, etcd: ShotEtcd, prefix: str) -> None:
+        self.paused = False
+        self.linked = True
+        self._etcd = etcd
+        self._prefix = prefix
+        self._truth = Truth(etcd.client, prefix)
+        self._acknowledged = 0
+        self._compacted = 0
+        self._newest_any = 0
+        self._watches: list[Watched] = []
+        self._reads: set[asyncio.Task[None]] = set()
+        self._answers: list[tuple[str, int, str, dict[str, int]]] = []
+
+    async def start(self, version: str) -> None:
+        self._link = await Link.to(self._etcd.endpoint)
+        self._client = await EtcdClient.connect(EtcdConfig((self._link.endpoint,)), Bus())
+        self._cluster = Cluster(self._client, self._prefix, Bus())
+        self.switch(version)
+        await self._truth.open()
+        self._acknowledged = self._truth.start
+        told = self._cluster.registry.compacted
+        self._compactions = asyncio.create_task(follow_compactions(self._client, told))
+        self._fed = (await self._cluster.warm()).fed
+
+    @property
+    def up(self) -> bool:
+        return self.linked and not self.paused
+
+    # What others do. Writers reach etcd as long as it runs, whatever happens to our own connection.
+
+    async def put(self, name: str, colour: str) -> None:
+        self._acknowledge(await self._etcd.put(self._prefix, name, colour))
+
+    async def burst(self, count: int, colour: str) -> None:
+        for number in range(count):
+            await self.put(f"b{number % 7}", colour)
+
+    async def delete(self, name: str) -> None:
+        self._acknowledge(await self._etcd.delete(self._prefix, name))
+
+    async def put_leased(self, names: list[str], colour: str) -> None:
+        self._acknowledge(await self._etcd.put_leased(self._prefix, names, colour))
+
+    async def put_and_revoke(self, names: list[str], colour: str) -> None:
+        self._acknowledge(await self._etcd.put_and_revoke(self._prefix, names, colour))
+
+    def _acknowledge(self, rv: int) -> None:
+        self._acknowledged = max(self._acknowledged, rv)
+
+    async def compact(self, fraction: float, *, announced: bool) -> None:
+        """Forget that part of this schedule's history; as kube-apiserver does, or unannounced."""
+        await self._truth.sync()
+        revision = self._past(fraction)
+        if revision > max(self._etcd.client.ledger.compact, self._truth.start):
+            self._compacted = revision
+            await (compact(self._etcd.client, revision) if announced else self._etcd.client.compact(revision))
+
+    # What happens to etcd and the way there.
+
+    def pause(self) -> None:
+        self._etcd.pause()
+        self.paused = True
+
+    def resume(self) -> None:
+        self._etcd.resume()
+        self.paused = False
+
+    def cut(self) -> None:
+        self._link.cut()
+        self.linked = False
+
+    def stall(self) -> None:
+        self._link.stall()
+        self.linked = False
+
+    def delay(self, seconds: float) -> None:
+        self._link.delay = seconds
+
+    def restore(self) -> None:
+        self._link.restore()
+        self.linked = True
+
+    def switch(self, version: str) -> None:
+        self._cluster.version(version)
+
+    # What clients do.
+
+    async def read(self, query: str) -> None:
+        """A LIST that is judged when it is answered: at once, or when etcd can be reached again."""
+        reading = asyncio.create_task(self._read(query))
+        self._reads.add(reading)
+        if self.up:
+            async with asyncio.timeout(PATIENCE):
+                await reading
+        else:
+            await asyncio.wait([reading], timeout=0.01)
+
+    async def read_exactly(self, fraction: float) -> None:
+        rv = self._past(fraction)
+        await self.read(f"resourceVersion={rv}&resourceVersionMatch=Exact")
+
+    async def read_at_least(self, fraction: float) -> None:
+        await self.read(f"resourceVersion={self._past(fraction)}")
+
+    async def _read(self, query: str) -> None:
+        acknowledged, disturbed = self._acknowledged, not self.up
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        while True:
+            try:
+                answer = await self._cluster.list(query)
+                found = {obj.name: obj.rv for obj in answer.objects}
+                rv = answer.rv
+                while answer.continue_:
+                    answer = await self._cluster.list(f"{query}&continue={answer.continue_}")
+                    assert answer.rv == rv
+                    found |= {obj.name: obj.rv for obj in answer.objects}
+                break
+            except StatusError as error:
+                if error.code == 410:
+                    assert self._compacted, error
+                    return
+                assert error.code in TRANSIENT, error
+                if disturbed or not self.up:
+                    return
+                # Not long after a disturbance: as a client that is told to come back.
+                assert asyncio.get_running_loop().time() < deadline, error
+                await asyncio.sleep(0.01)
+        self._judge(query, answer, rv, found, acknowledged)
+
+    def _judge(
+        self, query: str, answer: ListAnswer, rv: int, found: dict[str, int], acknowledged: int
+    ) -> None:
+        if "resourceVersion" not in query:
+            assert rv >= acknowledged, (query, answer.route, rv, acknowledged)
+        if "Exact" in query:
+            assert f"resourceVersion={rv}&" in query
+        elif "resourceVersion=" in query:
+            assert rv >= int(query.partition("resourceVersion=")[2].partition("&")[0])
+        self._answers.append((f"{query} from {answer.route}", rv, query, found))
+
+    async def watch(self, fraction: float, colour: str) -> None:
+        since = self._past(fraction)
+        selector = f"&labelSelector=colour%3D{colour}" if colour else ""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._fed.ready()
+                answer = await self._cluster.watch(f"resourceVersion={since}{selector}")
+        except StatusError as error:
+            assert error.code in TRANSIENT, error
+            return
+        self._watches.append(Watched(since, colour, answer))
+
+    def stop_reading(self, index: int) -> None:
+        if self._watches:
+            self._watches[index % len(self._watches)].reading.clear()
+
+    def go_on_reading(self) -> None:
+        for watched in self._watches:
+            watched.reading.set()
+
+    # What must hold.
+
+    async def check(self) -> None:
+        """After each step."""
+        self._check_any()
+        if self.paused:
+            return
+        if self.up:
+            await self._wait_for_reads()
+            await self.read("")
+        await self._truth.sync()
+        self._check_answers()
+        for watched in self._watches:
+            watched.check(self._truth.owed(watched.since, watched.colour))
+
+    def _check_any(self) -> None:
+        """What LISTs with resourceVersion 0 are given: at once, whatever is wrong with etcd."""
+        state, memory = self._fed.routing_state(), self._fed.memory
+        if state.readiness.value != "ready":
+            return
+        assert memory.rv >= self._newest_any
+        self._newest_any = memory.rv
+        found = {obj.name: obj.rv for obj in memory.store.all()}
+        self._answers.append(("the cache", memory.rv, "", found))
+
+    def _check_answers(self) -> None:
+        for origin, rv, query, found in self._answers:
+            colour = query.partition("colour%3D")[2].partition("&")[0]
+            assert found == self._truth.coloured(rv, colour), (origin, rv)
+        self._answers.clear()
+
+    async def _wait_for_reads(self) -> None:
+        if self._reads:
+            done, pending = await asyncio.wait(self._reads, timeout=PATIENCE)
+            assert not pending
+            self._reads.clear()
+            for reading in done:
+                reading.result()
+
+    async def settle(self) -> None:
+        """Undo everything; then every watcher sees all that it is owed, or was cut off in the middle."""
+        if self.paused:
+            self.resume()
+        self.restore()
+        self.go_on_reading()
+        assert await self._fed.ready(PATIENCE)
+        await self.check()
+        async with asyncio.timeout(PATIENCE):
+            for watched in self._watches:
+                owed = self._truth.owed(watched.since, watched.colour)
+                while not watched.ended and len(watched.seen) < len(owed):
+                    await asyncio.sleep(0.001)
+                if watched.ended:
+                    await watched.task
+                watched.check(owed)
+        if not self._compacted:
+            # Whatever happened to the connection: nothing was lost, so nothing was listed anew.
+            assert self._fed.memory.generation == 1, self._fed.state()
+
+    async def close(self) -> None:
+        if self.paused:
+            self.resume()
+        self._link.restore()
+        for reading in self._reads:
+            reading.cancel()
+        self._compactions.cancel()
+        await asyncio.gather(self._compactions, *self._reads, return_exceptions=True)
+        await self._cluster.registry.close()
+        for watched in self._watches:
+            watched.reading.set()
+            watched.task.cancel()
+        await asyncio.gather(*(watched.task for watched in self._watches), return_exceptions=True)
+        await self._truth.close()
+        await self._client.close()
+        await self._link.close()
+
+    def _past(self, fraction: float) -> int:
+        """One of this schedule's revisions, the oldest at 0, the newest at 1."""
+        return self._truth.start + round(fraction * (self._acknowledged - self._truth.start))

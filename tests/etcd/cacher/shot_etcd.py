@@ -1,0 +1,96 @@
+"""An etcd that tests may stop, compact and write to behind the back of the caches."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from aetcd import rpc
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.guard import Rpc
+from ktui.etcd.transport import Decoded
+from ktui.telemetry.bus import Bus
+from ktui.wire.codec import encode_object
+
+from .truth import CONFIG_MAPS
+
+_REVOKE = Rpc("lease_revoke", "/etcdserverpb.Lease/LeaseRevoke", harmless=False)
+
+
+class ShotEtcd:
+    """Its process, and a writable connection that nothing disturbs."""
+
+    def __init__(self, etcd: EmbeddedEtcd, client: EtcdClient) -> None:
+        self.endpoint = etcd.endpoint
+        self.client = client
+        self._etcd = etcd
+        self._pid = _child_of(etcd.pid)
+
+    @classmethod
+    async def start(cls) -> ShotEtcd:
+        etcd = await EmbeddedEtcd.start()
+        return cls(etcd, await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus()))
+
+    def pause(self) -> None:
+        os.kill(self._pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.kill(self._pid, signal.SIGCONT)
+
+    async def close(self) -> None:
+        self.resume()
+        await self.client.close()
+        await self._etcd.stop()
+
+    async def put(self, prefix: str, name: str, colour: str, lease: int = 0) -> int:
+        """Write a ConfigMap, whatever is there; the revision."""
+        key = _key(prefix, name)
+        metadata = {"namespace": "a", "name": name, "labels": {"colour": colour}}
+        value = encode_object(
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {}}, CONFIG_MAPS
+        )
+        at = 0
+        while True:
+            written = await self.client.update(key, value, at, lease)
+            if written.succeeded:
+                return written.revision
+            at = written.kv.mod_revision if written.kv else 0
+
+    async def delete(self, prefix: str, name: str) -> int:
+        """Delete it, if it is there; the revision."""
+        at = 0
+        while True:
+            gone = await self.client.delete(_key(prefix, name), at)
+            if gone.succeeded or gone.kv is None:
+                return gone.revision
+            at = gone.kv.mod_revision
+
+    async def put_leased(self, prefix: str, names: list[str], colour: str) -> int:
+        """Write ConfigMaps that vanish all at once, in one revision, within the next seconds."""
+        lease = await self.client.grant_lease(1)
+        return max([await self.put(prefix, name, colour, lease) for name in names])
+
+    async def put_and_revoke(self, prefix: str, names: list[str], colour: str) -> int:
+        """The same, and they have vanished."""
+        lease = await self.client.grant_lease(60)
+        for name in names:
+            await self.put(prefix, name, colour, lease)
+
+        async def decode(raw: bytes) -> Decoded[int]:
+            revision = rpc.LeaseRevokeResponse.FromString(raw).header.revision
+            return Decoded(revision, revision)
+
+        return await self.client._call(_REVOKE, rpc.LeaseRevokeRequest(ID=lease), decode, str, "lease")
+
+
+def _key(prefix: str, name: str) -> bytes:
+    return f"{prefix}/configmaps/a/{name}".encode()
+
+
+def _child_of(pid: int) -> int:
+    """etcd's own process: the warden has one child."""
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
