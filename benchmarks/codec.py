@@ -1,12 +1,12 @@
 """How fast stored pods are scanned and transcoded, and what sharing pieces brings.
 
-usage: python benchmarks/codec.py [POD.bin] [--pods N]
+usage: python -m benchmarks.codec [POD.bin] [--pods N]
 
 POD.bin is one stored pod (protobuf); placeholders of fixed width in it
 (p0000000, team-000, node-00000, tier-00 and the first uid) are replaced, so
-that each pod differs where the pods of a ReplicaSet do. Without it a pod of
-the size of a small web server's is made up. Each figure is the best of three
-runs, in CPU time of one core.
+that each pod differs where the pods of a ReplicaSet do. Without it the pod of
+benchmarks/pods.py is taken. Each figure is the best of three runs, in CPU time
+of one core.
 """
 
 import argparse
@@ -15,12 +15,12 @@ import random
 import re
 import string
 import time
-import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmarks.pods import seeded, template
 from ktui.kube.resources import BUILTIN
 from ktui.wire.codec import Codec, fill, object_json
 from ktui.wire.encode import encode_object
@@ -28,18 +28,16 @@ from ktui.wire.scan import Scanner
 
 Item = TypeVar("Item")
 WORD = re.compile("[A-Za-z/.:-]{4,}")
-UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-SHARED_POD = Path(__file__).parents[2] / "shared" / "bench" / "pod.template.bin"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("pod", nargs="?", type=Path, default=SHARED_POD if SHARED_POD.exists() else None)
+    parser.add_argument("pod", nargs="?", type=Path)
     parser.add_argument("--pods", type=int, default=10_000)
     args = parser.parse_args()
-    template = args.pod.read_bytes() if args.pod else _made_up()
-    pods = list(_seeded(template, args.pods))
-    print(f"{len(pods):,} pods of {len(template):,} bytes, {len(object_json(template, 1)):,} bytes as JSON\n")
+    stored = args.pod.read_bytes() if args.pod else template()
+    pods = [value for _, value in seeded(stored, args.pods)]
+    print(f"{len(pods):,} pods of {len(stored):,} bytes, {len(object_json(stored, 1)):,} bytes as JSON\n")
     _report(_measure(pods))
     _report_sharing(pods)
 
@@ -49,16 +47,17 @@ def _measure(pods: list[bytes]) -> dict[str, float]:
     assert resource is not None
     scan = Scanner(resource).scan
     alone, shared = Codec(share_bytes=0), Codec()
-    templates = [shared.item_template(pod) for pod in pods[:1000]]
+    marked = [shared.item_template(pod) for pod in pods[:1000]]
     objs = [json.loads(alone.object_json(pod, 1)) for pod in pods[:200]]
     return {
         "scan of metadata, labels and all field selectors": _rate(scan, pods),
         "transcode, nothing shared but strings": _rate(partial(_item, alone), pods),
         "transcode, equal pieces shared": _rate(partial(_item, shared), pods),
-        "new resourceVersion into a template": _rate(lambda template: fill(template, 4711), templates),
+        "transcode to pieces, as caches keep them": _rate(lambda pod: shared.item_pieces(pod, 1), pods),
+        "new resourceVersion into a template": _rate(lambda marked: fill(marked, 4711), marked),
         "encode": _rate(lambda obj: encode_object(obj, resource), objs),
         "json.loads of the served text, for comparison": _rate(
-            json.loads, [t.replace(b"\0", b"1") for t in templates]
+            json.loads, [t.replace(b"\0", b"1") for t in marked]
         ),
     }
 
@@ -100,21 +99,6 @@ def _report_sharing(pods: list[bytes]) -> None:
             print(f"{f'{name}, {budget >> 20} MB':<52}{rate:>12,.0f}{held:>10.1f}")
 
 
-def _seeded(template: bytes, count: int) -> Iterable[bytes]:
-    chance = random.Random(1)
-    uid = UID.search(template)
-    for at in range(count):
-        pod = (
-            template.replace(b"p0000000", b"p%07d" % at)
-            .replace(b"team-000", b"team-%03d" % (at % 200))
-            .replace(b"node-00000", b"node-%05d" % (at % 4000))
-            .replace(b"tier-00", b"tier-%02d" % (at % 20))
-        )
-        if uid:
-            pod = pod.replace(uid[0], str(uuid.UUID(int=chance.getrandbits(128), version=4)).encode())
-        yield pod
-
-
 def _distinct(pods: list[bytes]) -> list[bytes]:
     """Pods that hardly share a text: in each, every plain word is another one."""
     resource = BUILTIN.find("", "v1", "pods")
@@ -133,35 +117,6 @@ def _reworded(value: Any, chance: random.Random) -> Any:
     if isinstance(value, str) and WORD.fullmatch(value):
         return "".join(chance.choices(string.ascii_lowercase, k=len(value)))
     return value
-
-
-def _made_up() -> bytes:
-    resource = BUILTIN.find("", "v1", "pods")
-    assert resource is not None
-    labels = {"app": "web", "tier": "tier-00", "pod-template-hash": "7d9f8b6c5d"}
-    container = {
-        "image": "registry.example/web:1",
-        "env": [{"name": f"V{n}", "value": "x" * 20} for n in range(20)],
-    }
-    managed = {
-        "manager": "kubelet",
-        "operation": "Update",
-        "fieldsV1": {f"f:field{n}": {} for n in range(100)},
-    }
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": "web-p0000000",
-            "namespace": "team-000",
-            "uid": "05f1b0a4-41cb-481b-940b-d55db469dccf",
-            "labels": labels,
-            "managedFields": [managed],
-        },
-        "spec": {"containers": [{"name": name, **container} for name in "ab"], "nodeName": "node-00000"},
-        "status": {"phase": "Running", "podIPs": [{"ip": "10.244.0.7"}]},
-    }
-    return encode_object(pod, resource)
 
 
 if __name__ == "__main__":

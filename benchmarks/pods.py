@@ -8,6 +8,7 @@ a ReplicaSet (name, uid, node) and between a few ReplicaSets (namespace, tier).
 from __future__ import annotations
 
 import random
+import re
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +18,7 @@ from ktui.wire.encode import encode_object
 
 NODES, NAMESPACES, TIERS = 4000, 200, 20
 PREFIX = b"/registry/pods/"
-_UID = b"05f1b0a4-41cb-481b-940b-d55db469dccf"
+_A_UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = "2026-01-02T03:04:05Z"
 
 
@@ -41,8 +42,9 @@ def template() -> bytes:
 
 
 def seeded(template: bytes, count: int) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and values of `count` pods, always the same ones."""
-    chance = random.Random(1)
+    """Keys and values of `count` pods, always the same ones; the template's first uid is its own."""
+    chance, first = random.Random(1), _A_UID.search(template)
+    assert first is not None
     for number in range(count):
         uid = uuid.UUID(int=chance.getrandbits(128), version=4)
         value = (
@@ -50,7 +52,7 @@ def seeded(template: bytes, count: int) -> Iterator[tuple[bytes, bytes]]:
             .replace(b"team-000", namespace_of(number).encode())
             .replace(b"node-00000", node_of(number).encode())
             .replace(b"tier-00", b"tier-%02d" % (number % TIERS))
-            .replace(_UID, str(uid).encode())
+            .replace(first[0], str(uid).encode())
         )
         yield PREFIX + f"{namespace_of(number)}/{name_of(number)}".encode(), value
 
@@ -107,7 +109,7 @@ def _metadata(spec: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
         "name": name_of(0),
         "generateName": "checkout-6c9f7d8b54-",
         "namespace": namespace_of(0),
-        "uid": _UID.decode(),
+        "uid": "05f1b0a4-41cb-481b-940b-d55db469dccf",
         "creationTimestamp": _TIME,
         "labels": {
             "app.kubernetes.io/name": "checkout",
