@@ -30,7 +30,7 @@ def size_lines(sizes: Sequence[FieldSize], total: int) -> list[Line]:
 
 
 def _line(field: FieldSize, name: str, indent: str) -> Line:
-    filled = max(1, round(field.share * _BAR)) if field.size else 0
+    filled = round(field.share * _BAR)
     return (
         Span(f"{field.share:>4.0%} ", "number" if not indent else "dim"),
         Span("█" * filled, "literal" if not indent else "dim"),
