@@ -111,8 +111,12 @@ class ApiClient:
         keep_body: bool = False,
         on_bytes: Callable[[int], None] | None = None,
         on_chunk: Callable[[bytes], None] | None = None,
+        enough: Callable[[], bool] = lambda: False,
     ) -> Fired:
-        """GET `path`, timed; the body is counted in chunks as it streams by, and given to `on_chunk`."""
+        """GET `path`, timed; the body is counted in chunks as it streams by, and given to `on_chunk`.
+
+        Once `enough` says so the connection is closed, whatever might still come.
+        """
         started = time.perf_counter()
         first, size, kept = 0.0, 0, bytearray()
         with _clear_errors(self.connection):
@@ -126,6 +130,8 @@ class ApiClient:
                         on_bytes(size)
                     if on_chunk is not None:
                         on_chunk(chunk)
+                    if enough():
+                        break
         done = time.perf_counter()
         return Fired(
             path=path,

@@ -15,10 +15,13 @@ from ktui.client.accounts import Accounts
 from ktui.client.api import ApiClient, Fired
 from ktui.client.listbody import ListBody
 from ktui.client.measured import Measured, joined_route
+from ktui.client.watchlist import InitialEvents
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
+Body = ListBody | InitialEvents
 Keep = Callable[[bytes], object]
 
+NO_END = "the stream ended before its initial events did"
 NO_ACCOUNT = "the server's own account of this request did not arrive: counts may be low"
 
 
@@ -32,21 +35,28 @@ def verb_of(path: str) -> str:
 class Question:
     """A GET or LIST to fire; with `all_pages` its continue tokens are followed to the end.
 
-    `client` is the User-Agent to send, "" for ktui's own.
+    A WATCH is read up to the end of its initial events. `client` is the User-Agent to
+    send, "" for ktui's own; `accept` the form to ask for, "" for plain JSON.
     """
 
     path: str
     all_pages: bool = False
     client: str = ""
+    accept: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        headers = {"User-Agent": self.client, "Accept": self.accept}
+        return {name: value for name, value in headers.items() if value}
 
 
 async def pages(
     client: ApiClient, question: Question, keep: Keep | None
-) -> AsyncIterator[tuple[Fired, ListBody]]:
+) -> AsyncIterator[tuple[Fired, Body]]:
     """Fire the question; one answer a page. `keep` gets the chunks of every body. Raises ClientError."""
     page = question.path
     while page:
-        fired, body = await _fire_counted(client, page, question.client, keep)
+        fired, body = await _fire_counted(client, page, question.headers, keep)
         yield fired, body
         token = body.envelope().metadata.continue_token
         follow = question.all_pages and token and fired.status == 200
@@ -65,20 +75,24 @@ async def fire_measured(client: ApiClient, question: Question, keep: Keep | None
 
 
 async def _fire_counted(
-    client: ApiClient, path: str, user_agent: str, keep: Keep | None
-) -> tuple[Fired, ListBody]:
-    body = ListBody(collection=verb_of(path) == "LIST")
+    client: ApiClient, path: str, headers: dict[str, str], keep: Keep | None
+) -> tuple[Fired, Body]:
+    verb = verb_of(path)
+    stream = InitialEvents() if verb == "WATCH" else None
+    countable = verb == "LIST" and "protobuf" not in headers.get("Accept", "")
+    body: Body = stream or ListBody(collection=countable)
 
     def take(chunk: bytes) -> None:
         body.feed(chunk)
         if keep is not None:
             keep(chunk)
 
-    headers = {"User-Agent": user_agent} if user_agent else None
-    return await client.fire(path, headers=headers, on_chunk=take), body
+    if stream is None:
+        return await client.fire(path, headers=headers, on_chunk=take), body
+    return await client.fire(path, headers=headers, on_chunk=take, enough=stream.complete), body
 
 
-def add_page(measured: Measured, fired: Fired, body: ListBody) -> None:
+def add_page(measured: Measured, fired: Fired, body: Body) -> None:
     """Add what the answer itself tells."""
     envelope = body.envelope()
     measured.pages += 1
@@ -95,8 +109,12 @@ def add_page(measured: Measured, fired: Fired, body: ListBody) -> None:
     if "seats" in fired.cost:
         measured.seats = max(measured.seats or 0, fired.cost["seats"])
     measured.items += body.items
-    measured.rv = envelope.metadata.resource_version or measured.rv
+    metadata = envelope.metadata
+    measured.rv = metadata.resource_version or measured.rv
+    measured.continue_token, measured.remaining = metadata.continue_token, metadata.remaining
     measured.message = (envelope.message or f"HTTP {fired.status}") if fired.status >= 400 else ""
+    if isinstance(body, InitialEvents) and fired.status == 200:
+        measured.message = envelope.message or ("" if body.complete() else NO_END)
 
 
 async def _add_account(measured: Measured, fired: Fired, accounts: Accounts) -> None:

@@ -11,7 +11,13 @@ from ktui.telemetry.events import RequestFinished
 ETCD = ("rpcs", "keys", "bytes")
 OBJECTS = ("fetched", "evaluated", "matched", "returned")
 BYTES = ("decoded", "encoded", "sent")
-ACCOUNTED = (*OBJECTS, *(f"etcd_{name}" for name in ETCD), *(f"{name}_bytes" for name in BYTES))
+READS = ("etcd_gets", "etcd_lists")  # as kube-apiserver counts them, however many RPCs they take
+ACCOUNTED = (
+    *OBJECTS,
+    *(f"etcd_{name}" for name in ETCD),
+    *(f"{name}_bytes" for name in (*BYTES, "cached")),
+    *READS,
+)
 
 
 @dataclass(slots=True)
@@ -40,6 +46,10 @@ class Measured:
     body_bytes: int = 0
     counters: dict[str, int] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
+    busy_ms: float | None = None
+    seat_seconds: float | None = None
+    continue_token: str = ""  # of the last page
+    remaining: int | None = None
     average_bytes: float = 0.0
     flow_control: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -53,6 +63,8 @@ class Measured:
         """Bytes that the control plane had to take in hand: what came out of etcd, and for objects
         taken from memory their number times their mean size. None when nothing of it is known."""
         etcd = self.counters.get("etcd_bytes")
+        if "cached_bytes" in self.counters:  # counted by the server itself
+            return (etcd or 0) + self.counters["cached_bytes"]
         fetched = self.counters.get("fetched")
         in_memory = 0.0
         if self.route == "cache" or etcd is None:  # else the objects fetched are those read from etcd
@@ -75,6 +87,8 @@ class Measured:
             self.counters[name] = self.counters.get(name, 0) + getattr(account, name)
         for name, ms in account.phases.items():
             self.phases[name] = round(self.phases.get(name, 0.0) + ms, 3)
+        self.busy_ms = round((self.busy_ms or 0.0) + account.busy_ms, 3)
+        self.seat_seconds = round((self.seat_seconds or 0.0) + account.seat_seconds, 6)
 
     def add_cost(self, cost: Mapping[str, int]) -> None:
         """Add what the answer's own header tells of a page whose account did not arrive."""
@@ -107,7 +121,9 @@ class Measured:
                 "first_byte": round(self.first_byte_ms, 3),
                 "total": round(self.total_ms, 3),
             },
+            "busy_ms": self.busy_ms,
             "seats": self.seats,
+            "seat_seconds": self.seat_seconds,
             "amplification": self.amplification,
             **({"flow_control": self.flow_control} if self.flow_control else {}),
             **({"remarks": self.remarks} if self.remarks else {}),

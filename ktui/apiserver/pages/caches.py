@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
@@ -9,7 +10,10 @@ from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.numbers import number
+from ktui.cacher.check import check
+from ktui.cacher.errors import reaching
 from ktui.kube.status import StatusError
+from ktui.telemetry.meter import Meter, metered
 
 if TYPE_CHECKING:
     from ktui.cacher.cacher import Cacher
@@ -73,6 +77,34 @@ class CachePages:
         await self._registry.forget(resource_id)
         self._registry.for_resource(cacher.resource)
         await send_json(response, {"cold": resource_id})
+
+    async def check(self, request: Request, response: Response) -> None:
+        """Compare with etcd at the cache's resourceVersion, by digest. 409 when there is nothing to compare.
+
+        All of the resource is read from etcd, in pages.
+        """
+        cacher = self._cacher(request)
+        state = cacher.state().state
+        if cacher.fed is None or state != "ready":
+            raise _conflict(f"{cacher.resource.id} is {state}: there is nothing to compare with etcd")
+        started = time.perf_counter()
+        with metered(Meter()) as meter, reaching(cacher.resource, "check"):
+            result = await check(cacher.store, cacher.fed.memory)
+        await send_json(
+            response,
+            {
+                "rv": str(result.rv),
+                "consistent": result.consistent,
+                "cache": {"digest": result.cache_digest, "objects": result.cache_objects},
+                "etcd": {
+                    "digest": result.etcd_digest,
+                    "objects": result.etcd_objects,
+                    "rpcs": meter.etcd_rpcs,
+                    "bytes": meter.etcd_bytes,
+                },
+                "ms": (time.perf_counter() - started) * 1000.0,
+            },
+        )
 
     def _cacher(self, request: Request) -> Cacher:
         resource_id = self._resource_id(request)

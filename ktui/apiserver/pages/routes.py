@@ -86,6 +86,7 @@ class Pages:
         router.add("GET", "/ktui/v1/caches/{}/objects", caches.objects)
         router.add("GET", "/ktui/v1/caches/{}/events", caches.events)
         router.add("POST", "/ktui/v1/caches/{}/warm", caches.warm)
+        router.add("POST", "/ktui/v1/caches/{}/check", caches.check)
         router.add("DELETE", "/ktui/v1/caches/{}/warm", caches.cancel)
 
     async def _root(self, request: Request, response: Response) -> None:

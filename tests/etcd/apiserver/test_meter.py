@@ -111,3 +111,27 @@ async def test_a_watch_is_told_apart_by_its_initial_events(api: Api) -> None:
     assert account.encoded_bytes == account.sent_bytes == state.bytes
     assert 0 < account.initial_ms < account.ms
     assert account.seat_seconds == pytest.approx(account.seats * account.initial_ms / 1000)
+
+
+async def test_the_cache_is_compared_with_etcd_at_its_own_revision(api: Api) -> None:
+    stored = await filled(api)
+    answer = await api.http.post("/ktui/v1/caches/configmaps/check")
+    result = answer.json()
+    assert answer.status_code == 200
+    assert result["consistent"] and result["cache"]["digest"] == result["etcd"]["digest"]
+    assert result["cache"]["objects"] == result["etcd"]["objects"] >= 8
+    assert result["etcd"]["bytes"] > stored and result["etcd"]["rpcs"] == 1
+
+    cacher = api.services.registry.find("configmaps")
+    assert cacher is not None and cacher.fed is not None
+    store = cacher.fed.memory.store
+    store.remove(store.all()[0].key)
+    wrong = (await api.http.post("/ktui/v1/caches/configmaps/check")).json()
+    assert not wrong["consistent"]
+    assert wrong["etcd"]["objects"] - wrong["cache"]["objects"] == 1
+
+
+async def test_there_is_nothing_to_compare_without_a_cache(api: Api) -> None:
+    answer = await api.http.post("/ktui/v1/caches/events/check")
+    assert answer.status_code == 409
+    assert "events is disabled" in answer.json()["message"]
