@@ -85,6 +85,17 @@ def kubeconfig_files(given: str = "", environment: Mapping[str, str] = os.enviro
     return [Path.home() / ".kube" / "config"]
 
 
+def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
+    """The names of all contexts in their order, and the current one. ClientError says what is wrong."""
+    names: dict[str, None] = {}
+    current = ""
+    for path in files:
+        config = _read(path)
+        current = current or config.current_context
+        names |= dict.fromkeys(named.name for named in config.contexts or ())
+    return list(names), current
+
+
 def read_kubeconfig(files: Sequence[Path], context: str = "") -> KubeConnection:
     """The connection of `context` (default: the current one). ClientError says what is wrong."""
     clusters: dict[str, tuple[_Cluster, Path]] = {}

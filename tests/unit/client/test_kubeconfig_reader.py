@@ -8,7 +8,7 @@ import pytest
 
 from ktui.client.connection import ClientError, Connection
 from ktui.client.kubeconfig import kubeconfig_document, write_kubeconfig
-from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
+from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_kubeconfig
 
 CONFIG = """\
 apiVersion: v1
@@ -133,3 +133,10 @@ def test_what_ktui_writes_it_can_read(tmp_path: Path) -> None:
     assert (found.url, found.token) == ("http://127.0.0.1:1", "s3cret")
     assert found.warnings == ["credentials go out unencrypted (http://)"]
     assert kubeconfig_document(connection)["current-context"] == found.context
+
+
+def test_all_contexts_are_named_with_the_current_one(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("contexts: [{name: a, context: {}}, {name: b, context: {}}]\ncurrent-context: b\n")
+    two.write_text("contexts: [{name: b, context: {}}, {name: c, context: {}}]\ncurrent-context: c\n")
+    assert read_contexts([one, two]) == (["a", "b", "c"], "b")

@@ -8,8 +8,9 @@ import pytest
 
 from ktui.apiserver.http.tls import ensure_certificate
 from ktui.cli.confirm import Declined, confirm
-from ktui.cli.polite import ask_before, is_unbounded
+from ktui.cli.polite import ask_before
 from ktui.client.api import Fired
+from ktui.client.burden import is_unbounded
 from ktui.client.connection import Connection
 from ktui.client.foresight import World
 from ktui.client.kube_connection import KubeConnection, Material
