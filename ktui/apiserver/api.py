@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from ktui.apiserver.call import Call
+from ktui.apiserver.deadline import time_allowed, within
 from ktui.apiserver.deprecations import warning_of
 from ktui.apiserver.dispatch import TextNotFound, find_handler, find_resource
 from ktui.apiserver.http.request import ClientGone
@@ -60,7 +61,11 @@ class Api:
         try:
             if wrong is not None:
                 raise wrong
-            await self._handle(call)
+            if call.verb == "WATCH":
+                await self._handle(call)
+            else:
+                async with within(time_allowed(call.request)):
+                    await self._handle(call)
         except StatusError as error:
             call.error = error.message
             if call.resource is not None and call.verb in READS and call.decision is None:

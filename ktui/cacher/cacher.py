@@ -5,6 +5,7 @@ What kube-apiserver calls CacheDelegator and Cacher. Writes go to the store as t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ktui.cacher import etcd_reads, plans
@@ -126,6 +127,8 @@ class Cacher:
             await self.store.probe()
         self._raise(decision, token)
         if decision.route is Route.ETCD or self.fed is None:
+            if self.fed is not None and plans.probes(decision):
+                return await self._lost_page(self.fed, request, scope, token, decision)
             return await self._from_etcd(request, scope, token, decision, Route.ETCD.value)
         return await self._from_cache(self.fed, request, scope, token, decision)
 
@@ -138,7 +141,7 @@ class Cacher:
         consistent = plans.probes(decision)
         try:
             if consistent:
-                await fed.fresh(await self.store.probe())
+                await fed.fresh(await fed.probe())
             else:
                 await fed.fresh(exact or plans.minimum_rv(request.options))
             page = await list_from_cache(fed.memory, self._query(request, scope, token, exact))
@@ -150,6 +153,18 @@ class Cacher:
             raise late.as_status() from None
         continue_ = self._continue(page, scope)
         return ListAnswer(page.objects, page.rv, continue_, page.remaining, decision, decision.route.value)
+
+    async def _lost_page(
+        self, fed: FedCache, request: ListRequest, scope: Scope, token: Token, decision: Decision
+    ) -> ListAnswer:
+        """1.33.0 to 1.33.2: the cache takes the probed revision for an exact one, of which it has nothing."""
+        rv = await fed.probe()
+        try:
+            await fed.fresh(rv)
+        except NotFresh:
+            return await self._from_etcd(request, scope, token, decision, Route.ETCD.value)
+        exactly = replace(request, options=replace(request.options, resource_version=str(rv)))
+        return await self._from_etcd(exactly, scope, token, decision, Route.ETCD.value)
 
     async def _fall_back(
         self, request: ListRequest, scope: Scope, token: Token, decision: Decision

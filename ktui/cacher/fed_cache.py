@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store
 
 TRIGGER = "spec.nodeName"
-# kube-apiserver's request timeout, and so the longest that a request waits until a cache is ready.
-READY_TIMEOUT = 60.0
+# The longest that a request waits until a cache is ready: kube-apiserver's request timeout, and so
+# much less that it is the cache that tells why.
+READY_TIMEOUT = 59.5
 
 
 class FedCache:
@@ -43,6 +44,7 @@ class FedCache:
         gate: asyncio.Semaphore,
     ) -> None:
         self._id = store.resource.id
+        self._store = store
         self._settings = settings
         self._bus = bus
         self._requester = requester
@@ -58,6 +60,7 @@ class FedCache:
             store, self.memory, self.dispatcher, settings, gate, self._publisher.changed, self._progressed
         )
         self._tasks: list[asyncio.Task[None]] = []
+        self._probing = 0
 
     @property
     def cold(self) -> bool:
@@ -92,6 +95,16 @@ class FedCache:
         if self._settings.behaviour.minor <= 23:
             raise status.timeout()
         raise status.service_unavailable("context deadline exceeded")
+
+    async def probe(self) -> int:
+        """etcd's revision, which takes as long as etcd takes. Raises StatusError."""
+        self._probing += 1
+        self._publisher.changed()
+        try:
+            return await self._store.probe()
+        finally:
+            self._probing -= 1
+            self._publisher.changed()
 
     async def fresh(self, rv: int) -> None:
         """Wait up to 3 s until the cache has seen `rv`. Raises NotFresh."""
@@ -143,7 +156,7 @@ class FedCache:
             buffered=len(memory.ring),
             events=memory.events_received,
             watchers=len(self.streams),
-            waiting=memory.freshness.waiting,
+            waiting=memory.freshness.waiting + self._probing,
             snapshots=len(memory.snapshots),
             loaded=reflector.loaded,
             loaded_bytes=reflector.loaded_bytes,

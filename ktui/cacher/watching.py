@@ -65,7 +65,7 @@ class Watching:
         initial = any(reason.startswith("w.initial_") for reason in decision.reasons)
         since = plans.minimum_rv(request.options)
         if plans.probes(decision):
-            since = await self._store.probe()
+            since = await fed.probe()
         if initial:
             await fed.fresh(since)
         # From here on nothing is awaited: the state and its resourceVersion belong together.

@@ -1,0 +1,40 @@
+"""How long a request may take: kube-apiserver's --request-timeout, or less where the client asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from ktui.apiserver.http.request import Request
+from ktui.kube import status
+from ktui.kube.golang.durations import parse_duration
+
+REQUEST_SECONDS = 60.0
+
+
+def time_allowed(request: Request) -> float:
+    """Seconds, from `?timeout=10s` (kubectl's --request-timeout), a minute at most. 400 if that is garbled.
+
+    kube-apiserver since 1.20; WATCHes have their own `timeoutSeconds`.
+    """
+    text = request.parameter("timeout")
+    if not text:
+        return REQUEST_SECONDS
+    try:
+        asked = parse_duration(text)
+    except ValueError as error:
+        raise status.bad_request(f"invalid timeout specified in the request URL - {error}") from None
+    return asked if 0.0 < asked < REQUEST_SECONDS else REQUEST_SECONDS
+
+
+@asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    """Raise 504 when the block takes longer."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise status.timeout() from None

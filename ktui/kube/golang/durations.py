@@ -1,0 +1,29 @@
+"""Durations as Go's time.ParseDuration reads them: `10s`, `1m30s`, `1.5h`, `0`."""
+
+from __future__ import annotations
+
+import re
+
+from ktui.kube.golang.quoting import quote
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_NUMBER_ONLY = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)$")
+
+
+def parse_duration(text: str) -> float:
+    """Seconds. ValueError with Go's own words."""
+    sign, rest = (-1.0 if text[:1] == "-" else 1.0), text.lstrip("+-") if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return 0.0
+    total, at = 0.0, 0
+    while at < len(rest):
+        part = _PART.match(rest, at)
+        if part is None:
+            break
+        total += float(part[1]) * _SECONDS[part[2]]
+        at = part.end()
+    if at == 0 or at < len(rest):
+        what = "missing unit in duration" if _NUMBER_ONLY.match(rest, at) else "invalid duration"
+        raise ValueError(f"time: {what} {quote(text)}")
+    return sign * total
