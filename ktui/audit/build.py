@@ -21,20 +21,27 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a report is to tell: `versions` (the chosen one first), how many groups, with which sizes."""
+    """What a report is to tell: `versions` (the chosen one first), how many groups, with which sizes.
+
+    `earlier` are the versions before the chosen one, oldest first.
+    """
 
     versions: Sequence[Behaviour]
     sizes: Sizes
     sizes_from: str = ""
     progress: bool = True
     top: int = 20
+    earlier: Sequence[Behaviour] = ()
 
 
 def build_report(tally: Tally, question: Question) -> Report:
     """The report of everything that `tally` has counted."""
-    foresight = Foresight(question.versions, question.sizes, progress=question.progress)
+    foresight = Foresight(
+        question.versions, question.sizes, progress=question.progress, earlier=question.earlier
+    )
     groups, ranked_by = ranked(list(tally.groups), foresight)
-    rows = shares(groups, foresight)
+    every = shares(groups, foresight)
+    rows, earlier = every[: len(question.versions)], every[len(question.versions) :]
     move = best_move(groups, foresight, rows)
     span = _span(tally)
     chosen = question.versions[0]
@@ -53,6 +60,7 @@ def build_report(tally: Tally, question: Question) -> Report:
         span=span,
         requests=_requests(tally, groups),
         versions=tuple(rows),
+        earlier=tuple(earlier),
         groups_total=len(groups),
         groups=tuple(
             group_report(rank, group, foresight, span) for rank, group in enumerate(groups[: question.top], 1)

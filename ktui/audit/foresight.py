@@ -24,7 +24,7 @@ ASSUMED = (
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """Decisions and estimated costs of requests of one shape, in the order of the versions."""
+    """Decisions and estimated costs of requests of one shape, in the order of `Foresight.every`."""
 
     decisions: tuple[Decision, ...]
     costs: tuple[Cost | None, ...]
@@ -36,13 +36,27 @@ class Foreseen:
 
 
 class Foresight:
-    """`versions`: the chosen one first. `progress`: etcd's progress requests can be trusted."""
+    """`versions`: the chosen one first, then later ones. `progress`: etcd's progress requests can be trusted."""
 
-    def __init__(self, versions: Sequence[Behaviour], sizes: Sizes, *, progress: bool) -> None:
+    def __init__(
+        self,
+        versions: Sequence[Behaviour],
+        sizes: Sizes,
+        *,
+        progress: bool,
+        earlier: Sequence[Behaviour] = (),
+    ) -> None:
         self.versions = versions
+        self.every = (*versions, *earlier)
         self._sizes = sizes
         self._progress = progress
         self._known: dict[Shape, Foreseen] = {}
+
+    @property
+    def earlier(self) -> list[tuple[int, Behaviour]]:
+        """Versions before the chosen one with their places among all."""
+        first = len(self.versions)
+        return list(enumerate(self.every[first:], first))
 
     def of(self, group: Group) -> Foreseen:
         """What becomes of the group's requests; its example stands for all of its shape."""
@@ -53,21 +67,22 @@ class Foresight:
 
     def request(self, group: Group) -> tuple[ReadRequest, CacheState]:
         """The group's own example, and the state of caches and etcd that is taken for granted."""
-        request = _request(group.example)
-        return request, world_of(request, progress=self._progress)
+        return presumed(group.example, progress=self._progress)
 
     def _foresee(self, group: Group, shape: Shape) -> Foreseen:
         request, state = self.request(group)
-        decisions = tuple(predict(request, state, behaviour) for behaviour in self.versions)
+        decisions = tuple(predict(request, state, behaviour) for behaviour in self.every)
         costs = tuple(
             estimate(request, decision, behaviour, shape.resource, self._sizes)
-            for decision, behaviour in zip(decisions, self.versions, strict=True)
+            for decision, behaviour in zip(decisions, self.every, strict=True)
         )
         return Foreseen(decisions, costs)
 
 
-def _request(uri: str) -> ReadRequest:
+def presumed(example: str, *, progress: bool) -> tuple[ReadRequest, CacheState]:
+    """A group's example, and the state of caches and etcd that is taken for granted for it."""
     try:
-        return parse_request(uri)
+        request = parse_request(example)
     except RequestError:  # the shape was understood without the names, so that it can be without them
-        return parse_request(canonical(uri))
+        request = parse_request(canonical(example))
+    return request, world_of(request, progress=progress)

@@ -33,3 +33,16 @@ class Histogram:
                 middle = 2 ** ((bucket + 0.5) / _PER_OCTAVE) if bucket >= 0 else 0.0
                 return min(middle, float(self.max))
         return 0.0
+
+    def octaves(self) -> list[tuple[int, int]]:
+        """(upper bound in microseconds, how many below it and not below the one before), each twice the last.
+
+        From the fastest to the slowest that was counted, with those between in which nothing was.
+        """
+        counts: dict[int, int] = {}
+        for bucket, count in self._buckets.items():
+            octave = bucket // _PER_OCTAVE + 1 if bucket >= 0 else 0
+            counts[octave] = counts.get(octave, 0) + count
+        if not counts:
+            return []
+        return [(2**octave, counts.get(octave, 0)) for octave in range(min(counts), max(counts) + 1)]

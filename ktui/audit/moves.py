@@ -13,7 +13,8 @@ from ktui.audit.group import Group
 class VersionShare:
     """LISTs by where one version serves them; `refused` fail. Moves are against the chosen version.
 
-    `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, None without sizes.
+    `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, `cache_bytes` those of
+    objects at which LISTs look in the cache; None without sizes.
     """
 
     version: str
@@ -23,6 +24,7 @@ class VersionShare:
     moved_to_cache: int
     moved_to_etcd: int
     etcd_bytes: float | None
+    cache_bytes: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +60,33 @@ def percent(share: float) -> str:
 
 
 def shares(groups: Iterable[Group], foresight: Foresight) -> list[VersionShare]:
-    """One row a version, the chosen one first."""
+    """One row a version, in the order of `foresight.every`."""
     lists = [(group.count, foresight.of(group)) for group in groups if group.key.shape.verb == "list"]
     rows = []
-    for i, behaviour in enumerate(foresight.versions):
+    for i, behaviour in enumerate(foresight.every):
         counts = {"cache": 0, "etcd": 0, "none": 0}
         to_cache = to_etcd = 0
-        known = [count * cost.etcd for count, foreseen in lists if (cost := foreseen.costs[i]) is not None]
+        known = [
+            (count * cost.etcd, count * cost.touched * (foreseen.route(i) == "cache"))
+            for count, foreseen in lists
+            if (cost := foreseen.costs[i]) is not None
+        ]
         for count, foreseen in lists:
             before, after = foreseen.route(), foreseen.route(i)
             counts[after] += count
             to_cache += count * (before == "etcd" and after == "cache")
             to_etcd += count * (before == "cache" and after == "etcd")
-        size = sum(known) if known else None
-        version = behaviour.version
         rows.append(
-            VersionShare(version, counts["cache"], counts["etcd"], counts["none"], to_cache, to_etcd, size)
+            VersionShare(
+                version=behaviour.version,
+                cache=counts["cache"],
+                etcd=counts["etcd"],
+                refused=counts["none"],
+                moved_to_cache=to_cache,
+                moved_to_etcd=to_etcd,
+                etcd_bytes=sum(etcd for etcd, _ in known) if known else None,
+                cache_bytes=sum(cache for _, cache in known) if known else None,
+            )
         )
     return rows
 

@@ -41,13 +41,17 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact."""
+    """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact.
+
+    `buckets`: how many took less than so many milliseconds and no less than the bound before.
+    """
 
     p50: float
     p95: float
     p99: float
     max: float
     total: float
+    buckets: tuple[tuple[float, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,10 @@ class Cheaper:
 
 @dataclass(frozen=True, slots=True)
 class GroupReport:
-    """One client's requests of one shape. `routes` by version; `latency` of a WATCH is how long it lived.
+    """One client's requests of one shape. `latency` of a WATCH is how long it lived.
 
-    `errors` by status code, 400 and above.
+    `routes` by version from the chosen one on, `earlier_routes` before it; `errors` by status
+    code, 400 and above.
     """
 
     rank: int
@@ -109,6 +114,7 @@ class GroupReport:
     reason: str
     etcd_ops: tuple[str, ...]
     routes: dict[str, str]
+    earlier_routes: dict[str, str]
     estimated: Estimated | None
     warnings: tuple[str, ...]
     cheaper: tuple[Cheaper, ...]
@@ -117,7 +123,8 @@ class GroupReport:
 
 @dataclass(frozen=True, slots=True)
 class SlowReport:
-    """Slow etcd requests of one range. `probably` names the logged requests that may have caused them."""
+    """Slow etcd requests of one range. `probably` names the logged requests that may have caused them;
+    `ranks` are those of their groups."""
 
     source: str
     what: str
@@ -132,6 +139,7 @@ class SlowReport:
     max_keys: int | None
     max_bytes: int | None
     probably: tuple[str, ...]
+    ranks: tuple[int, ...]
     example: str
 
 
@@ -148,7 +156,10 @@ class Others:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`ranked_by` is `estimated bytes` or `count × latency`; `groups` are the top of `groups_total`."""
+    """`ranked_by` is `estimated bytes` or `count × latency`; `groups` are the top of `groups_total`.
+
+    `versions`: the chosen one and those after it; `earlier`: those before it, oldest first.
+    """
 
     kube_version: str
     feature_gates: dict[str, bool]
@@ -164,6 +175,7 @@ class Report:
     span: TimeSpan | None
     requests: Requests
     versions: tuple[VersionShare, ...]
+    earlier: tuple[VersionShare, ...]
     groups_total: int
     groups: tuple[GroupReport, ...]
     others: Others

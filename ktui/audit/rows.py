@@ -46,6 +46,7 @@ def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan |
         reason=REASONS[decision.reason_id],
         etcd_ops=decision.etcd_ops,
         routes={b.version: foreseen.route(i) for i, b in enumerate(foresight.versions)},
+        earlier_routes={b.version: foreseen.route(i) for i, b in foresight.earlier},
         estimated=_estimated(group, foreseen),
         warnings=cautions(request, decision, behaviour),
         cheaper=tuple(
@@ -67,11 +68,14 @@ def _latency(took: Histogram) -> Latency | None:
     if not took.count:
         return None
     p50, p95, p99 = (took.percentile(share) / 1000 for share in (0.5, 0.95, 0.99))
-    return Latency(p50, p95, p99, took.max / 1000, took.total / 1000)
+    buckets = tuple((bound / 1000, count) for bound, count in took.octaves())
+    return Latency(p50, p95, p99, took.max / 1000, took.total / 1000, buckets)
 
 
 def slow_report(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> SlowReport:
+    """`groups` in the order of their ranks."""
     key = slow.key
+    likeliest = causes(key, groups, foresight)
     took = _latency(slow.took)
     assert took is not None  # a group is made for its first request
     return SlowReport(
@@ -87,15 +91,15 @@ def slow_report(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) 
         took=took,
         max_keys=slow.keys if slow.keys >= 0 else None,
         max_bytes=slow.size if slow.size >= 0 else None,
-        probably=tuple(_probably(slow, groups, foresight)),
+        probably=tuple(_probably(slow, likeliest)),
+        ranks=tuple(groups.index(group) + 1 for group in likeliest),
         example=slow.example,
     )
 
 
-def _probably(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> list[str]:
+def _probably(slow: SlowGroup, likeliest: Sequence[Group]) -> list[str]:
     found = [
-        f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}"
-        for group in causes(slow.key, groups, foresight)
+        f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}" for group in likeliest
     ]
     if fills_cache(slow.key):
         found.insert(0, "an apiserver that fills (or, from 1.34 on, checks) its watch cache")

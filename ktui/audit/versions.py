@@ -1,8 +1,8 @@
-"""The chosen Kubernetes version and those after it."""
+"""The chosen Kubernetes version, and those before and after it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
 
@@ -14,8 +14,19 @@ def versions_from(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
     the chosen one.
     """
     chosen = behaviour_of(version, gates)
-    later = [known for known in KNOWN_VERSIONS if int(known.partition(".")[2]) > chosen.minor]
-    return [chosen, *(behaviour_of(known, _settable(known, gates)) for known in later)]
+    return [chosen, *_others(gates, lambda minor: minor > chosen.minor)]
+
+
+def versions_before(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
+    """The behaviour of each earlier minor with those of these gates that it lets be set, oldest first."""
+    chosen = behaviour_of(version)
+    return _others(gates, lambda minor: minor < chosen.minor)
+
+
+def _others(gates: Mapping[str, bool], wanted: Callable[[int], bool]) -> list[Behaviour]:
+    minors = (int(known.partition(".")[2]) for known in KNOWN_VERSIONS)
+    versions = (f"1.{minor}" for minor in minors if wanted(minor))
+    return [behaviour_of(known, _settable(known, gates)) for known in versions]
 
 
 def _settable(version: str, gates: Mapping[str, bool]) -> dict[str, bool]:

@@ -13,6 +13,7 @@ from ktui.cli.options import count
 
 if TYPE_CHECKING:
     from ktui.audit.report import Report
+    from ktui.audit.tally import Tally
     from ktui.kube.versions import Behaviour
 
 DEFAULT_VERSION = "1.36"
@@ -26,6 +27,7 @@ each plain or gzipped, whatever its name says.
 examples:
   ktui audit /var/log/kubernetes/audit.log
   ktui audit audit-*.log.gz --kube-version 1.30
+  ktui audit audit.log --screen
   kubectl -n kube-system logs kube-apiserver-cp1 | ktui audit - --top 10
   ktui audit audit.log etcd.log --sizes sizes.json --markdown > report.md
   ktui audit audit.log --attach https://127.0.0.1:6443 --json | jq .summary
@@ -63,8 +65,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add("--top", type=count, default=20, metavar="N", help="how many groups to show (default %(default)s)")
     form = parser.add_mutually_exclusive_group()
+    form.add_argument("-i", "--screen", action="store_true", help="as screens to go through, all groups")
     form.add_argument("--json", action="store_true", help="one JSON document, for programs")
     form.add_argument("--markdown", action="store_true", help="tables for an issue or a wiki page")
+    add("--theme", metavar="NAME", default="", help="colours of --screen")
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
     sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
     sizes.add_argument("--no-attach", action="store_true", help="do not ask a server that runs here")
@@ -79,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         versions = _versions(args)
         progress = _progress(args.etcd_version)
+        if args.screen:
+            return _screen(args, progress)
         report = _report(args, versions, progress)
     except (BehaviourError, SizesError, _UsageError) as error:
         return fail(str(error), USAGE)
@@ -112,19 +118,41 @@ def _progress(etcd_version: str | None) -> bool:
 
 
 def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> Report:
-    from datetime import UTC, datetime
-
     from ktui.audit.build import Question, build_report
-    from ktui.audit.tally import Tally
-    from ktui.cli.audit_files import open_all, read_all
+    from ktui.audit.files import open_logs
+    from ktui.audit.versions import versions_before
+    from ktui.cli.audit_files import read_with_bar
     from ktui.cli.audit_sizes import find_sizes
+    from ktui.kube.versions import parse_gates
 
-    with open_all(args.files) as logs:
+    with open_logs(args.files) as logs:
         # Asked before anything is read: a wrong URL is not worth ten minutes of reading.
         sizes, sizes_from = find_sizes(args)
-        tally = Tally(datetime.now(UTC), args.etcd_prefix)
-        read_all(logs, tally)
-    return build_report(tally, Question(versions, sizes, sizes_from, progress, args.top))
+        tally = _tally(args)
+        read_with_bar(logs, tally)
+    earlier = versions_before(args.kube_version, parse_gates(args.feature_gates))
+    return build_report(tally, Question(versions, sizes, sizes_from, progress, args.top, earlier))
+
+
+def _screen(args: argparse.Namespace, progress: bool) -> int:
+    from ktui.audit.files import open_logs
+    from ktui.cli.audit_screen import keyboard_apart, show
+    from ktui.cli.audit_sizes import find_sizes
+    from ktui.kube.versions import parse_gates
+    from ktui.tui.model.audit_reading import Wish
+
+    with keyboard_apart("-" in args.files) as piped, open_logs(args.files, piped) as logs:
+        sizes, sizes_from = find_sizes(args)
+        wish = Wish(args.kube_version, parse_gates(args.feature_gates), sizes, sizes_from, progress)
+        return show(logs, _tally(args), wish, args.theme)
+
+
+def _tally(args: argparse.Namespace) -> Tally:
+    from datetime import UTC, datetime
+
+    from ktui.audit.tally import Tally
+
+    return Tally(datetime.now(UTC), args.etcd_prefix)
 
 
 def _print(report: Report, args: argparse.Namespace) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ktui.audit import words
 from ktui.audit.moves import percent
 from ktui.audit.report import GroupReport, Report
-from ktui.cli import audit_words as words
 from ktui.cli.explain_text import printable
 
 # What would be markup, a link or a mention in some Markdown: all of it is shown as it is.

@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ktui.audit import words
 from ktui.audit.moves import VersionShare, percent
 from ktui.audit.report import GroupReport, Report, SlowReport
-from ktui.cli import audit_words as words
 from ktui.cli.explain_text import printable
 
 Row = TypeVar("Row", GroupReport, SlowReport, VersionShare)

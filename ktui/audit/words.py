@@ -1,4 +1,4 @@
-"""The words of an audit report, alike in the terminal and in Markdown."""
+"""The words of an audit report, alike on the screen, in the terminal and in Markdown."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def source(slow: SlowReport) -> str:
 def counted(report: Report) -> str:
     """One line about what was read."""
     lines, requests, span = report.lines, report.requests, report.span
-    over = f" over {_span(span.seconds)}" if span else ""
+    over = f" over {span_words(span.seconds)}" if span else ""
     return (
         f"{lines.total:,} lines: {requests.list:,} LISTs, {requests.watch:,} WATCHes, {requests.get:,} GETs, "
         f"{lines.etcd:,} slow etcd requests{over}; {lines.skipped:,} others skipped, "
@@ -129,7 +129,7 @@ def counted(report: Report) -> str:
     )
 
 
-def _span(seconds: float) -> str:
+def span_words(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     if seconds < 7200:

@@ -1,0 +1,105 @@
+"""Logs being read in a thread of their own, and the reports made of what was read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from ktui.audit.build import Question, build_report
+from ktui.audit.files import Log, Stopped, read_logs, total_size
+from ktui.audit.report import Report
+from ktui.audit.sizes import Size
+from ktui.audit.tally import MOST_GROUPS, Tally
+from ktui.audit.versions import versions_before, versions_from
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How the report is to be made: under which version and gates, with which sizes of objects."""
+
+    kube_version: str
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+    sizes_from: str = ""
+    progress: bool = True
+
+    def report(self, tally: Tally) -> Report:
+        """Every group of what was counted. Raises BehaviourError for a version or gates that cannot be."""
+        versions = versions_from(self.kube_version, self.gates)
+        earlier = versions_before(self.kube_version, self.gates)
+        question = Question(versions, self.sizes, self.sizes_from, self.progress, MOST_GROUPS, earlier)
+        return build_report(tally, question)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the reading is: bytes as they lie on the disk, `total` 0 where nobody knows."""
+
+    name: str = ""
+    taken: int = 0
+    total: int = 0
+    seconds: float = 0.0
+    lines: int = 0
+    groups: int = 0
+    malformed: int = 0
+
+    @property
+    def per_second(self) -> float:
+        return self.taken / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds, None where it cannot be told."""
+        speed = self.per_second
+        return max(0, self.total - self.taken) / speed if speed and self.total else None
+
+
+class Reading:
+    """Reads the logs that `opened` gives into `tally`. One thread runs it, others look and may stop it."""
+
+    def __init__(
+        self,
+        opened: Callable[[], AbstractContextManager[list[Log]]],
+        tally: Tally,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._opened = opened
+        self.tally = tally
+        self.stopped = False
+        self._clock = clock
+        self._began = clock()
+        self._name = ""
+        self._taken = self._total = 0
+
+    def run(self) -> None:
+        """Read to the end, or until `stop`. Raises OSError for a file that cannot be opened."""
+        self._began = self._clock()
+        with self._opened() as logs:
+            self._total = total_size(logs)
+            try:
+                read_logs(logs, self.tally, self._told)
+            except Stopped:
+                return
+
+    def stop(self) -> None:
+        """Read no further; what was read stays."""
+        self.stopped = True
+
+    def _told(self, name: str, taken: int) -> None:
+        self._name, self._taken = name, taken
+        if self.stopped:
+            raise Stopped
+
+    def progress(self) -> Progress:
+        tally = self.tally
+        return Progress(
+            name=self._name,
+            taken=self._taken,
+            total=self._total,
+            seconds=self._clock() - self._began,
+            lines=tally.lines,
+            groups=len(tally.groups),
+            malformed=tally.malformed,
+        )

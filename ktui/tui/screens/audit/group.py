@@ -1,0 +1,256 @@
+"""One group of requests taken apart."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from textual.content import Content
+
+from ktui.audit import words
+from ktui.audit.moves import percent
+from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.kube.explain import Explanation
+from ktui.telemetry.events import RouteStep
+from ktui.tui.model.audit_view import audit_badge, every_route, told_latency
+from ktui.tui.model.format import integer, long_bytes, safe
+from ktui.tui.widgets.bars import TRACK, bar, share_of
+from ktui.tui.widgets.lines import line, lines, longest_that_fits
+from ktui.tui.widgets.walk import headed_steps
+
+_WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
+_INDENT = 2
+
+
+def request_content(group: GroupReport, report: Report, width: int, height: int) -> Content:
+    """Who asks what, how often, and what that costs."""
+    verb = group.verb.upper()
+    texts = _broken(f"{verb} {group.example}", width, 2 if height > 3 else 1)
+    drawn = [line((texts[0][: len(verb)], "$ink-muted"), (texts[0][len(verb) :], "bold $ink-strong"))]
+    drawn += [line((text, "bold $ink-strong")) for text in texts[1:]]
+    drawn.append(_counts(group, width))
+    drawn.append(_costs(group, report, width))
+    return lines(drawn[:height])
+
+
+def _counts(group: GroupReport, width: int) -> Content:
+    client = group.client or "(no user agent)"
+    whose = [(f" as {group.user}", "$foreground")] if group.user else []
+    rate = [(f" · {words.rate(group.per_second)}", "$ink-muted")] if group.per_second is not None else []
+    count = [(f"  {integer(group.count)} requests", "$foreground"), *rate]
+    forms = [line((client, "$foreground"), *whose, *count), line((client, "$foreground"), *count)]
+    return longest_that_fits(forms, width)
+
+
+def _costs(group: GroupReport, report: Report, width: int) -> Content:
+    estimated = group.estimated
+    if estimated is None:
+        why = "no object counts and sizes: --sizes FILE or --attach URL" if not report.sizes_from else (
+            f"{report.sizes_from} holds no {group.resource}"
+        )  # fmt: skip
+        return line((f"cost not estimated ({why})", "$ink-muted")).truncate(width, ellipsis=True)
+    read = (
+        f"~{long_bytes(estimated.etcd_bytes)} read from etcd (~{long_bytes(estimated.etcd_bytes_each)} each)"
+    )
+    touched = (
+        f"~{long_bytes(estimated.touched_bytes)} looked at (~{long_bytes(estimated.touched_bytes_each)} each)"
+    )
+    parts = [*([read] if estimated.etcd_bytes else []), touched, "estimated from counts and sizes"]
+    forms = (line((" · ".join(parts[:count]), "$foreground")) for count in range(len(parts), 0, -1))
+    return longest_that_fits(forms, width)
+
+
+def route_content(
+    group: GroupReport, report: Report, explained: Explanation, width: int, height: int
+) -> Content:
+    """The verdict, the strip of all versions, and the walk under the chosen one."""
+    above = [*verdict_lines(group, width, 3), _seats(group, explained, width), line("")]
+    above += [*strip_lines(group, report.kube_version, width), line("")]
+    if height < 14:
+        above = [part for part in above if part.plain]
+    steps = [RouteStep(*step) for step in explained.decision.steps]
+    return lines([*above, *headed_steps(steps, width, max(1, height - len(above)))][:height])
+
+
+def verdict_lines(group: GroupReport, width: int, most: int) -> list[Content]:
+    """`E etcd: because …`, wrapped beneath itself."""
+    badge, word = audit_badge(group.route), _WORDS[group.route]
+    text = safe(f"{word}: {group.reason}")
+    texts = textwrap.wrap(text, max(10, width - _INDENT), max_lines=most, placeholder=" …") or [word]
+    first = line(
+        (f"{badge.letter} ", badge.style), (texts[0][: len(word)], badge.style), texts[0][len(word) :]
+    )
+    return [first, *(line((" " * _INDENT + text, "$foreground")) for text in texts[1:])]
+
+
+def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
+    least, most = explained.seats.min, explained.seats.max
+    parts = [f"seats {least} to {most}" if least != most else f"{least} seat{'' if least == 1 else 's'}"]
+    if group.seats is not None:
+        parts[0] += f" (logged: {group.seats.mean:.1f} on average, {group.seats.max} at most)"
+    decision = explained.decision
+    if decision.limit_honoured is not None:
+        parts.append("limit honoured" if decision.limit_honoured else "limit ignored")
+    if decision.consistency:
+        parts.append(decision.consistency.replace("_", " "))
+    forms = (line(("  " + " · ".join(parts[:count]), "$ink-muted")) for count in range(len(parts), 0, -1))
+    return longest_that_fits(forms, width)
+
+
+def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
+    """Each version over the badge of its route, as many as fit around the chosen one."""
+    routes = list(every_route(group).items())
+    most = max(1, (width - 4) // 3)
+    if len(routes) > most:
+        here = next(place for place, (version, _) in enumerate(routes) if version == chosen)
+        first = max(0, min(here - most // 2, len(routes) - most))
+        routes = routes[first : first + most]
+    names: list[tuple[str, str]] = [("  1.", "$ink-faint")]
+    badges: list[tuple[str, str]] = [("    ", "")]
+    for version, route in routes:
+        badge, here_style = (
+            audit_badge(route),
+            "bold $ink-strong underline" if version == chosen else "$ink-muted",
+        )
+        names += [(version.partition(".")[2].rjust(2), here_style), (" ", "")]
+        badges += [(f" {badge.letter}", badge.style), (" ", "")]
+    return [line(*names), line(*badges)]
+
+
+def latency_content(group: GroupReport, width: int, height: int) -> Content:
+    """A bar for each power of two, percentiles beside their bars; then errors by status code."""
+    took = told_latency(group)
+    errors = _errors(group, width)
+    if took is None:
+        why = (
+            "the log tells no time until initial events"
+            if group.verb == "watch"
+            else "no request was finished"
+        )
+        return lines([line((why, "$ink-muted")), *errors][:height])
+    head = [] if group.verb != "watch" else [line(("until the initial events were sent", "$ink-muted"))]
+    total = line(
+        ("p50 ", "$ink-muted"), words.milliseconds(took.p50), ("  p95 ", "$ink-muted"),
+        (words.milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
+        words.milliseconds(took.p99), ("  max ", "$ink-muted"), words.milliseconds(took.max),
+    ).truncate(width, ellipsis=True)  # fmt: skip
+    room = height - len(head) - len(errors) - 1
+    return lines([*head, total, *_histogram(took, width, room), *errors][:height])
+
+
+def _histogram(took: Latency, width: int, height: int) -> list[Content]:
+    buckets = list(took.buckets)
+    if height < 1:
+        return []
+    while len(buckets) > height:  # two neighbours become one, from the slow end, where the bounds stay
+        buckets = [
+            (pair[-1][0], sum(count for _, count in pair))
+            for pair in reversed([buckets[max(0, end - 2) : end] for end in range(len(buckets), 0, -2)])
+        ]
+    counts = [count for _, count in buckets]
+    number = max(len(integer(count)) for count in counts)
+    track = max(4, min(48, width - number - 24))
+    drawn, below = [], 0.0
+    for bound, count in buckets:
+        marks = [name for name in ("p50", "p95", "p99") if below <= getattr(took, name) < bound]
+        filled = bar(share_of(count, max(counts)), track) if count else ""
+        drawn.append(
+            line(
+                (f"< {words.milliseconds(bound)}".rjust(9) + " ", "$ink-muted"),
+                (filled, "$rv-tick"),
+                (TRACK * (track - len(filled)), "$line"),
+                (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),
+                ("  " + " ".join(marks), "$accent"),
+            ).truncate(width, ellipsis=True)
+        )
+        below = bound
+    return drawn
+
+
+def _errors(group: GroupReport, width: int) -> list[Content]:
+    if not group.errors:
+        return [line(("no errors", "$ink-muted"))]
+    runs: list[tuple[str, str]] = [("errors  ", "$ink-muted")]
+    for code, count in sorted(group.errors.items(), key=lambda item: -item[1]):
+        runs += [
+            (code, "bold $route-error"),
+            (f" ×{integer(count)} ({percent(count / group.count)})  ", "$foreground"),
+        ]
+    return [line(*runs).truncate(width, ellipsis=True)]
+
+
+def instead_content(group: GroupReport, width: int, height: int) -> Content:
+    """Warnings, then the cheaper forms with their routes."""
+    drawn: list[Content] = []
+    for warning in group.warnings:
+        texts = textwrap.wrap(safe(warning), max(10, width - _INDENT))
+        drawn += [line(("! " if at == 0 else "  ", "bold $warning"), text) for at, text in enumerate(texts)]
+    for cheaper in group.cheaper:
+        badge = audit_badge(cheaper.route)
+        path = _broken(unquote(cheaper.path), width - _INDENT, 3)
+        drawn += [
+            line((f"{badge.letter} " if at == 0 else "  ", badge.style), (text, "bold $ink-strong"))
+            for at, text in enumerate(path)
+        ]
+        texts = textwrap.wrap(safe(cheaper.why), max(10, width - _INDENT))
+        drawn += [line("  ", (text, "$ink-muted")) for text in texts]
+    if not drawn:
+        drawn = [line(("nothing cheaper is known for this request", "$ink-muted"))]
+    return lines(drawn[:height])
+
+
+def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: int) -> Content:
+    """What etcd found slow and this group probably caused."""
+    if not slow:
+        why = (
+            "none of etcd's slow reads are such a range"
+            if known
+            else "no line of an etcd's log was among these"
+        )
+        return line((why, "$ink-muted")).truncate(width, ellipsis=True)
+    drawn: list[Content] = []
+    for read in slow:
+        drawn += slow_lines(read, width)
+    return lines(drawn[:height])
+
+
+def slow_lines(read: SlowReport, width: int) -> list[Content]:
+    """One kind of slow read of etcd, in two lines."""
+    most = [f"{integer(read.max_keys)} keys"] if read.max_keys is not None else []
+    most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
+    took = f"p95 {words.milliseconds(read.took.p95)}, max {words.milliseconds(read.took.max)}"
+    parts = [took, words.source(read), *([f"at most {', '.join(most)}"] if most else [])]
+    head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (words.slow_range(read), "$foreground"))
+    return [
+        head.truncate(width, ellipsis=True),
+        longest_that_fits(
+            (line(("  " + " · ".join(parts[:count]), "$ink-muted")) for count in range(len(parts), 0, -1)),
+            width,
+        ),
+    ]
+
+
+def _broken(text: str, width: int, most: int) -> list[str]:
+    """Broken wherever a line is full (a query has no spaces), with an ellipsis where `most` lines end."""
+    text, width = safe(text), max(8, width)
+    if len(text) > width * most:
+        text = f"{text[: width * most - 1]}…"
+    return [text[at : at + width] for at in range(0, len(text), width)] or [""]
+
+
+def about_content(line_: GroupReport | None, report: Report, width: int, height: int) -> Content:
+    """The group under the cursor, in few lines."""
+    if line_ is None:
+        return line(("no group", "$ink-muted"))
+    drawn = verdict_lines(line_, width, 2 if height > 3 else 1)
+    if height > 4:
+        drawn += strip_lines(line_, report.kube_version, width)
+    for cheaper in line_.cheaper[:1]:
+        text = f"instead  {unquote(cheaper.path)}"
+        head = safe(text)
+        drawn.append(
+            line("  ", (head[:9], "bold $success"), (head[9:], "$foreground")).truncate(width, ellipsis=True)
+        )
+        drawn.append(line("           ", (cheaper.why, "$ink-muted")).truncate(width, ellipsis=True))
+    return lines(drawn[:height])
