@@ -52,10 +52,7 @@ class CheckResult:
 
 
 async def check(store: Store, cache: WatchCache) -> CheckResult:
-    """Compare `cache` with etcd at the cache's resourceVersion. EtcdError when etcd does not answer.
-
-    A failure drops the cache's snapshots: they cannot be trusted either.
-    """
+    """Compare `cache` with etcd at the cache's resourceVersion. EtcdError when etcd does not answer."""
     rv, objects = cache.rv, cache.store.all()
     here, there = Digest(), Digest()
     async for part in sliced(objects):
@@ -63,7 +60,4 @@ async def check(store: Store, cache: WatchCache) -> CheckResult:
     async for page in store.pages(revision=rv):
         async for part in sliced(page.objects):
             there.add(part)
-    result = CheckResult(rv, f"{here.value:016x}", f"{there.value:016x}", here.objects, there.objects)
-    if not result.consistent:
-        cache.snapshots.clear(cache.rv)
-    return result
+    return CheckResult(rv, f"{here.value:016x}", f"{there.value:016x}", here.objects, there.objects)

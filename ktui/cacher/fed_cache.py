@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ktui.cacher import background
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
+from ktui.cacher.consistency import ConsistencyChecker
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.fan_out import Sampler
@@ -59,6 +60,7 @@ class FedCache:
         self._reflector = Reflector(
             store, self.memory, self.dispatcher, settings, gate, self._publisher.changed, self._progressed
         )
+        self.checker = ConsistencyChecker(store, self.memory, settings, self._reflector.ready)
         self._tasks: list[asyncio.Task[None]] = []
         self._probing = 0
 
@@ -73,6 +75,7 @@ class FedCache:
             self._tasks = [
                 background.start(self._reflector.run(), f"reflector {self._id}"),
                 background.start(self.dispatcher.run(), f"dispatcher {self._id}"),
+                background.start(self.checker.run(), f"consistency {self._id}"),
                 background.start(rehearse(self._reflector.ready, self.memory.store), f"rehearsal {self._id}"),
             ]
 

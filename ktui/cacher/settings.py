@@ -14,6 +14,7 @@ class Settings:
     `progress`: etcd's progress requests can be relied on (or are assumed to).
     `confirm_progress`: believe an answer only when a later one has come as well, for
     etcds before 3.4.31 and 3.5.13, whose answers overtake events (see confirmation.py).
+    `check_consistency`: caches may be compared with etcd now and then, which reads all of it.
     `watch_cache` False is `--watch-cache=false`: every read goes to etcd.
     """
 
@@ -21,3 +22,4 @@ class Settings:
     progress: bool = True
     confirm_progress: bool = True
     watch_cache: bool = True
+    check_consistency: bool = False

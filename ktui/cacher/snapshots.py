@@ -37,14 +37,17 @@ class Snapshots:
         self._ring = ring
         self._floor = 0
         self._list_rv: int | None = None
+        self._trusted = True
         self._overlays: OrderedDict[int, tuple[int, Overlay]] = OrderedDict()
 
     def __len__(self) -> int:
-        return (self._list_rv is not None) + self._ring.count_from(self._floor)
+        return (self._list_rv is not None) + self._ring.count_from(self._floor) if self._trusted else 0
 
     @property
     def oldest(self) -> int | None:
         """The oldest resourceVersion of which there is a snapshot."""
+        if not self._trusted:
+            return None
         if self._list_rv is not None:
             return self._list_rv
         return self._ring.rv_at_or_above(self._floor)
@@ -55,9 +58,9 @@ class Snapshots:
         self._list_rv = list_rv
         self._overlays.clear()
 
-    def clear(self, newest_rv: int) -> None:
-        """Forget all snapshots: the next one is that of the next event."""
-        self.drop_below(newest_rv + 1)
+    def trust(self, consistent: bool) -> None:
+        """Whether the cache was found to hold what etcd holds. If not there are no snapshots until it is."""
+        self._trusted = consistent
 
     def drop_below(self, rv: int) -> None:
         """Forget snapshots older than `rv`: etcd has compacted up to it."""

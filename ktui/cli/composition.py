@@ -167,6 +167,7 @@ class Composition:
             # Progress answers of an etcd below the versions that Kubernetes trusts may overtake events.
             confirm_progress=not client.supports_progress,
             watch_cache=self._args.watch_cache,
+            check_consistency=self._owned,
         )
 
     def _make_registry(self, client: EtcdClient, settings: Settings) -> Registry:

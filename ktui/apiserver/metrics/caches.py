@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
 
 
+CHECKED_MINOR = 33
+
+
 class _Row(NamedTuple):
     """A metric of every cache, and the minors of Kubernetes that have it."""
 
@@ -126,6 +129,17 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
     for row in _ROWS:
         if row.first <= behaviour.minor <= row.last:
             yield Reading(row.name, row.help, partial(_values, row, live), row.kind)
+    if behaviour.minor >= CHECKED_MINOR:
+        yield Reading(
+            "apiserver_storage_consistency_checks_total",
+            "Comparisons of the cache with etcd, by outcome.",
+            lambda: [
+                ((*labels, ("status", outcome)), float(count))
+                for labels, fed in live
+                for outcome, count in fed.checker.counts.items()
+            ],
+            "counter",
+        )
 
 
 def _values(row: _Row, live: list[tuple[Labels, FedCache]]) -> list[tuple[Labels, float]]:
