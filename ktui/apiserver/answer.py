@@ -9,7 +9,8 @@ import msgspec.json
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.http.compression import Body, accepts_gzip
-from ktui.apiserver.negotiation import Form
+from ktui.apiserver.http.yamltext import yaml_of
+from ktui.apiserver.negotiation import PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 
@@ -32,7 +33,7 @@ async def send_object(
 
 
 async def send_document(call: Call, document: bytes, form: Form, status: int = 200) -> None:
-    """A whole JSON document that is an API answer."""
+    """A whole document that is an API answer."""
     call.meter.encoded_bytes += len(document)
     call.stamp()
     with call.meter.phase("send"):
@@ -45,7 +46,11 @@ async def send_document(call: Call, document: bytes, form: Form, status: int = 2
 
 
 def finished(document: bytes, form: Form) -> bytes:
-    """The last touch: indentation where it was asked for, and a newline. JSON is YAML as well."""
+    """The last touch: YAML or indentation where it was asked for, and a newline."""
+    if form.media_type == PROTOBUF:
+        return document
+    if form.media_type == YAML:
+        return yaml_of(document)
     if form.pretty:
         document = msgspec.json.format(document, indent=2)
     return document if document.endswith(b"\n") else document + b"\n"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import logging
 
+import msgspec.json
+
 from ktui.apiserver.call import Call
 from ktui.apiserver.deadline import time_allowed, within
 from ktui.apiserver.deprecations import warning_of
 from ktui.apiserver.dispatch import TextNotFound, find_handler, find_resource
 from ktui.apiserver.http.request import ClientGone
+from ktui.apiserver.http.yamltext import yaml_of
 from ktui.apiserver.metrics.requests import RequestMetrics
+from ktui.apiserver.negotiation import JSON, PROTOBUF, error_media_type
 from ktui.apiserver.pages.answers import send_json, send_status
 from ktui.apiserver.pages.discovery import find_document
 from ktui.apiserver.refusals import refusal_of
@@ -101,12 +105,19 @@ class Api:
         call.stamp()
         await send_json(call.response, document, media_type=media_type)
 
-    @staticmethod
-    async def _fail(call: Call, error: StatusError) -> None:
+    async def _fail(self, call: Call, error: StatusError) -> None:
         """Too late for a Status once the answer has begun: then the stream just ends."""
         if call.response.started:
             if not call.response.ended:
                 await call.response.end()
             return
         call.stamp()
-        await send_status(call.response, error)
+        media_type = error_media_type(call.request.accept) if call.verb in READS else JSON
+        if media_type == JSON:
+            await send_status(call.response, error)
+            return
+        document = msgspec.json.encode(error.body())
+        messages = self._server.services.codec.messages
+        body = messages.document(document) if media_type == PROTOBUF else yaml_of(document)
+        call.response.add_headers((name.lower(), value) for name, value in error.headers.items())
+        await call.response.whole(error.code, media_type, body)

@@ -14,8 +14,8 @@ from ktui.kube.status import SERVED_MEDIA_TYPES, WATCH_MEDIA_TYPES, not_acceptab
 
 JSON = "application/json"
 YAML = "application/yaml"
-# Protobuf answers are not made here: a client that also takes JSON gets JSON.
-PRODUCED = (JSON, YAML)
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+PRODUCED = (JSON, YAML, PROTOBUF)
 
 Target = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 TARGETS: tuple[Target, ...] = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -41,17 +41,35 @@ class Form:
         return f"meta.k8s.io/{self.meta_version}"
 
 
-def negotiate(accept: str, *, custom: bool, stream: bool = False, pretty: bool = False) -> Form:
-    """The best form that the Accept header allows; StatusError 406 when none is."""
+def negotiate(
+    accept: str, *, custom: bool, stream: bool = False, pretty: bool = False, protobuf: bool = False
+) -> Form:
+    """The best form that the Accept header allows; StatusError 406 when none is.
+
+    `protobuf`: the answer can be made in it (of custom resources only the metadata ever is).
+    """
     if not accept.strip():
         return Form(pretty=pretty)
     if not custom:
         _route_by_mime_type(accept, stream)
     for clause in parse_accept(accept):
         form = _form_of(clause, stream)
-        if form is not None:
+        if form is not None and (form.media_type != PROTOBUF or (protobuf and _has_message(form, custom))):
             return Form(form.media_type, form.target, form.meta_version, form.pretty or pretty)
     raise not_acceptable_form()
+
+
+def error_media_type(accept: str) -> str:
+    """In what a Status is sent: the first of what the client accepts that anything can be sent in."""
+    for clause in parse_accept(accept):
+        media_type = next((m for m in PRODUCED if _matches(clause, m)), None)
+        if media_type is not None:
+            return media_type
+    return JSON
+
+
+def _has_message(form: Form, custom: bool) -> bool:
+    return form.target.startswith("PartialObjectMetadata") or not (form.target or custom)
 
 
 def _route_by_mime_type(accept: str, stream: bool) -> None:
@@ -62,7 +80,7 @@ def _route_by_mime_type(accept: str, stream: bool) -> None:
 
 def _form_of(clause: Clause, stream: bool) -> Form | None:
     media_type = next((m for m in PRODUCED if _matches(clause, m)), None)
-    if media_type is None or (stream and media_type != JSON):
+    if media_type is None or (stream and media_type == YAML):
         return None
     pretty = clause.parameters.get("pretty") == "1"
     wanted = clause.parameters.get("as", "")

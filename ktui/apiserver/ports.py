@@ -144,8 +144,37 @@ class EtcdBrowser(Protocol):
         ...
 
 
+class Messages(Protocol):
+    """Answers in protobuf: of stored bytes, and of JSON documents."""
+
+    def object(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes: ...
+
+    def item(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
+        """As an item of a List."""
+        ...
+
+    def document(self, document: bytes) -> bytes:
+        """Of a JSON object: a Status, a bookmark, a PartialObjectMetadata."""
+        ...
+
+    def partial_item(self, document: bytes) -> bytes:
+        """Of a PartialObjectMetadata's JSON, as an item of a List."""
+        ...
+
+    def list_head(self, api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes: ...
+
+    def list_tail(self) -> bytes: ...
+
+    def frame(self, event_type: str, answer: bytes) -> bytes:
+        """One event of a WATCH."""
+        ...
+
+
 class Codec(Protocol):
     """Stored bytes as JSON in a version that is asked for, and objects as stored bytes."""
+
+    @property
+    def messages(self) -> Messages: ...
 
     def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes: ...
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from ktui.kube.resources import Resource
 from ktui.wire.codec import Codec, encode_object
 from ktui.wire.gotypes import go_mismatch
+from ktui.wire.messages import Messages
 
 
 class StoredCodec(Codec):
-    """Stored bytes to JSON of any served version, and back."""
+    """Stored bytes to JSON and protobuf of any served version, and back."""
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The same as protobuf."""
+        return Messages(self)
 
     def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
         """CodecError names the JSON path that does not fit."""

@@ -7,7 +7,7 @@ the resourceVersion, which storage leaves empty.
 
 from typing import Any
 
-from ktui.wire.encode import encode_message, envelope_of
+from ktui.wire.encode import encode_message
 from ktui.wire.envelope import MAGIC
 from ktui.wire.pb import put_bytes, put_varint, varint
 from ktui.wire.schema import META
@@ -36,20 +36,9 @@ def with_resource_version(message: bytes, rv: int) -> bytes:
     return put_bytes(1, spliced) + message[end:]
 
 
-def metadata_message(message: bytes) -> bytes:
-    """Nothing but the metadata of an object's message: the message of a PartialObjectMetadata."""
-    _, end = _metadata(message)
-    return message[:end]
-
-
 def metadata_of_json(metadata: dict[str, Any]) -> bytes:
-    """The same of an object that is stored as JSON."""
+    """The message of a PartialObjectMetadata: metadata and nothing else."""
     return put_bytes(1, encode_message(META, metadata))
-
-
-def status_protobuf(status: dict[str, Any]) -> bytes:
-    """A Status as a whole answer."""
-    return envelope_of("v1", "Status", encode_message(STATUS, status))
 
 
 def item_field(message: bytes) -> bytes:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.forms.base import ObjectForm
+from ktui.apiserver.forms.message import Message, PartialMessage
 from ktui.apiserver.forms.partial import Partial
 from ktui.apiserver.forms.plain import Converted, Plain
 from ktui.apiserver.forms.table import Table, check_include
-from ktui.apiserver.negotiation import Form
+from ktui.apiserver.negotiation import PROTOBUF, Form
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
@@ -21,6 +22,9 @@ def object_form(
     form: Form, resource: Resource, behaviour: Behaviour, codec: Codec, *, include: str, of_list: bool
 ) -> ObjectForm:
     """How to render; StatusError 406 where the form does not fit, 400 for an unknown `include`."""
+    protobuf = form.media_type == PROTOBUF
+    if protobuf and not form.target:
+        return Message(resource, codec.messages)
     stored = resource.storage_version in ("", resource.api_version)
     plain = Plain(resource) if stored else Converted(resource, codec)
     if not form.target:
@@ -29,7 +33,10 @@ def object_form(
         return Table(plain, resource, behaviour, form.meta_api_version, check_include(include))
     if of_list != form.target.endswith("List"):
         raise _wrong_shape(form.target, of_list)
-    return Partial(plain, form.meta_api_version, resource.id)
+    partial = Partial(plain, form.meta_api_version, resource.id)
+    if protobuf:
+        return PartialMessage(resource, codec.messages, partial, form.meta_api_version)
+    return partial
 
 
 def _wrong_shape(target: str, of_list: bool) -> StatusError:

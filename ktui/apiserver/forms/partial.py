@@ -75,6 +75,10 @@ class Partial:
             return event.line()
         return event.encoding((KIND, self._api_version), self._line)
 
+    def of_document(self, document: bytes) -> bytes:
+        """The metadata of a bookmark."""
+        return partial(document, self._api_version, self._resource_id)
+
     def _line(self, event: OutEvent) -> bytes:
         document = event.document if event.object is None else self._plain.whole(event.object)
         return event_line(event.type, partial(document, self._api_version, self._resource_id))

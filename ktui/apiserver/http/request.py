@@ -49,6 +49,13 @@ class Request:
         words = self.user_agent.split()
         return words[0].split("/")[0] if words else "unknown"
 
+    @property
+    def wants_pretty(self) -> bool:
+        """`?pretty`, or else a browser or a tool of the command line."""
+        if self.parameter("pretty"):
+            return self.flag("pretty")
+        return self.user_agent.startswith(("curl", "Wget", "Mozilla/5.0"))
+
     def parameter(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""
         return self.parameters().get(name, [default])[0]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.forms.message import Message
 from ktui.apiserver.framing import INDENTED_TAIL, LIST_TAIL, chunked, indented, list_metadata
 from ktui.apiserver.http.compression import Body, accepts_gzip
-from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.negotiation import YAML, Form, negotiate
 from ktui.apiserver.server import Server
+from ktui.apiserver.verbs.message_list import message_chunks
 from ktui.apiserver.verbs.seats import seats_of_list
 from ktui.apiserver.verbs.selecting import selection_of
 from ktui.cacher.requests import ListAnswer, ListRequest
@@ -24,7 +27,9 @@ from ktui.telemetry.meter import Meter
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.flag("pretty"))
+    form = negotiate(
+        call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty, protobuf=True
+    )
     options = parse_list_options(call.request.query)
     validate_list(options, call.behaviour)
     selection = selection_of(options, resource, call.info)
@@ -47,16 +52,25 @@ async def send_list(
     metadata = list_metadata(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
     )
-    head, items = renderer.list_head(metadata), (renderer.item(obj) for obj in answer.objects)
-    if not form.pretty:
-        chunks = chunked(head, items)
-    elif answer.objects:
-        chunks = chunked(*indented(head, items), INDENTED_TAIL)
-    else:
-        chunks = iter((finished(head + LIST_TAIL, form),))
+    chunks = await _chunks(answer, renderer, metadata, form)
     call.stamp()
     body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
     await stream(body, chunks, call.meter)
+
+
+async def _chunks(
+    answer: ListAnswer, renderer: ObjectForm, metadata: dict[str, Any], form: Form
+) -> Iterator[bytes]:
+    if isinstance(renderer, Message):
+        return await message_chunks(renderer, metadata, answer.objects)
+    head, items = renderer.list_head(metadata), (renderer.item(obj) for obj in answer.objects)
+    if form.media_type == YAML:
+        return iter((finished(b"".join(chunked(head, items)), form),))
+    if not form.pretty:
+        return chunked(head, items)
+    if answer.objects:
+        return chunked(*indented(head, items), INDENTED_TAIL)
+    return iter((finished(head + LIST_TAIL, form),))
 
 
 async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:

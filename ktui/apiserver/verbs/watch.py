@@ -9,7 +9,7 @@ from dataclasses import replace
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.negotiation import negotiate
+from ktui.apiserver.negotiation import JSON, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.seats import seats_of_watch
 from ktui.apiserver.verbs.selecting import selection_of
@@ -25,7 +25,7 @@ MIN_REQUEST_SECONDS = 1800.0
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(call.request.accept, custom=resource.custom, stream=True)
+    form = negotiate(call.request.accept, custom=resource.custom, stream=True, protobuf=True)
     asked = replace(parse_list_options(call.request.query), watch=True)
     options = with_watch_defaults(asked, watch_list=call.behaviour.watch_list)
     validate_watch(options, call.behaviour)
@@ -44,7 +44,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
             options,
             selection,
             lasts,
-            form=form.target or resource.api_version,
+            form=form.target or resource.api_version + ("" if form.media_type == JSON else " protobuf"),
         )
     )
     call.decided(answer.decision, answer.route)
@@ -62,7 +62,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     )
     watch = server.watches.add(opened, answer, call.meter)
     try:
-        await _stream(call, watch, renderer, lasts, form.media_type)
+        media_type = form.media_type if form.media_type == JSON else f"{form.media_type};stream=watch"
+        await _stream(call, watch, renderer, lasts, media_type)
     finally:
         server.watches.discard(watch)
 

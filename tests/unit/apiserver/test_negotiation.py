@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.apiserver.http.accept import parse_accept
-from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.negotiation import Form, error_media_type, negotiate
 from ktui.kube.status import StatusError
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -57,6 +57,38 @@ def test_nothing_acceptable_is_406(accept: str, custom: bool, message: str) -> N
         negotiate(accept, custom=custom)
     assert caught.value.code == 406
     assert caught.value.message.startswith(message)
+
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+METADATA = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+
+@pytest.mark.parametrize(
+    ("accept", "custom", "form"),
+    [
+        (f"{PROTOBUF},application/json", False, Form(PROTOBUF)),
+        (f"{PROTOBUF},application/json", True, Form()),
+        (f"{METADATA},application/json", True, Form(PROTOBUF, "PartialObjectMetadataList")),
+        (f"{PROTOBUF};as=Table;g=meta.k8s.io;v=v1,application/json", False, Form()),
+        ("*/*", False, Form()),
+    ],
+)
+def test_reads_can_be_protobuf(accept: str, custom: bool, form: Form) -> None:
+    assert negotiate(accept, custom=custom, protobuf=True) == form
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("", "application/json"),
+        (PROTOBUF, PROTOBUF),
+        (f"text/html,{PROTOBUF},*/*", PROTOBUF),
+        ("application/yaml", "application/yaml"),
+        ("garbage", "application/json"),
+    ],
+)
+def test_errors_come_in_what_is_accepted(accept: str, media_type: str) -> None:
+    assert error_media_type(accept) == media_type
 
 
 def test_a_watch_tells_its_streams_too() -> None:

@@ -14,9 +14,11 @@ from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import open_value
 from ktui.wire.errors import CodecError
+from ktui.wire.messages import Messages
 from ktui.wire.pb import walk
 
 CODEC = codec_for()
+MESSAGES = Messages(CODEC)
 
 
 def resource(group: str, version: str, name: str) -> Resource:
@@ -73,8 +75,15 @@ def test_a_list_is_its_items_in_an_envelope() -> None:
 
 
 def test_a_status_as_kube_apiserver_writes_it() -> None:
-    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 406}
-    answer = protobuf.status_protobuf(status | {"message": "no", "reason": "NotAcceptable"})
+    status: dict[str, object] = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "code": 406,
+    }
+    status |= {"message": "no", "reason": "NotAcceptable"}
+    answer = MESSAGES.document(json.dumps(status).encode())
     assert answer == (
         b"k8s\0\n\x0c\n\x02v1\x12\x06Status\x12'\n\x06\n\0\x12\0\x1a\0\x12\x07Failure\x1a\x02no"
         b'"\x0dNotAcceptable0\x96\x03\x1a\0"\0'
@@ -88,3 +97,20 @@ def test_a_watch_frame_begins_with_its_size() -> None:
         (1, b"ADDED"),
         (2, b"\x0a\x08document"),
     ]
+
+
+def test_metadata_alone() -> None:
+    partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "a"}}
+    envelope = open_value(MESSAGES.document(json.dumps(partial).encode()))
+    assert (envelope.kind, envelope.body) == (
+        "PartialObjectMetadata",
+        protobuf.metadata_of_json({"name": "a"}),
+    )
+
+
+def test_what_is_stored_as_json_is_encoded() -> None:
+    service = {"kind": "APIService", "apiVersion": "apiregistration.k8s.io/v1", "metadata": {"name": "v1."}}
+    raw = json.dumps(service).encode()
+    envelope = open_value(MESSAGES.object(raw, 8, "apiregistration.k8s.io/v1", "APIService"))
+    shown = json.loads(CODEC.message_json(envelope.api_version, envelope.kind, envelope.body))
+    assert shown["metadata"]["resourceVersion"] == "8"

@@ -1,0 +1,79 @@
+"""Objects in protobuf: as they are, or their metadata only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ktui.apiserver.forms.partial import LIST_KIND, Partial
+from ktui.kube.resources import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from ktui.apiserver.ports import Messages
+    from ktui.cacher.events import OutEvent
+    from ktui.storage.objects import StoredObject
+
+
+class Message:
+    """Whole objects. A List names the size of all its items before the first: see `whole_head`."""
+
+    def __init__(self, resource: Resource, messages: Messages) -> None:
+        self._messages = messages
+        self._api_version = resource.api_version
+        self._kind = resource.kind
+        self._list = (resource.api_version, resource.list_kind)
+
+    @property
+    def key(self) -> Hashable:
+        """Names the form among the shared encodings of an event."""
+        return ("protobuf", *self._list)
+
+    @property
+    def tail(self) -> bytes:
+        """What follows a List's last item."""
+        return self._messages.list_tail()
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return self._messages.object(obj.raw, obj.rv, self._api_version, self._kind)
+
+    def whole_head(self, metadata: dict[str, Any], item_bytes: int) -> bytes:
+        """A List up to its first item."""
+        return self._messages.list_head(*self._list, metadata, item_bytes)
+
+    def list_head(self, metadata: dict[str, Any]) -> bytes:
+        """The head of an empty List."""
+        return self.whole_head(metadata, 0)
+
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        return (self._messages.item(obj.raw, obj.rv, self._api_version, self._kind),)
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        return event.encoding(self.key, self._frame)
+
+    def _frame(self, event: OutEvent) -> bytes:
+        answer = self._of_document(event) if event.object is None else self.whole(event.object)
+        return self._messages.frame(event.type, answer)
+
+    def _of_document(self, event: OutEvent) -> bytes:
+        """A BOOKMARK or an ERROR."""
+        return self._messages.document(event.document)
+
+
+class PartialMessage(Message):
+    """PartialObjectMetadata, made of its JSON: so it is the same for resources that are stored as JSON."""
+
+    def __init__(self, resource: Resource, messages: Messages, partial: Partial, api_version: str) -> None:
+        super().__init__(resource, messages)
+        self._partial = partial
+        self._list = (api_version, LIST_KIND)
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return self._messages.document(self._partial.whole(obj))
+
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        return (self._messages.partial_item(self._partial.whole(obj)),)
+
+    def _of_document(self, event: OutEvent) -> bytes:
+        document = event.document if event.type == "ERROR" else self._partial.of_document(event.document)
+        return self._messages.document(document)
