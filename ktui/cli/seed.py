@@ -60,20 +60,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
-    from ktui.client.api import ApiClient
     from ktui.workloads.seeding import seed
-    from ktui.workloads.traffic import run_traffic
 
-    client = ApiClient(connection, "ktui-seed")
     started = time.perf_counter()
-    progress = await seed(client, plan, (lambda _: None) if args.silent else _report)
-    await client.close()
+    progress = await seed(connection, plan, (lambda _: None) if args.silent else _report)
     if not args.silent:
         seconds = time.perf_counter() - started
         print(
             f"\r\033[Kcreated {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)"
         )
     if args.traffic:
+        from ktui.workloads.traffic import run_traffic
+
         await run_traffic(connection, plan)
 
 

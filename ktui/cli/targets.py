@@ -60,7 +60,6 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
 async def _demo(user_agent: str) -> AsyncIterator[Target]:
     """A server for this one command, with the whole demo cluster in it before anything is fired."""
     from ktui.cli.child import ServerChild
-    from ktui.client.api import ApiClient
     from ktui.client.target import target_of
     from ktui.workloads.demo.plan import DemoSize, make_plan
     from ktui.workloads.seeding import seed
@@ -69,9 +68,7 @@ async def _demo(user_agent: str) -> AsyncIterator[Target]:
     child = ServerChild([])
     try:
         connection = await child.start()
-        seeding = ApiClient(connection, "ktui-seed")
-        await seed(seeding, make_plan(DemoSize(pods=PODS, nodes=NODES)))
-        await seeding.close()
+        await seed(connection, make_plan(DemoSize(pods=PODS, nodes=NODES)))
         async with _open(target_of(connection, user_agent)) as found:
             yield found
     finally:

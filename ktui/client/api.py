@@ -100,7 +100,7 @@ class ApiClient:
         """Any request, any answer (also an error Status); ClientError only when there is none."""
         content = None if body is None else msgspec.json.encode(body)
         headers = {} if body is None else {"Content-Type": content_type}
-        with _clear_errors(self.connection):
+        with clear_errors(self.connection):
             return await self._http.request(method, path, content=content, headers=headers)
 
     async def fire(
@@ -119,7 +119,7 @@ class ApiClient:
         """
         started = time.perf_counter()
         first, size, kept = 0.0, 0, bytearray()
-        with _clear_errors(self.connection):
+        with clear_errors(self.connection):
             async with self._http.stream("GET", path, headers=dict(headers or {})) as response:
                 async for chunk in response.aiter_bytes():
                     first = first or time.perf_counter()
@@ -146,7 +146,7 @@ class ApiClient:
     async def telemetry(self) -> AsyncGenerator[list[AnyEvent], None]:
         """Batches of telemetry events until the server goes away (then ClientError)."""
         decoder = LineDecoder()
-        with _clear_errors(self.connection):
+        with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", "/telemetry", timeout=timeout) as response:
                 if response.status_code != 200:
@@ -158,7 +158,7 @@ class ApiClient:
 
     async def lines(self, path: str) -> AsyncIterator[bytes]:
         """The lines of a streamed answer (a WATCH), unbounded in time."""
-        with _clear_errors(self.connection):
+        with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", path, timeout=timeout) as response:
                 if response.status_code != 200:
@@ -169,7 +169,7 @@ class ApiClient:
     async def _json(
         self, method: str, path: str, content: bytes | None = None, headers: dict[str, str] | None = None
     ) -> Any:
-        with _clear_errors(self.connection):
+        with clear_errors(self.connection):
             response = await self._http.request(method, path, content=content, headers=headers or {})
         if not response.is_success:
             raise ClientError(await _refusal(response))
@@ -192,7 +192,7 @@ class _StatusMessage(msgspec.Struct):
 
 
 @contextlib.contextmanager
-def _clear_errors(connection: Connection) -> Iterator[None]:
+def clear_errors(connection: Connection) -> Iterator[None]:
     """Turn httpx's exceptions into ClientError sentences that name the server."""
     url = connection.url
     try:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
-from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError
+import httpx
+
+from ktui.client.blocking import BlockingClient
+from ktui.client.connection import ClientError, Connection
 from ktui.workloads.demo import apps, cilium, cluster, events
 from ktui.workloads.demo.objects import Create
 from ktui.workloads.demo.plan import Plan
 
-# Enough to keep server and etcd busy, few enough to leave other clients their turn.
-CONCURRENCY = 24
+USER_AGENT = "ktui-seed"
+# Threads: enough to keep server and etcd busy, few enough to leave other clients their turn.
+WRITERS = 8
 
 
 @dataclass(slots=True)
@@ -44,37 +49,72 @@ def stages(plan: Plan, now: float) -> Iterator[tuple[str, Iterator[Create]]]:
 
 
 async def seed(
-    client: ApiClient, plan: Plan, report: Callable[[SeedProgress], None] = lambda _: None
+    connection: Connection, plan: Plan, report: Callable[[SeedProgress], None] = lambda _: None
 ) -> SeedProgress:
-    """Create every object of the plan. Raises ClientError on the first refusal."""
-    progress = SeedProgress()
-    for stage, objects in stages(plan, time.time()):
-        progress.stage = stage
-        queue = iter(objects)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(CONCURRENCY):
-                group.create_task(_drain(client, queue, progress, report))
-    return progress
+    """Create every object of the plan. Raises ClientError on the first refusal.
+
+    `report` is called from several threads, never from two at a time.
+    """
+    work = _Work(report)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(BlockingClient(connection, USER_AGENT)) for _ in range(WRITERS)]
+        stack.callback(work.stop)  # threads cannot be cancelled: each ends after the request in hand
+        for stage, objects in stages(plan, time.time()):
+            work.begin(stage, objects)
+            await asyncio.gather(*(asyncio.to_thread(_drain, client, work) for client in clients))
+    return work.progress
 
 
-async def _drain(
-    client: ApiClient, queue: Iterator[Create], progress: SeedProgress, report: Callable[[SeedProgress], None]
-) -> None:
-    for item in queue:
-        response = await client.request("POST", item.path, item.body)
-        if response.status_code == 409:
-            progress.existed += 1
-        elif not response.is_success:
-            raise ClientError(f"{item.object_path} was refused: {response.status_code} {response.text[:300]}")
-        else:
-            progress.created += 1
-            if item.status is not None:
-                await put_status(client, item)
-        report(progress)
+class _Work:
+    """The objects that are still to be created, shared by the threads that create them."""
+
+    def __init__(self, report: Callable[[SeedProgress], None]) -> None:
+        self.progress = SeedProgress()
+        self._report = report
+        self._objects: Iterator[Create] = iter(())
+        self._lock = threading.Lock()
+
+    def begin(self, stage: str, objects: Iterator[Create]) -> None:
+        self.progress.stage, self._objects = stage, objects
+
+    def stop(self) -> None:
+        with self._lock:
+            self._objects = iter(())
+
+    def take(self) -> Create | None:
+        """The next object; None when there is no more."""
+        with self._lock:
+            return next(self._objects, None)
+
+    def done(self, existed: bool) -> None:
+        with self._lock:
+            self.progress.existed += existed
+            self.progress.created += not existed
+            self._report(self.progress)
 
 
-async def put_status(client: ApiClient, item: Create) -> None:
-    """Report a status as the owner of the object does, by its subresource."""
-    await client.send_json(
-        "PATCH", f"{item.object_path}/status", {"status": item.status}, "application/merge-patch+json"
-    )
+def _drain(client: BlockingClient, work: _Work) -> None:
+    try:
+        while (item := work.take()) is not None:
+            work.done(existed=not _create(client, item))
+    except ClientError:
+        work.stop()
+        raise
+
+
+def _create(client: BlockingClient, item: Create) -> bool:
+    """Whether it was created, with its status; False when it was there already."""
+    response = client.write("POST", item.path, item.body)
+    if response.status_code == 409:
+        return False
+    _require_success(response, item)
+    if item.status is not None:
+        status = {"status": item.status}
+        response = client.write("PATCH", f"{item.object_path}/status", status, "application/merge-patch+json")
+        _require_success(response, item)
+    return True
+
+
+def _require_success(response: httpx.Response, item: Create) -> None:
+    if not response.is_success:
+        raise ClientError(f"{item.object_path} was refused: {response.status_code} {response.text[:300]}")

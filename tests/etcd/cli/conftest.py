@@ -53,7 +53,7 @@ def server(home: str, in_loop: Run) -> Iterator[Connection]:
 
 async def _fill(connection: Connection) -> None:
     client = ApiClient(connection)
-    await seed(client, make_plan(SIZE))
+    await seed(connection, make_plan(SIZE))
     for plural in ("ciliumnodes", "ciliumnetworkpolicies", "ciliumclusterwidenetworkpolicies"):
         # The caches of custom resources start with the first who asks.
         while (await client.fire(f"/apis/cilium.io/v2/{plural}?resourceVersion=0")).route != "cache":
