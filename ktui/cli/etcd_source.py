@@ -15,6 +15,7 @@ from ktui.storage.prefix import DEFAULT, check_readable, find_prefix, normal
 from ktui.telemetry.bus import Bus
 
 ENVIRONMENT = "env"  # `--etcd env`, or `--etcd` alone: etcdctl's environment names the endpoints
+_ACCOUNT = ("ETCDCTL_USER", "ETCDCTL_PASSWORD")
 
 
 class EtcdSource:
@@ -75,8 +76,12 @@ class EtcdSource:
             data_dir=_path(args.data_dir), binary=_path(args.etcd_binary), snapshot=_path(args.snapshot)
         )
         self.warnings += self.embedded.warnings
-        read_only = bool(args.snapshot) and not args.allow_writes
-        return EtcdConfig(endpoints=(self.embedded.endpoint,), read_only=read_only)
+        endpoint = self.embedded.endpoint
+        if not args.snapshot:
+            return EtcdConfig(endpoints=(endpoint,), read_only=False)
+        # A snapshot brings its users and passwords along; certificates were the cluster's own affair.
+        account = {name: value for name, value in os.environ.items() if name in _ACCOUNT}
+        return config_from(account, endpoints=endpoint, user=args.user or "", read_only=not args.allow_writes)
 
     async def _prefix(self, client: EtcdClient) -> str:
         args = self._args
@@ -86,8 +91,7 @@ class EtcdSource:
             return DEFAULT
         else:
             prefix = await self._found(client)
-        if self.kind == "external":
-            await check_readable(client, prefix)
+        await check_readable(client, prefix)
         return prefix
 
     async def _found(self, client: EtcdClient) -> str:

@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import gzip
 import shutil
-import struct
 import zlib
 from pathlib import Path
 
 from ktui.etcd.binary import Binary, packaged_binary
+from ktui.etcd.boltfile import BoltFile, inspect
 from ktui.etcd.errors import SnapshotError
 from ktui.etcd.etcdlog import EtcdLog
 
 _GZIP = b"\x1f\x8b"
-_BOLT_MAGIC = 0xED0CDAED
-_HASH_BYTES = 32  # sha256, which `etcdctl snapshot save` appends to the database
-_SECTOR = 512
-# A bbolt meta page: page header (16 bytes), then magic, version, page size, flags,
-# root bucket (16 bytes), free list, high-water mark in pages, transaction id.
-_META = struct.Struct("<IIII16xQQQ")
 
 
 async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> list[str]:
@@ -29,15 +23,16 @@ async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> 
     bears no hash, is taken too, with a warning.
     """
     plain = await asyncio.to_thread(_unpacked, file, scratch)
-    hashed = await asyncio.to_thread(_inspect, file, plain)
+    found = await asyncio.to_thread(inspect, plain, file)
+    warnings = _warnings(file, found, binary)
     await asyncio.to_thread(data_dir.rmdir)  # etcdutl wants to make it
     command = [*_tool(binary), str(plain), "--data-dir", str(data_dir)]
-    if not hashed:
+    if not found.hashed:
         command.append("--skip-hash-check")
-    await _run(command, file)
+    await _run(command, file, warnings)
     if plain != file:
         plain.unlink()
-    return [] if hashed else [f"{file.name} has no hash (a copy of a member's db?): it is used unchecked."]
+    return warnings
 
 
 def _unpacked(file: Path, scratch: Path) -> Path:
@@ -58,32 +53,17 @@ def _unpacked(file: Path, scratch: Path) -> Path:
     return plain
 
 
-def _inspect(file: Path, plain: Path) -> bool:
-    """Whether the database bears a hash; SnapshotError when it is none, or not all of one."""
-    size = plain.stat().st_size
-    with plain.open("rb") as source:
-        pages = _meta_pages(source.read(3 * (64 << 10)))
-    if not pages:
-        raise SnapshotError(f"snapshot {file}: this is no etcd snapshot (no bbolt database).")
-    page_size, high_water, _ = max(pages, key=lambda page: page[2])
-    if size < page_size * high_water:
-        raise SnapshotError(
-            f"snapshot {file}: the file is truncated ({size} of {page_size * high_water} bytes)."
+def _warnings(file: Path, found: BoltFile, binary: Binary) -> list[str]:
+    warnings = []
+    if not found.hashed:
+        warnings.append(f"{file.name} has no hash (a copy of a member's db?): it is used unchecked")
+    if found.version is not None and found.version > binary.numbers[:2]:
+        theirs = ".".join(map(str, found.version))
+        warnings.append(
+            f"{file.name} is from etcd {theirs} and is read with etcd {binary.version or 'unknown'}: "
+            f"should something be missing, name an etcd {theirs} with --etcd-binary"
         )
-    return size % _SECTOR == _HASH_BYTES
-
-
-def _meta_pages(head: bytes) -> list[tuple[int, int, int]]:
-    """Page size, high-water mark in pages and transaction id of each readable meta page (there are two)."""
-    found: list[tuple[int, int, int]] = []
-    offset = 0
-    while offset + 16 + _META.size <= len(head) and len(found) < 2:
-        magic, _, page_size, _, _, high_water, transaction = _META.unpack_from(head, offset + 16)
-        if magic != _BOLT_MAGIC or not 512 <= page_size <= 64 << 10:
-            break
-        found.append((page_size, high_water, transaction))
-        offset += page_size
-    return found
+    return warnings
 
 
 def _tool(binary: Binary) -> list[str]:
@@ -96,7 +76,7 @@ def _tool(binary: Binary) -> list[str]:
     raise SnapshotError("there is no etcdutl beside the etcd binary to restore a snapshot with.")
 
 
-async def _run(command: list[str], file: Path) -> None:
+async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,
@@ -114,4 +94,5 @@ async def _run(command: list[str], file: Path) -> None:
         for line in output.splitlines():
             log.add(line)
         why = "no space is left on the disk" if log.no_space else log.telling.removeprefix("Error: ")
-        raise SnapshotError(f"snapshot {file} cannot be restored: {why}.", log.telling)
+        told = "".join(f" ({warning})" for warning in warnings)
+        raise SnapshotError(f"snapshot {file} cannot be restored: {why}{told}.", log.telling)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -67,6 +69,22 @@ async def test_a_member_database_is_taken_with_a_warning(snapshot: Path, prefix:
     try:
         assert await value_of(etcd, bus, f"{prefix}/a") == b"x" * 100_000
         assert "no hash" in etcd.warnings[0]
+    finally:
+        await etcd.stop()
+
+
+async def test_a_newer_etcds_snapshot_is_read_with_a_warning(snapshot: Path, prefix: str, bus: Bus) -> None:
+    """The keys are stored alike; what the newer version notes of itself is all that differs."""
+    database = snapshot.read_bytes()[:-32]
+    newer = re.sub(rb"(clusterVersion)3\.5\.", rb"\g<1>3.6.", database)
+    assert newer != database
+    file = snapshot.with_name("newer.db")
+    file.write_bytes(newer + hashlib.sha256(newer).digest())
+    etcd = await EmbeddedEtcd.start(snapshot=file)
+    try:
+        assert await value_of(etcd, bus, f"{prefix}/a") == b"x" * 100_000
+        (warning,) = etcd.warnings
+        assert "is from etcd 3.6 and is read with etcd 3.5" in warning and "--etcd-binary" in warning
     finally:
         await etcd.stop()
 

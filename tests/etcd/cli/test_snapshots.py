@@ -1,0 +1,158 @@
+"""`ktui serve --snapshot …`: files as people have them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ktui.etcd.binary import packaged_binary
+from ktui.etcd.config import EtcdConfig
+from tests.etcd.cli.test_connecting import furnish
+from tests.etcd.members import cluster_of, enable_auth
+from tests.etcd.serving import Served, refused, serving
+from tests.unit.wire.corpus import SHARED, identical
+
+pytestmark = pytest.mark.anyio
+
+ORACLE = SHARED / "oracle"
+KUBECTL = shutil.which("kubectl")
+KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+clusters: [{{name: c, cluster: {{server: "{url}"}}}}]
+users: [{{name: u, user: {{}}}}]
+contexts: [{{name: x, context: {{cluster: c, user: u}}}}]
+current-context: x
+"""
+
+
+def save(endpoint: str, file: Path) -> Path:
+    """What `etcdctl snapshot save` makes of a running etcd."""
+    binary = packaged_binary()
+    etcdctl = binary and binary.sibling("etcdctl")
+    assert etcdctl is not None
+    command = [etcdctl, f"--endpoints={endpoint}", "snapshot", "save", file]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "ETCDCTL_API": "3"})
+    return file
+
+
+async def test_another_prefix_gzipped(tmp_path: Path) -> None:
+    async with cluster_of(1, tmp_path) as (member,):
+        await furnish(EtcdConfig((member.endpoint,), read_only=False), "/kubernetes.io")
+        file = save(member.endpoint, tmp_path / "nightly.db")
+    packed = tmp_path / "nightly.db.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    async with serving(tmp_path, "--snapshot", str(packed)) as served:
+        found = await served.until("/api/v1/configmaps", lambda listed: "items" in listed)
+        assert [item["metadata"]["name"] for item in found["items"]] == ["c"]
+        info = await served.json("/ktui/v1/info")
+        assert (info["etcd_prefix"], info["etcd_kind"], info["name"]) == (
+            "/kubernetes.io",
+            "snapshot",
+            "nightly.db.gz",
+        )
+        assert not info["writable"] and "warnings" not in info
+        refusal = await served.http.post("/api/v1/namespaces", json={"metadata": {"name": "n"}})
+        assert refusal.status_code == 403
+
+
+async def test_a_members_file_off_its_disk_with_users_in_it(tmp_path: Path) -> None:
+    async with cluster_of(1, tmp_path) as (member,):
+        config = EtcdConfig((member.endpoint,), read_only=False)
+        await furnish(config)
+        await enable_auth(config)
+        await member.kill()
+    file = tmp_path / "m0" / "member" / "snap" / "db"
+    async with serving(tmp_path, "--snapshot", str(file), "--user", "reader:reader") as served:
+        assert (await served.json("/api/v1/namespaces/shop/configmaps/c"))["data"] == {"a": "b"}
+        (warning,) = (await served.json("/ktui/v1/info"))["warnings"]
+        assert warning == "db has no hash (a copy of a member's db?): it is used unchecked"
+        assert f"ktui: warning: {warning}\n" in served.said
+    status, said = await refused(tmp_path, "--snapshot", str(file))
+    assert status == 3 and "check --user" in said
+
+
+async def test_what_is_no_snapshot(tmp_path: Path) -> None:
+    async with cluster_of(1, tmp_path) as (member,):
+        whole = save(member.endpoint, tmp_path / "whole.db").read_bytes()
+    for name, content, says in (
+        ("half.db", whole[: len(whole) // 2], "the file is truncated"),
+        ("half.db.gz", gzip.compress(os.urandom(10_000))[:5_000], "the gzip file is truncated or damaged"),
+        ("notes.txt", b"remember the milk\n" * 1_000, "this is no etcd snapshot"),
+        ("flipped.db", whole[:9_000] + bytes([whole[9_000] ^ 1]) + whole[9_001:], "sha256"),
+    ):
+        file = tmp_path / name
+        file.write_bytes(content)
+        status, said = await refused(tmp_path, "--snapshot", str(file))
+        assert status == 3 and says in said and name in said and said.count("\n") == 1, said
+
+
+def recorded() -> list[dict[str, Any]]:
+    if not (ORACLE / "objects.jsonl.gz").exists():
+        pytest.skip(f"no recorded cluster at {ORACLE}")
+    with gzip.open(ORACLE / "objects.jsonl.gz") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.mark.timeout(300)
+async def test_every_object_of_a_recorded_cluster(tmp_path: Path) -> None:
+    """By HTTP from etcd and from the cache, and a dozen resources by a real kubectl."""
+    rows = recorded()
+    async with serving(tmp_path, "--snapshot", str(ORACLE / "cluster.snapshot.db.gz")) as served:
+        wrong = []
+        for row in rows:
+            answer = await served.http.get(row["url"])
+            if answer.status_code != 200 or not identical(answer.json(), row["body"]):
+                wrong.append(row["url"])
+        assert wrong == [] and len(rows) > 1_000
+        await ask_kubectl(served, rows, tmp_path)
+
+
+async def ask_kubectl(served: Served, rows: list[dict[str, Any]], directory: Path) -> None:
+    if KUBECTL is None:
+        return
+    config = directory / "kubeconfig"
+    config.write_text(KUBECONFIG.format(url=served.url))
+    env = {"PATH": os.environ["PATH"], "HOME": str(directory), "KUBECONFIG": str(config)}
+    by_url = {row["url"]: row["body"] for row in rows}
+    for resource in KUBECTL_RESOURCES:
+        done = subprocess.run(
+            [KUBECTL, "get", resource, "-A", "-o", "json", "--show-managed-fields"],
+            env=env,
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
+        items = json.loads(done.stdout)["items"]
+        version, plural = items[0]["apiVersion"], resource.partition(".")[0]
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        for item in items:
+            namespace = item["metadata"].get("namespace")
+            scope = f"{root}/namespaces/{namespace}" if namespace else root
+            assert identical(item, by_url.pop(f"{scope}/{plural}/{item['metadata']['name']}"))
+        ours = re.compile(f"{re.escape(root)}(/namespaces/[^/]+)?/{plural}/[^/]+")
+        assert not [url for url in by_url if ours.fullmatch(url)], "kubectl has shown them all"
+
+
+KUBECTL_RESOURCES = (
+    *(
+        "pods",
+        "nodes",
+        "services",
+        "configmaps",
+        "secrets",
+        "namespaces",
+        "deployments.apps",
+        "replicasets.apps",
+    ),
+    *("events", "leases.coordination.k8s.io", "clusterroles.rbac.authorization.k8s.io"),
+    *("customresourcedefinitions.apiextensions.k8s.io", "ciliumnodes.cilium.io", "widgets.example.io"),
+)
