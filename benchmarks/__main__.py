@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 import time
 from pathlib import Path
@@ -37,8 +38,9 @@ def main() -> int:
     parser.add_argument("--pods", type=int, default=20_000, help="how many (the targets are for 100,000)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the table there as well")
     args = parser.parse_args()
+    load = os.getloadavg()[0]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        table = report(runner.run(_measure(args.pods)), args.pods)
+        table = report(runner.run(_measure(args.pods)), args.pods, load)
     print(table)
     if args.out:
         args.out.write_text(table + "\n")

@@ -60,10 +60,11 @@ class Figure:
         return known[0] / self.value, known[1] / self.value
 
 
-def report(figures: Iterable[Figure], pods: int) -> str:
-    """A Markdown table, for terminals as well."""
+def report(figures: Iterable[Figure], pods: int, load: float) -> str:
+    """A Markdown table, for terminals as well. `load` is the load average before it all began."""
     lines = [
-        f"{machine()}; {pods:,} pods. kube-apiserver: {SOURCE}.",
+        f"{machine()}, load average {load:.1f} beforehand; {pods:,} pods.",
+        f"kube-apiserver: {SOURCE}.",
         "",
         f"| {'work':<40} | {'ktui':>16} | {'target':>16} |     | {'kube-apiserver':>21} | {'times':>11} |",
         f"|{'-' * 42}|{'-' * 17}:|{'-' * 17}:|-----|{'-' * 22}:|{'-' * 12}:|",

@@ -23,6 +23,7 @@ SMALL: dict[str, str] = {
     "GET, rv unset": _POD,
 }
 _TIMES = 21
+_LISTS = 5
 
 
 def small_reads(client: Client) -> dict[str, Timing]:
@@ -38,12 +39,15 @@ def full_lists(server: Serving, client: Client) -> list[Figure]:
     """The first LIST of everything transcodes it; a GET beside each tells how long others have to wait."""
     with GetsBeside(server.port) as beside_first:
         first = client.get(ALL)
-    again = client.median(ALL, 5)
+    spent = server.cpu()
+    again = client.median(ALL, _LISTS)
+    spent = (server.cpu() - spent) / _LISTS
     with GetsBeside(server.port) as beside_again:
         client.median(ALL, 3)
     return [
         Figure("LIST all, first", first.total, "ms", f"{first.size / 1e6:,.0f} MB"),
         Figure("LIST all, again", again.total, "ms"),
+        Figure("CPU of the server for LIST all, again", spent, "ms"),
         Figure("first byte of LIST all", again.first_byte, "ms"),
         Figure("memory after full LISTs", server.memory(), "MB"),
         *_waits("GET beside the first LIST all", beside_first.took),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import time
@@ -34,6 +35,11 @@ class Serving:
 
     def client(self) -> Client:
         return Client(self.port, TOKEN)
+
+    def cpu(self) -> float:
+        """Milliseconds of processor time spent so far, by all threads."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> float:
         """Resident megabytes."""
