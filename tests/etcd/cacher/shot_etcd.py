@@ -1,10 +1,12 @@
-"""An etcd that tests may stop, compact and write to behind the back of the caches."""
+"""An etcd that tests may stop, kill, compact and write to behind the back of the caches."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from aetcd import rpc
 
@@ -31,8 +33,9 @@ class ShotEtcd:
         self._pid = _child_of(etcd.pid)
 
     @classmethod
-    async def start(cls) -> ShotEtcd:
-        etcd = await EmbeddedEtcd.start()
+    async def start(cls, data_dir: Path | None = None) -> ShotEtcd:
+        """One with a `data_dir` can be started again."""
+        etcd = await EmbeddedEtcd.start(data_dir)
         return cls(etcd, await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus()))
 
     def pause(self) -> None:
@@ -40,6 +43,18 @@ class ShotEtcd:
 
     def resume(self) -> None:
         os.kill(self._pid, signal.SIGCONT)
+
+    async def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+        async with asyncio.timeout(10):
+            await self._etcd.failed
+        await self._etcd.stop()
+
+    async def start_again(self) -> None:
+        """At the same port, with the same data."""
+        port = urlsplit(self.endpoint).port
+        self._etcd = await EmbeddedEtcd.start(self._etcd.data_dir, port=port)
+        self._pid = _child_of(self._etcd.pid)
 
     async def close(self) -> None:
         self.resume()

@@ -5,7 +5,8 @@ every LIST is what etcd held at its resourceVersion, and each watcher has seen t
 events after its own in order, once, or its stream has ended or said 410.
 
 KTUI_FIRE=5000 plays as many schedules, KTUI_FIRE_SEED=7 others than the usual ones.
-A schedule that fails is shrunk and printed as the steps that reproduce it.
+A schedule that fails is printed as the steps that reproduce it; KTUI_FIRE_SHRINK=1
+looks for a shorter one first, which takes minutes.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ pytestmark = pytest.mark.anyio
 
 SCHEDULES = int(os.environ.get("KTUI_FIRE", "20"))
 SEED = int(os.environ.get("KTUI_FIRE_SEED", "1"))
+SHRINK = bool(os.environ.get("KTUI_FIRE_SHRINK"))
 STEPS = 30
 
 VERSIONS = st.sampled_from(["1.24", "1.30", "1.32", "1.33", "1.36"])
@@ -181,7 +183,7 @@ async def shot_etcd(anyio_backend: object) -> AsyncIterator[ShotEtcd]:
     await etcd.close()
 
 
-@pytest.mark.timeout(120 if SCHEDULES <= 100 else 0)
+@pytest.mark.timeout(300 if SCHEDULES <= 20 else 0)
 async def test_nothing_is_ever_stale_lost_or_repeated(shot_etcd: ShotEtcd, monkeypatch):
     # Small, so that schedules of some steps get to where events are evicted and attempts are repeated.
     monkeypatch.setattr(watch_cache, "Ring", partial(Ring, lower=8, upper=64))
@@ -193,7 +195,7 @@ async def test_nothing_is_ever_stale_lost_or_repeated(shot_etcd: ShotEtcd, monke
         stateful_step_count=STEPS,
         deadline=None,
         database=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate, Phase.shrink) if SHRINK else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
     await anyio.to_thread.run_sync(lambda: run_state_machine_as_test(machine, settings=play))

@@ -1,0 +1,84 @@
+"""Requests that etcd keeps waiting."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.events import CacheState, RequestFinished, RequestRouted
+
+from ..cacher.link import Link
+from .conftest import Api, running
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def link(etcd: EmbeddedEtcd) -> AsyncIterator[Link]:
+    link = await Link.to(etcd.endpoint)
+    yield link
+    await link.close()
+
+
+@pytest.fixture
+async def stalled(link: Link, prefix: str) -> AsyncIterator[Api]:
+    """A server with a full cache of nodes and an etcd that does not answer any more."""
+    client = await EtcdClient.connect(EtcdConfig((link.endpoint,), read_only=False), Bus())
+    async with running(client, prefix) as api:
+        assert (await api.get("/api/v1/nodes")).status_code in (200, 429)
+        registry = api.services.registry
+        assert await registry.find("nodes").ready(10)
+        link.stall()
+        yield api
+        link.restore()
+    await client.close()
+
+
+async def test_the_time_that_a_client_allows_is_kept(stalled: Api):
+    assert (await stalled.get("/api/v1/nodes?resourceVersion=0")).status_code == 200
+    for path in ("/api/v1/nodes", "/api/v1/nodes/n1"):
+        late = await stalled.get(f"{path}?timeout=200ms")
+        assert late.status_code == 504
+        assert late.json() == {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": "Timeout: request did not complete within the allotted timeout",
+            "reason": "Timeout",
+            "details": {},
+            "code": 504,
+        }
+
+
+async def test_a_garbled_time_is_refused(stalled: Api):
+    refused = await stalled.get("/api/v1/nodes?timeout=soon")
+    assert refused.status_code == 400
+    assert refused.json()["message"] == (
+        'invalid timeout specified in the request URL - time: invalid duration "soon"'
+    )
+
+
+async def test_everybody_can_see_who_waits(stalled: Api):
+    events, seen = stalled.services.bus.subscribe(), []
+    assert (await stalled.get("/api/v1/nodes?timeout=600ms")).status_code == 504
+    async for batch in events.batches():
+        seen += batch
+        if any(isinstance(event, RequestFinished) for event in batch):
+            break
+    events.close()
+
+    def place(kind: type, **wanted: object) -> int:
+        return next(
+            at
+            for at, event in enumerate(seen)
+            if isinstance(event, kind) and all(getattr(event, k) == v for k, v in wanted.items())
+        )
+
+    routed, waiting = place(RequestRouted, route="cache"), place(CacheState, resource="nodes", waiting=1)
+    assert routed < waiting < place(RequestFinished, status=504)

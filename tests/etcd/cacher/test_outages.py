@@ -1,0 +1,169 @@
+"""What becomes of caches and their clients when etcd hangs, dies, forgets, or the way there breaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from ktui.cacher import patience, reflector
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.kube.status import StatusError
+from ktui.telemetry.bus import Bus
+
+from .conftest import Cluster, names
+from .fire import Watched
+from .link import Link
+from .shot_etcd import ShotEtcd
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def etcd_of_ours(tmp_path: Path, monkeypatch) -> AsyncIterator[ShotEtcd]:
+    monkeypatch.setattr(patience, "SHORTEST_PAUSE", 0.01)
+    monkeypatch.setattr(reflector, "RETRY_SECONDS", 0.01)
+    etcd = await ShotEtcd.start(tmp_path / "data")
+    yield etcd
+    await etcd.close()
+
+
+@pytest.fixture
+async def link(etcd_of_ours: ShotEtcd) -> AsyncIterator[Link]:
+    link = await Link.to(etcd_of_ours.endpoint)
+    yield link
+    await link.close()
+
+
+@pytest.fixture
+async def cut_off(link: Link, prefix: str) -> AsyncIterator[Cluster]:
+    """Caches behind the link."""
+    client = await EtcdClient.connect(EtcdConfig((link.endpoint,)), Bus())
+    cluster = Cluster(client, prefix, Bus())
+    yield cluster
+    link.restore()
+    await cluster.registry.close()
+    await client.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(15):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def test_a_paused_etcd(etcd_of_ours: ShotEtcd, cut_off: Cluster):
+    rv = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
+    cacher = await cut_off.warm()
+    await cut_off.list()
+    etcd_of_ours.pause()
+    # Any version will do: answered at once.
+    assert names(await cut_off.list("resourceVersion=0")) == ["a/c1"]
+    assert names(await cut_off.list(f"resourceVersion={rv}")) == ["a/c1"]
+    # The newest is wanted: etcd has to be asked which that is, and everybody can see who waits.
+    consistent = asyncio.create_task(cut_off.list())
+    await until(lambda: cacher.state().waiting == 1)
+    # Newer than the cache: 3 seconds, then 504.
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    with pytest.raises(StatusError) as late:
+        await cut_off.list(f"resourceVersion={cacher.state().rv + 1}")
+    assert (late.value.code, late.value.retry_after) == (504, 1)
+    assert 2.9 < loop.time() - started < 5
+    assert not consistent.done()
+    etcd_of_ours.resume()
+    assert names(await consistent) == ["a/c1"]
+    # Healed without a relist.
+    rv = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
+    assert (await cut_off.list()).rv >= rv
+    assert (cacher.state().waiting, cacher.fed.memory.generation) == (0, 1)
+
+
+async def test_an_etcd_that_is_killed_and_comes_back(etcd_of_ours: ShotEtcd, cut_off: Cluster):
+    since = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
+    cacher = await cut_off.warm()
+    watched = Watched(since, "", await cut_off.watch(f"resourceVersion={since}"))
+    await until(lambda: watched.answer.stream.live)
+    await etcd_of_ours.kill()
+    await until(lambda: bool(cacher.state().error))
+    assert cacher.state().state == "ready"
+    assert names(await cut_off.list("resourceVersion=0")) == ["a/c1"]
+    with pytest.raises(StatusError) as unreachable:
+        await cut_off.list()
+    assert (unreachable.value.code, unreachable.value.reason) == (500, "ServerTimeout")
+    await etcd_of_ours.start_again()
+    rv = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
+    await until(lambda: watched.seen == [("ADDED", "c2", rv)])
+    assert (cacher.state().error, cacher.fed.memory.generation) == ("", 1)
+    watched.answer.close()
+    await watched.task
+
+
+@pytest.mark.parametrize("version", ["1.30", "1.36"])
+async def test_what_etcd_has_forgotten_meanwhile_is_listed_anew(
+    etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster, version: str
+):
+    cut_off.version(version)
+    since = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
+    cacher = await cut_off.warm()
+    watched = Watched(since, "", await cut_off.watch(f"resourceVersion={since}"))
+    seen = await etcd_of_ours.put(cut_off.prefix, "c1", "blue")
+    await until(lambda: watched.seen == [("MODIFIED", "c1", seen)])
+    link.cut()
+    await etcd_of_ours.delete(cut_off.prefix, "c1")
+    rv = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
+    await etcd_of_ours.client.compact(rv)
+    link.restore()
+    # The client's stream ends where it was; going on from there is refused: it lists anew, as we do.
+    await watched.task
+    assert watched.answer.stream.cause == "cache reinitializing"
+    assert watched.seen == [("MODIFIED", "c1", seen)]
+    await until(lambda: cacher.fed.memory.generation == 2)
+    again = Watched(seen, "", await cut_off.watch(f"resourceVersion={seen}"))
+    await again.task
+    assert again.told_410
+    assert names(await cut_off.list()) == ["a/c2"]
+
+
+async def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(
+    etcd_of_ours: ShotEtcd, cut_off: Cluster
+):
+    since = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
+    cacher = await cut_off.warm()
+    slow, quick = [Watched(since, "", await cut_off.watch(f"resourceVersion={since}")) for _ in range(2)]
+    await until(lambda: slow.answer.stream.live and quick.answer.stream.live)
+    slow.reading.clear()
+    written = [await etcd_of_ours.put(cut_off.prefix, "c1", f"n{number}") for number in range(100)]
+    await until(lambda: len(quick.seen) == len(written))
+    assert slow.answer.stream.cause == "too slow"
+    assert cacher.fed.dispatcher.terminated == 1
+    assert [rv for _, _, rv in quick.seen] == written
+    # What was queued is still delivered; the client can go on from there.
+    slow.reading.set()
+    await slow.task
+    assert [rv for _, _, rv in slow.seen] == written[: len(slow.seen)]
+    again = Watched(since, "", await cut_off.watch(f"resourceVersion={slow.seen[-1][2]}"))
+    await until(lambda: len(again.seen) == len(written) - len(slow.seen))
+    for watched in (quick, again):
+        watched.answer.close()
+        await watched.task
+
+
+async def test_what_cannot_be_read_is_told(etcd_of_ours: ShotEtcd, cut_off: Cluster):
+    key = f"{cut_off.prefix}/configmaps/a/secret".encode()
+    await etcd_of_ours.client.create(key, b"k8s:enc:aescbc:v1:key1:\x00\x01\x02")
+    cacher = cut_off.cacher()
+    cacher.warm()
+    await until(lambda: bool(cacher.state().error))
+    assert key.decode() in cacher.state().error
+    assert cacher.state().state == "initializing"
+    with pytest.raises(StatusError) as refused:
+        await cut_off.list("resourceVersion=0")
+    assert refused.value.code == 429
+    assert key.decode() in refused.value.message
+    # It is repaired (or its key deleted): the next try finds it so.
+    await etcd_of_ours.delete(cut_off.prefix, "secret")
+    assert await cacher.ready(10)
