@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,17 +20,22 @@ from textual.worker import Worker
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
+from ktui.kube.versions import Behaviour
 from ktui.telemetry.events import AnyEvent
 from ktui.telemetry.recording import RecordingError
 from ktui.tui import keys, themes
 from ktui.tui.commands import KtuiCommands, command_words, run_command
 from ktui.tui.model import reducer
+from ktui.tui.model.foresee import server_behaviour
+from ktui.tui.model.in_hand import EXAMPLE, InHand
 from ktui.tui.model.state import State
 from ktui.tui.modes import MODES as ALL_MODES
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.help import HelpScreen
+from ktui.tui.screens.rules import RulesScreen
 from ktui.tui.screens.text import TextScreen
 from ktui.tui.source import LaunchError, Link, Source, Stage
+from ktui.tui.switching import effect_content, switch_rules, why_not
 from ktui.tui.widgets.prompt import Prompt
 
 TABLE_INTERVAL = 0.1  # seconds: tables at 10 Hz
@@ -72,6 +78,7 @@ class KtuiApp(App[int]):
         self._trail: list[str] = []  # modes visited, for back and forward
         self._place = -1
         self.wanted_request = 0  # the Requests screen puts its cursor here when it is next shown
+        self.in_hand: InHand | None = None  # the request that the Versions screen speaks of
         self._theme_problems = self._register_themes()
         self.theme = theme if theme in self.available_themes else themes.DEFAULT
 
@@ -181,12 +188,27 @@ class KtuiApp(App[int]):
             self._trail, self._place = [self.current_mode], 0
         self._trail = [*self._trail[: self._place + 1], mode][-50:]
         self._place = len(self._trail) - 1
+        await self._show_mode(mode)
+
+    async def _show_mode(self, mode: str) -> None:
+        """Go there with the request in hand."""
+        self._take_in_hand()
         await self.switch_mode(mode)
+
+    def _take_in_hand(self) -> None:
+        if isinstance(self.screen, ModeScreen) and self.screen.paintable:
+            self.in_hand = self.screen.request_in_hand() or self.in_hand
 
     def show_request(self, request_id: int) -> None:
         """Go to the Requests screen with the cursor on a request."""
         self.wanted_request = request_id
         self.call_later(self.action_go, "requests")
+
+    async def show_versions(self, in_hand: InHand) -> None:
+        """Go to the Versions screen with a request that was typed."""
+        await self.action_go("versions")
+        self.in_hand = in_hand
+        self.tick()
 
     async def action_go_back(self) -> None:
         await self._walk(-1)
@@ -197,7 +219,7 @@ class KtuiApp(App[int]):
     async def _walk(self, step: int) -> None:
         if 0 <= self._place + step < len(self._trail):
             self._place += step
-            await self.switch_mode(self._trail[self._place])
+            await self._show_mode(self._trail[self._place])
 
     def action_filter(self) -> None:
         if isinstance(self.screen, ModeScreen):
@@ -208,7 +230,7 @@ class KtuiApp(App[int]):
             self.screen.query_one(Prompt).open(
                 ":",
                 "",
-                hint="a screen's name, theme NAME, quit",
+                hint="a screen, a request, kube 1.30, theme NAME",
                 typed=lambda text: "",
                 entered=lambda text: run_command(self, text),
                 words=command_words(self),
@@ -251,6 +273,22 @@ class KtuiApp(App[int]):
                 self.notify(f"cannot write {path}: {error.strerror}", severity="error", markup=False)
             else:
                 self.notify(f"{len(table.rows):,} rows written to {path}", markup=False)
+
+    def action_rules(self, wanted: str = "") -> None:
+        """Choose the Kubernetes version that the server follows."""
+        if problem := why_not(self):
+            self.notify(problem, severity="warning", markup=False)
+        else:
+            self._take_in_hand()
+            now = server_behaviour(self.state)
+            effect = partial(effect_content, self.in_hand or EXAMPLE, self.state, now)
+            self.push_screen(RulesScreen(now, wanted, effect), self.follow_rules)
+
+    def follow_rules(self, chosen: Behaviour | None) -> None:
+        """Have the server follow the rules chosen."""
+        if chosen is not None:
+            asking = switch_rules(self, chosen.version, chosen.changed_gates)
+            self.run_worker(asking, group="rules", exclusive=True)
 
     def action_restart(self) -> None:
         if self.link.stage is Stage.STOPPED and self.link.restartable:

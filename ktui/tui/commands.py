@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
+from ktui.kube.routing.request import RequestError
+from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
+from ktui.tui.model.in_hand import read_in_hand
 from ktui.tui.modes import MODES, find_mode
+from ktui.tui.switching import read_rules
 
 if TYPE_CHECKING:
     from ktui.tui.app import KtuiApp
@@ -20,12 +24,20 @@ _WORDS = {
     "export": "export",
     "restart": "restart",
 }
+# Words before a request, as `ktui explain` has it.
+_EXPLAIN = ("explain", "versions")
 
 
 def command_words(app: KtuiApp) -> list[str]:
     """All words for completion."""
+    rules = [f"kube {version}" for version in KNOWN_VERSIONS]
     names = [name for mode in MODES for name in (mode.name, *mode.aliases)]
-    return [*names, *(word for word in _WORDS if len(word) > 1), *(f"theme {t.name}" for t in app.own_themes)]
+    return [
+        *names,
+        *(word for word in _WORDS if len(word) > 1),
+        *(f"theme {t.name}" for t in app.own_themes),
+        *rules,
+    ]
 
 
 def run_command(app: KtuiApp, text: str) -> str:
@@ -35,6 +47,10 @@ def run_command(app: KtuiApp, text: str) -> str:
         return ""
     if word == "theme":
         return _set_theme(app, rest.strip())
+    if word == "kube":
+        return _follow_rules(app, rest.strip())
+    if word.startswith("/") or (word in _EXPLAIN and rest.strip()):
+        return _take_in_hand(app, text.strip() if word.startswith("/") else rest)
     if action := _WORDS.get(word.lower()):
         app.call_later(app.run_action, action)
         return ""
@@ -42,6 +58,26 @@ def run_command(app: KtuiApp, text: str) -> str:
     if mode is None:
         return f"no screen {word!r}; there are {', '.join(mode.name for mode in MODES)}"
     app.call_later(app.action_go, mode.name)
+    return ""
+
+
+def _follow_rules(app: KtuiApp, text: str) -> str:
+    if not text:
+        app.call_later(app.action_rules)
+        return ""
+    try:
+        app.follow_rules(read_rules(text))
+    except BehaviourError as error:
+        return str(error)
+    return ""
+
+
+def _take_in_hand(app: KtuiApp, text: str) -> str:
+    try:
+        in_hand = read_in_hand(text)
+    except RequestError as error:
+        return str(error)
+    app.call_later(app.show_versions, in_hand)
     return ""
 
 
@@ -61,6 +97,8 @@ class KtuiCommands(Provider):
         return [
             *((f"Go to {mode.title}", f"go('{mode.name}')", mode.about) for mode in MODES),
             *((f"Theme: {theme.name}", f"theme('{theme.name}')", "colours") for theme in app.own_themes),
+            ("Kubernetes version …", "rules", "whose rules the server follows, and its gates"),
+            *((f"Kubernetes {one}", f"rules('{one}')", "choose it") for one in KNOWN_VERSIONS),
             ("Pause the tables", "pause", "hold them still, or let them go on"),
             ("Export the table", "export", "write it to a CSV file"),
             ("Show the keys", "help", "every key of this screen"),

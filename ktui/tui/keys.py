@@ -61,6 +61,9 @@ APP: list[BindingType] = [
         tooltip="forth",
     ),
     Binding("r", "restart", "restart", show=False, id="restart", tooltip="restart a server that has stopped"),
+    Binding(
+        "V", "rules", "version", show=False, id="rules", tooltip="switch the server's Kubernetes version"
+    ),
     Binding("T", "next_theme", "theme", show=False, id="theme", tooltip="next theme"),
     Binding("question_mark", "help", "help", key_display="?", id="help", tooltip="these keys"),
     Binding("q", "quit", "quit", id="quit", tooltip="leave ktui"),

@@ -51,6 +51,14 @@ MODES = (
         f"{_HERE}.watches:WatchesScreen",
         ("watchers",),
     ),
+    Mode(
+        8,
+        "versions",
+        "Versions",
+        "the request in hand under every Kubernetes version",
+        f"{_HERE}.versions:VersionsScreen",
+        ("matrix", "explain"),
+    ),
 )
 
 

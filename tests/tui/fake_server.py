@@ -69,6 +69,10 @@ class FakeServer:
         await self._ask(f"{method} {path}")
         return self.warm_reply
 
+    async def send_json(self, method: str, path: str, body: Any, content_type: str = "") -> Any:
+        await self._ask(f"{method} {path} {json.dumps(body)}")
+        return body
+
     async def fire(
         self,
         path: str,

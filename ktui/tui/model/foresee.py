@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ktui.kube.advice import Advice
-from ktui.kube.explain import explain
+from ktui.kube.advice import Advice, advise
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import split_url
 from ktui.kube.routing.model import CacheState as RoutingState
 from ktui.kube.routing.model import Readiness
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
-from ktui.kube.versions import BehaviourError, behaviour_of
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 from ktui.tui.model.request_view import READS
 from ktui.tui.model.state import RequestRow, State
 
@@ -51,7 +50,6 @@ class Outlook:
 
     versions: tuple[Foreseen, ...] = ()
     cheaper: tuple[Cheaper, ...] = ()
-    phases: dict[str, str] = field(default_factory=dict)  # predicate -> kube-apiserver's function
 
 
 NOTHING = Outlook()
@@ -63,16 +61,20 @@ def foresee(row: RequestRow, state: State) -> Outlook:
         return NOTHING
     try:
         request = parse_request(row.target, row.started.verb.lower())
-        now = behaviour_of(state.server.kube_version) if state.server is not None else behaviour_of()
+        now = server_behaviour(state)
     except (RequestError, BehaviourError):
         return NOTHING
     cache = routing_state(row.started.resource, state)
-    explained = explain(request, cache, now)
     return Outlook(
-        versions=_versions(request, cache, now.minor),
-        cheaper=tuple(_cheaper(row.target, advice) for advice in explained.advice),
-        phases={step.rule: step.phase for step in explained.decision.steps},
+        versions=versions_of(request, cache, now),
+        cheaper=tuple(_cheaper(row.target, advice) for advice in advise(request, cache, now)),
     )
+
+
+def server_behaviour(state: State) -> Behaviour:
+    """The rules that the server follows now, with its gates. Raises BehaviourError for unknown ones."""
+    server = state.server
+    return behaviour_of(server.kube_version, server.feature_gates) if server is not None else behaviour_of()
 
 
 def _cheaper(target: str, advice: Advice) -> Cheaper:
@@ -93,11 +95,12 @@ def _change(before: str, after: str) -> str:
     return ", ".join(words)
 
 
-def _versions(request: ReadRequest, cache: RoutingState, now: int) -> tuple[Foreseen, ...]:
-    minors = sorted({now, *(int(version.partition(".")[2]) for version in VERSIONS)})
+def versions_of(request: ReadRequest, cache: RoutingState, now: Behaviour) -> tuple[Foreseen, ...]:
+    """The route in the versions where reading changed, and in the one that is followed now."""
+    behaviours = {one.minor: one for one in (*map(behaviour_of, VERSIONS), now)}
     return tuple(
-        Foreseen(f"1.{minor}", predict(request, cache, behaviour_of(f"1.{minor}")).route.value, minor == now)
-        for minor in minors
+        Foreseen(f"1.{minor}", predict(request, cache, behaviour).route.value, minor == now.minor)
+        for minor, behaviour in sorted(behaviours.items())
     )
 
 

@@ -8,7 +8,6 @@ from ktui.kube import seats
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.resources import Resource, ResourceTable
 from ktui.kube.routing.model import CacheState, Readiness
-from ktui.kube.routing.predict import predict as decide
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
@@ -71,7 +70,9 @@ def predict(form: ListForm, table: ResourceTable, state: State, version: str = "
     if problem := _selector_problem(form, resource):
         return Prediction(path, problem=problem)
     try:
-        behaviour = behaviour_of(version or form.kube_version or server_version(state))
+        server = foresee.server_behaviour(state)
+        wanted = version or form.kube_version
+        behaviour = behaviour_of(wanted) if wanted else server
         request = parse_request(path, "list")
     except (RequestError, BehaviourError) as error:
         return Prediction(path, problem=Problem(0, "", str(error)))
@@ -80,9 +81,9 @@ def predict(form: ListForm, table: ResourceTable, state: State, version: str = "
     return Prediction(
         path,
         explanation,
-        _seats(request, behaviour, state, resource.id),
+        estimated_seats(request, behaviour, state, resource.id),
         _problem(explanation),
-        _versions(request, cache, server_version(state)),
+        foresee.versions_of(request, cache, server),
     )
 
 
@@ -98,17 +99,6 @@ def routing_state(state: State, resource_id: str) -> CacheState:
     if resource_id in state.caches:
         return known
     return replace(known, readiness=Readiness.INITIALIZING)  # the first who asks starts to fill it
-
-
-def _versions(request: ReadRequest, cache: CacheState, server: str) -> tuple[Foreseen, ...]:
-    """The route in the versions where reading changed, and in the server's."""
-    now = behaviour_of(server).minor
-    minors = sorted({now, *(behaviour_of(version).minor for version in foresee.VERSIONS)})
-    return tuple(
-        Foreseen(f"1.{minor}", decided.route.value, minor == now)
-        for minor in minors
-        for decided in (decide(request, cache, behaviour_of(f"1.{minor}")),)
-    )
 
 
 def _unknown(name: str) -> str:
@@ -137,8 +127,8 @@ def _problem(explanation: Explanation) -> Problem | None:
     return Problem(error.code, error.reason, error.message, _FIELD_OF_REASON.get(decision.reason_id, ""))
 
 
-def _seats(request: ReadRequest, behaviour: Behaviour, state: State, resource_id: str) -> int | None:
-    """Seats that flow control takes, by the number and size of the stored objects."""
+def estimated_seats(request: ReadRequest, behaviour: Behaviour, state: State, resource_id: str) -> int | None:
+    """Seats of a LIST by the number and size of the stored objects; None where those are not known."""
     size = _size(state, resource_id)
     if size is None or request.refusal is not None:
         return None

@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from ktui.tui.model.filter import FilterError
 from ktui.tui.model.format import safe
+from ktui.tui.model.in_hand import InHand
 from ktui.tui.model.state import State
 from ktui.tui.source import Link
 from ktui.tui.widgets.banner import Banner
@@ -74,6 +75,10 @@ class ModeScreen(Screen[None]):
 
     def object_in_hand(self) -> tuple[str, Any] | None:
         """What `y` shows: a title and a JSON value (or a text)."""
+        return None
+
+    def request_in_hand(self) -> InHand | None:
+        """The read request under the cursor: the Versions screen takes it up when it comes next."""
         return None
 
     # Painting.

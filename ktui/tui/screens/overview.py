@@ -10,6 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from ktui.tui.model.foresee import NOTHING, foresee
+from ktui.tui.model.in_hand import InHand, in_hand_of
 from ktui.tui.model.lanes import race_of
 from ktui.tui.model.request_view import log_title, shown_requests
 from ktui.tui.model.state import RequestRow, State
@@ -99,7 +100,7 @@ class OverviewScreen(ModeScreen):
 
     def _paint_why(self, state: State) -> None:
         row = self.requests.row
-        if not self._moved("why", row):
+        if not self._moved("why", (row, state.server)):
             return
         outlook = foresee(row, state) if row is not None else NOTHING
         panel = self.query_one("#why", Panel)
@@ -122,6 +123,9 @@ class OverviewScreen(ModeScreen):
     @on(VTable.Selected, "#requests")
     def _request_selected(self, event: VTable.Selected) -> None:
         self.ktui.show_request(event.row.id)
+
+    def request_in_hand(self) -> InHand | None:
+        return in_hand_of(self.requests.row, "from Overview")
 
     def object_in_hand(self) -> tuple[str, Any] | None:
         row = self.requests.row

@@ -14,6 +14,7 @@ from textual.content import Content
 
 from ktui.tui import keys
 from ktui.tui.model.foresee import NOTHING, foresee
+from ktui.tui.model.in_hand import InHand, in_hand_of
 from ktui.tui.model.request_view import log_title, shown_requests
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.screens.base import ModeScreen
@@ -98,9 +99,9 @@ class RequestsScreen(ModeScreen):
 
     def paint_panels(self, state: State) -> None:
         row = self.log_table.row
-        if row is self._painted:
+        if (row, state.server) == self._painted:
             return
-        self._painted = row
+        self._painted = (row, state.server)
         outlook = foresee(row, state) if row is not None else NOTHING
         client = self.ktui.client
         server = client.connection.url if client is not None else "https://SERVER"
@@ -131,6 +132,9 @@ class RequestsScreen(ModeScreen):
             self.query_one(f"#{name}").set_class(place == index, "-shown")
         self.query_one("#cost").set_class(names[index] != "walk", "-shown")
         self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(PANELS.values(), index))
+
+    def request_in_hand(self) -> InHand | None:
+        return in_hand_of(self.log_table.row, "from Requests")
 
     def object_in_hand(self) -> tuple[str, Any] | None:
         row = self.log_table.row

@@ -14,7 +14,7 @@ from ktui.tui.widgets.bars import bar, share_of
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 CHANGES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
-_VERSION, _NUMBER, _NOTE = 13, 3, 25  # cells
+_VERSION, _NUMBER, _NOTE = 13, 4, 27  # cells
 _WIDEST_BAR = 30
 _FOOT = (
     "ktui copies nothing: watchers get the stored bytes",
@@ -60,7 +60,7 @@ def makers_of(event: FanOut) -> list[Maker]:
 
 
 def _note(made: Making) -> str:
-    shared = "shared" if made.wrapped else "each for itself"
+    shared = "shared" if made.wrapped else "unshared"
     if not made.links:
         return shared
     return f"{shared}, {made.links} selfLink{'s' if made.links != 1 else ''}"

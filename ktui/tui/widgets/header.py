@@ -48,7 +48,9 @@ def _who(state: State) -> list[Content]:
         return [line(name)]
     called = (server.name, "bold $ink-strong")
     etcd = (f"etcd {server.etcd_version}", "$foreground")
-    kube = (f"kube {server.kube_version}", "$foreground")
+    gates = len(server.feature_gates)
+    changed = f" ±{gates} gate{'s' if gates != 1 else ''}" if gates else ""
+    kube = (f"kube {server.kube_version}{changed}", "$foreground")
     writable = ("writable", "$foreground") if server.writable else ("read-only", "$success")
     kind = (f" ({server.etcd_kind})", "$ink-muted")
     head = (name, _DOT, called) if server.name else (name,)

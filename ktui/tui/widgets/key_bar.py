@@ -14,7 +14,7 @@ _NUMBERS = {str(mode.number): mode.name for mode in MODES}
 
 
 class KeyBar(Footer):
-    """Where not all keys fit, the other screens show as bare numbers."""
+    """Where not all keys fit, other screens show as bare numbers, the last ones first."""
 
     DEFAULT_CSS = """
     KeyBar { background: $footer-background; }
@@ -32,10 +32,11 @@ class KeyBar(Footer):
         for key in keys:
             if isinstance(key, FooterKey):
                 key.set_class(_NUMBERS.get(key.key) == here, "-here")
-        if _width(keys) > width:
-            for key in keys:
-                if isinstance(key, FooterKey) and _NUMBERS.get(key.key, here) != here:
-                    key.description = ""
+        for key in reversed(keys):
+            if _width(keys) <= width:
+                break
+            if isinstance(key, FooterKey) and _NUMBERS.get(key.key, here) != here:
+                key.description = ""
         yield from keys
 
     def on_resize(self, event: Resize) -> None:
@@ -46,4 +47,4 @@ class KeyBar(Footer):
 def _width(keys: list[Widget]) -> int:
     """Cells that all keys take, with a gap between two."""
     shown = [key for key in keys if isinstance(key, FooterKey)]
-    return sum(len(key.key_display) + len(key.description) + 2 for key in shown)
+    return sum(len(key.key_display) + bool(key.description) + len(key.description) + 1 for key in shown) - 1

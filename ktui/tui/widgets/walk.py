@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from textual.content import Content
 
 from ktui.tui.model.foresee import Outlook
 from ktui.tui.model.format import integer, long_bytes, milliseconds, safe
-from ktui.tui.model.state import RequestRow
+from ktui.tui.model.state import RequestRow, RouteStep
 from ktui.tui.model.walkthrough import as_curl, as_kubectl
 from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.why import cheaper_lines, cost_line, verdict_lines, versions_line, walk_lines
@@ -22,20 +23,20 @@ def walk_content(row: RequestRow | None, outlook: Outlook, width: int, height: i
     if outlook.versions:
         after.append(versions_line(outlook.versions, width))
     after += [text for advice in outlook.cheaper for text in cheaper_lines(advice, width, 3)]
-    steps = _headed(row, outlook, width, max(1, height - len(after) - 1))
+    steps = headed_steps(row.steps, width, max(1, height - len(after) - 1))
     rule = [line(("  └" + "─" * 3 + "▶", "$ink-faint"))] if len(steps) + len(after) < height else []
     return lines([*steps, *rule, *after][:height])
 
 
-def _headed(row: RequestRow, outlook: Outlook, width: int, height: int) -> list[Content]:
+def headed_steps(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:
     """The steps under the functions of kube-apiserver that ask them, where height allows."""
-    phases = [outlook.phases.get(step.rule, "") for step in row.steps]
+    phases = [step.phase for step in steps]
     headings = sum(phase != before for before, phase in zip(["", *phases], phases, strict=False))
-    steps = walk_lines(row.steps, width, height)
-    if len(row.steps) + headings > height or not all(phases):
-        return steps
+    painted = walk_lines(steps, width, height)
+    if len(steps) + headings > height or not all(phases):
+        return painted
     drawn: list[Content] = []
-    for before, phase, step in zip(["", *phases], phases, steps, strict=False):
+    for before, phase, step in zip(["", *phases], phases, painted, strict=False):
         if phase != before:
             drawn.append(line((phase, "bold $primary")))
         drawn.append(step)

@@ -42,7 +42,7 @@ def foreseen_content(prediction: Prediction, width: int, height: int) -> Content
     above.append(versions_line(prediction.versions, width))
     advice = [*_warnings(explanation, width), *_cheaper(explanation, width)]
     above += advice[: max(1, height - len(above) - 1)] if tight else advice
-    steps = [RouteStep(step.rule, step.saw, step.taken) for step in explanation.decision.steps]
+    steps = [RouteStep(*step) for step in explanation.decision.steps]
     return lines([*above, *walk_lines(steps, width, height - len(above))][:height])
 
 

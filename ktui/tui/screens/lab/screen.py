@@ -15,6 +15,7 @@ from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, ResourceTable
 from ktui.telemetry.events import RequestFinished
 from ktui.tui.model.cache_view import read_objects
+from ktui.tui.model.in_hand import InHand
 from ktui.tui.model.lab import ListForm, RaceForm, path_of, race_forms
 from ktui.tui.model.lab_bench import Bench, Shot, next_page
 from ktui.tui.model.lab_predict import Prediction, predict, server_version
@@ -89,6 +90,9 @@ class LabScreen(AskingScreen):
 
     def active_table(self) -> VTable[Any] | None:
         return self.results
+
+    def request_in_hand(self) -> InHand | None:
+        return InHand("LIST", self.prediction.path, "from the Lab") if self.prediction.path else None
 
     def object_in_hand(self) -> tuple[str, Any] | None:
         row = self.results.row

@@ -109,5 +109,5 @@ WATCHES: tuple[Column[WatchLine], ...] = (
            descending=True),
     Column("shared", "shared", _shared, lambda line: line.row.shared, 6, align="right", priority=5,
            descending=True),
-    Column("state", "state", _health, lambda line: line.health.value, width=13, flex=1, priority=0, most=28),
+    Column("state", "state", _health, lambda line: line.health.value, width=13, flex=2, priority=0, most=24),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.tui import keys
+from ktui.tui.model.in_hand import InHand, in_hand_of
 from ktui.tui.model.request_view import short_resource
 from ktui.tui.model.state import State
 from ktui.tui.model.watch_lines import WatchLine, WatchLines
@@ -120,6 +121,12 @@ class WatchesScreen(ModeScreen):
             self._panel(name).set_class(place == index, "-shown")
         self.query_one("#one").set_class(names[index] != "fan-out", "-shown")
         self._panel("tabs").show(lambda width, height: tabs_content(PANELS.values(), index))
+
+    def request_in_hand(self) -> InHand | None:
+        watch = self.table.row
+        return (
+            in_hand_of(self.ktui.state.requests.get(watch.id), "from Watches") if watch is not None else None
+        )
 
     def object_in_hand(self) -> tuple[str, Any] | None:
         watch = self.table.row

@@ -1,0 +1,107 @@
+"""The Versions screen: one request under every minor."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.tui.source import Link, Stage
+from ktui.tui.widgets.prompt import Prompt
+
+from .asking import Snap, until
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
+
+pytestmark = pytest.mark.anyio
+
+# cilium-agent's LIST of pods by label, without a resourceVersion.
+UNSET = ("2", "up", "up", "8")
+
+
+@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+def test_versions(snap_compare: Snap, size: tuple[int, int]) -> None:
+    assert snap_compare(still_app(demo_events()), press=UNSET, terminal_size=size)
+
+
+@pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
+def test_walk(snap_compare: Snap, size: tuple[int, int]) -> None:
+    assert snap_compare(still_app(demo_events()), press=(*UNSET, "enter"), terminal_size=size)
+
+
+def test_refused(snap_compare: Snap) -> None:
+    typed = "/api/v1/pods?watch=1&sendInitialEvents=true"
+    keys = ["equals_sign" if char == "=" else char for char in typed]
+    press = ("8", "i", "ctrl+u", *keys, "enter", "enter")
+    assert snap_compare(still_app(demo_events()), press=press, terminal_size=NORMAL)
+
+
+def test_nothing_in_hand(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(), press=("8",), terminal_size=SMALL)
+
+
+async def test_the_request_comes_from_the_screen_before() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press(*UNSET)
+        await pilot.pause()
+        text = shown(app)
+        assert "/api/v1/pods?labelSelector=app=api" in text and "from Requests" in text
+        await pilot.press("5", "8")
+        await pilot.pause()
+        assert "from the Lab" in shown(app)
+        await pilot.press("3", "8")
+        await pilot.pause()
+        assert "from the Lab" in shown(app), "a screen with no request in hand leaves it as it is"
+
+
+async def test_enter_puts_equal_versions_together_and_escape_takes_them_apart() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press(*UNSET)
+        await pilot.pause()
+        table = app.screen.table
+        assert len(table.rows) == 19 and table.row.version == "1.36"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [row.versions for row in table.rows][-1] == "1.31 – 1.37" == table.row.versions
+        assert "revision probe" in shown(app)
+        await pilot.press("up")
+        await pilot.pause()
+        text = shown(app)
+        assert "walk under 1.23 – 1.30" in text and "1.23 changed by itself, by no gate: seats" in text
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(table.rows) == 19 and table.row.version == "1.23"
+
+
+async def test_a_request_is_typed_and_followed_letter_by_letter() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("8", "i", "ctrl+u", *"nodes")
+        await pilot.pause()
+        assert "/api/v1/nodes" in shown(app)
+        await pilot.press("x")
+        await pilot.pause()
+        assert app.screen.query_one(Prompt).is_open
+        assert "is no API path" in shown(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "from Overview" in shown(app), "dismissed: the one before is in hand again"
+
+
+async def test_a_path_after_the_colon_goes_to_versions() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("colon", *"/api/v1/secrets", "enter")
+        await until(pilot, lambda: app.current_mode == "versions")
+        await pilot.pause()
+        assert "/api/v1/secrets" in shown(app) and "typed" in shown(app)
+        await pilot.press("colon", *"explain nodes", "enter")
+        await pilot.pause()
+        assert "/api/v1/nodes" in shown(app)
+
+
+async def test_it_works_in_a_replay() -> None:
+    app = still_app(demo_events(), Link(Stage.REPLAY, "demo.ndjson"))
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press(*UNSET)
+        await pilot.pause()
+        assert "+ConsistentListFromCache" in shown(app)

@@ -1,0 +1,98 @@
+"""The Watches screen: who watches, how they fare, what one event takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.telemetry.events import FanOut, WatcherClosed, WatcherOpened, WatcherState
+
+from .asking import Snap, until
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
+
+pytestmark = pytest.mark.anyio
+
+SLOW = ("6", *["down"] * 4)  # argocd, with most of its buffer waiting
+HOSTILE = "x[red]y\x1b[31m\u202e"
+
+
+@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+def test_watches(snap_compare: Snap, size: tuple[int, int]) -> None:
+    assert snap_compare(still_app(demo_events()), press=SLOW, terminal_size=size)
+
+
+def test_fan_out_at_80_columns(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(demo_events()), press=(*SLOW, "right"), terminal_size=SMALL)
+
+
+def test_deleted_at_80_columns(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(demo_events()), press=(*SLOW, "left"), terminal_size=SMALL)
+
+
+def test_cut_off(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(demo_events()), press=("6", "end"), terminal_size=NORMAL)
+
+
+def test_empty(snap_compare: Snap) -> None:
+    assert snap_compare(still_app(), press=("6",), terminal_size=SMALL)
+
+
+def test_hostile_text(snap_compare: Snap) -> None:
+    events = [
+        WatcherOpened(
+            at=1.0, id=1, resource=HOSTILE, since=HOSTILE, client=HOSTILE, namespace=HOSTILE,
+            selector=HOSTILE, form=HOSTILE, route="cache",
+        ),
+        FanOut(
+            at=1.0, resource=HOSTILE, change="DELETED", rv=9, previous_rv=4, namespace=HOSTILE, name=HOSTILE,
+            watchers=1, concerned=1, delivered=1, plain_forms=1, encodings=1,
+        ),
+        WatcherClosed(at=2.0, id=1, resource=HOSTILE, delivered=1, cause=HOSTILE),
+    ]  # fmt: skip
+    assert snap_compare(still_app(events), press=("6",), terminal_size=NORMAL)
+
+
+async def test_the_panels_follow_the_cursor() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("6")
+        await pilot.pause()
+        assert "fan-out of one event · pods" in shown(app)
+        await pilot.press(*["down"] * 5)
+        await pilot.pause()
+        text = shown(app)
+        assert "fan-out of one event · ciliumendpoints" in text and "ADDED team-01/web-0101" in text
+        await pilot.press(*["down"] * 2)
+        await pilot.pause()
+        assert "no event of services yet" in shown(app)
+
+
+async def test_a_watcher_moves_while_it_is_looked_at() -> None:
+    app = still_app([WatcherOpened(at=1.0, id=1, resource="pods", since="5", client="kubelet")])
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("6")
+        await pilot.pause()
+        assert "catching up" in shown(app)
+        app.feed(
+            [WatcherState(at=2.0, id=1, resource="pods", buffered=7, capacity=10, delivered=1_234, live=True)]
+        )
+        app.tick()
+        await pilot.pause()
+        text = shown(app)
+        assert "▲ slow" in text and "7 of 10 wait" in text and "1,234 events" in text
+        app.feed([WatcherClosed(at=3.0, id=1, resource="pods", delivered=1_240, cause="too slow")])
+        app.tick()
+        await pilot.pause()
+        text = shown(app)
+        assert "0 open · 1 closed" in text and "cut off: too slow" in text and "read too slowly" in text
+
+
+async def test_enter_shows_the_request_of_a_watcher() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("6", *["down"] * 10, "enter")
+        await until(pilot, lambda: app.current_mode == "requests")
+        await pilot.pause()
+        assert app.screen.log_table.row.started.verb == "WATCH"
+        await pilot.press("6", "home", "enter")
+        await pilot.pause()
+        assert app.current_mode == "watches", "its request began before this dashboard listened"

@@ -1,0 +1,114 @@
+"""The request in hand, and the rows of the Versions screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.kube.routing.request import RequestError
+from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
+from ktui.telemetry.events import CacheState, RequestStarted, ServerInfo
+from ktui.tui.model.in_hand import EXAMPLE, InHand, in_hand_of, read_in_hand
+from ktui.tui.model.reducer import apply
+from ktui.tui.model.state import RequestRow, State
+from ktui.tui.model.versions_view import cause_sentences, causes_text, matrix_of, routes_under
+
+
+def server(version: str, **gates: bool) -> ServerInfo:
+    return ServerInfo(
+        ktui_version="0", kube_version=version, etcd_version="3.5.21", etcd_kind="embedded", endpoints=[],
+        writable=True, progress="supported", feature_gates=gates,
+    )  # fmt: skip
+
+
+def state_of(*events: object) -> State:
+    state = State()
+    apply(state, events)  # type: ignore[arg-type]
+    return state
+
+
+@pytest.mark.parametrize(
+    ("text", "verb", "target"),
+    [
+        ("/api/v1/pods?limit=5", "LIST", "/api/v1/pods?limit=5"),
+        ("/api/v1/nodes/n1", "GET", "/api/v1/nodes/n1"),
+        ("watch /api/v1/pods", "WATCH", "/api/v1/pods"),
+        ("LIST /api/v1/pods", "LIST", "/api/v1/pods"),
+        ("/api/v1/pods?watch=1", "WATCH", "/api/v1/pods?watch=1"),
+        ("deploy", "LIST", "/apis/apps/v1/deployments"),
+        ("pods?resourceVersion=0", "LIST", "/api/v1/pods?resourceVersion=0"),
+    ],
+)
+def test_what_can_be_typed(text: str, verb: str, target: str) -> None:
+    in_hand = read_in_hand(text)
+    assert (in_hand.verb, in_hand.target) == (verb, target)
+    assert read_in_hand(in_hand.text) == in_hand, "what is offered to be edited reads back the same"
+
+
+@pytest.mark.parametrize("text", ["", "pod s", "/metrics", "get /api/v1/pods", "nonsense", "/api/v1/podz"])
+def test_what_makes_no_sense_says_why(text: str) -> None:
+    with pytest.raises(RequestError):
+        read_in_hand(text)
+
+
+def test_only_reads_are_taken_in_hand() -> None:
+    def row(verb: str, resource: str = "pods") -> RequestRow:
+        return RequestRow(
+            RequestStarted(
+                id=1, verb=verb, path="/api/v1/pods", query="limit=5", resource=resource, namespace="",
+                name="", client="", user_agent="",
+            )
+        )  # fmt: skip
+
+    assert in_hand_of(row("LIST"), "from x") == InHand("LIST", "/api/v1/pods?limit=5", "from x")
+    assert in_hand_of(row("POST"), "from x") is None
+    assert in_hand_of(row("GET", resource=""), "from x") is None
+    assert in_hand_of(None, "from x") is None
+
+
+def test_one_row_a_version_the_server_s_marked() -> None:
+    matrix = matrix_of(EXAMPLE, state_of(server("1.30")))
+    assert tuple(row.version for row in matrix.rows) == KNOWN_VERSIONS
+    assert [row.version for row in matrix.rows if row.current] == ["1.30"]
+    assert not any(row.current for row in matrix_of(EXAMPLE, State()).rows)
+
+
+def test_groups_are_the_runs_of_equal_versions() -> None:
+    matrix = matrix_of(EXAMPLE, state_of(server("1.30")))
+    assert [row.versions for row in matrix.groups] == ["1.19", "1.20 – 1.22", "1.23 – 1.30", "1.31 – 1.37"]
+    assert [row.current for row in matrix.groups] == [False, False, True, False]
+    assert matrix.groups[2].covers(25) and not matrix.groups[2].covers(31)
+    assert matrix.changes == 3
+
+
+def test_the_server_s_gates_hold_in_its_own_row() -> None:
+    rows = {
+        row.version: row
+        for row in matrix_of(EXAMPLE, state_of(server("1.33", ConsistentListFromCache=False))).rows
+    }
+    assert rows["1.33"].under.outcome.route == "etcd"
+    assert "−ConsistentListFromCache" in causes_text(rows["1.33"])
+    assert "+ConsistentListFromCache" in causes_text(rows["1.34"])
+
+
+def test_causes_are_named_with_their_stage() -> None:
+    rows = {row.version: row for row in matrix_of(EXAMPLE, State()).rows}
+    assert causes_text(rows["1.23"]) == "1.23 itself"
+    assert cause_sentences(rows["1.23"]) == ["itself, by no gate: seats"]
+    assert cause_sentences(rows["1.31"]) == ["ConsistentListFromCache (beta) on: reason, route, wait"]
+
+
+def test_seats_follow_the_size_where_it_is_known() -> None:
+    state = state_of(CacheState(resource="pods", state="ready", rv=9, objects=450, bytes=450 * 6_000))
+    outcomes = {row.version: row.under.outcome.seats for row in matrix_of(EXAMPLE, state).rows}
+    assert outcomes["1.19"] == (0, 0) and outcomes["1.22"] == (1, 1) and outcomes["1.30"] == (9, 9)
+    assert matrix_of(EXAMPLE, State()).rows[12].under.outcome.seats == (1, 10)
+
+
+def test_a_request_that_cannot_be_understood_is_one_sentence() -> None:
+    matrix = matrix_of(InHand("LIST", "/api/v1/pods/x/log", "typed"), State())
+    assert not matrix.rows and matrix.problem
+
+
+def test_the_effect_of_a_choice() -> None:
+    routes = routes_under(EXAMPLE, State(), behaviour_of("1.30"), behaviour_of("1.36"))
+    assert routes == ["etcd", "cache"]

@@ -1,0 +1,112 @@
+"""The Watches screen's rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.telemetry.events import FanOut, Progress, WatcherClosed, WatcherOpened, WatcherState
+from ktui.tui.model.reducer import apply
+from ktui.tui.model.state import State
+from ktui.tui.model.watch_lines import KEPT_SECONDS, Health, WatchLines, scope_of
+from ktui.tui.widgets.fan_out import audience_of, makers_of
+
+
+def opened(number: int, at: float = 0.0, **changes: str) -> WatcherOpened:
+    return WatcherOpened(id=number, at=at, resource="pods", since="7", client="kubelet", **changes)
+
+
+def stands(number: int, at: float = 1.0, **changes: object) -> WatcherState:
+    return WatcherState(id=number, at=at, resource="pods", **{"capacity": 10, "live": True, **changes})
+
+
+def state_of(*events: object) -> State:
+    state = State()
+    apply(state, events)  # type: ignore[arg-type]
+    return state
+
+
+@pytest.mark.parametrize(
+    ("told", "health"),
+    [
+        ([], Health.CATCHING_UP),
+        ([stands(1, live=False)], Health.CATCHING_UP),
+        ([stands(1, buffered=4)], Health.LIVE),
+        ([stands(1, buffered=5)], Health.SLOW),
+        ([stands(1, buffered=10)], Health.FULL),
+        ([stands(1, buffered=0, capacity=0)], Health.LIVE),
+        ([stands(1), WatcherClosed(id=1, resource="pods", delivered=3, cause="too slow")], Health.CUT_OFF),
+        ([WatcherClosed(id=1, resource="pods", delivered=0, cause="timeout")], Health.CLOSED),
+        ([WatcherClosed(id=1, resource="pods", delivered=0, cause="client gone")], Health.CLOSED),
+    ],
+)
+def test_health(told: list[object], health: Health) -> None:
+    (line,) = WatchLines().of(state_of(opened(1), *told))
+    assert line.health is health
+
+
+def test_a_closed_one_stays_for_a_while_with_its_last_numbers() -> None:
+    lines = WatchLines()
+    closed = WatcherClosed(id=1, at=5.0, resource="pods", delivered=9, bookmarks=2, made=4, shared=5)
+    state = state_of(opened(1), opened(2, at=4.0), stands(1, delivered=3), closed)
+    assert [line.id for line in lines.of(state)] == [2, 1], "open ones first"
+    row = lines.of(state)[1].row
+    assert (row.delivered, row.bookmarks, row.made, row.shared, row.buffered) == (9, 2, 4, 5, 0)
+    apply(state, [Progress(at=5.0 + KEPT_SECONDS, head=1)])
+    assert len(lines.of(state)) == 2
+    apply(state, [Progress(at=5.1 + KEPT_SECONDS, head=1)])
+    assert [line.id for line in lines.of(state)] == [2]
+
+
+def test_a_line_stays_the_same_object_while_it_reads_the_same() -> None:
+    lines = WatchLines()
+    state = state_of(opened(1, at=0.0), stands(1, at=100.0))
+    (before,) = lines.of(state)
+    apply(state, [Progress(at=101.0, head=1)])
+    assert lines.of(state)[0] is before, "1m either way"
+    apply(state, [stands(1, at=102.0, delivered=1)])
+    assert lines.of(state)[0] is not before
+
+
+def test_the_rate_comes_from_what_was_delivered() -> None:
+    state = state_of(opened(1), *(stands(1, at=float(at), delivered=5 * at) for at in range(1, 9)))
+    assert WatchLines().of(state)[0].per_second == 5.0
+    apply(state, [Progress(at=30.0, head=1)])
+    assert WatchLines().of(state)[0].per_second == 0.0, "nothing has come for long"
+
+
+@pytest.mark.parametrize(
+    ("asked", "scope"),
+    [
+        ({}, ""),
+        ({"namespace": "a"}, "-n a"),
+        ({"namespace": "a", "name": "x", "selector": "app=web"}, "a/x app=web"),
+        ({"name": "node-1"}, "node-1"),
+    ],
+)
+def test_scope(asked: dict[str, str], scope: str) -> None:
+    (line,) = WatchLines().of(state_of(opened(1, **asked)))
+    assert scope_of(line.row) == scope
+
+
+def test_watchers_that_nobody_told_of_are_no_rows() -> None:
+    state = state_of(stands(9), WatcherClosed(id=9, resource="pods", delivered=1))
+    assert not state.watchers and not state.closed_watchers
+
+
+def test_the_newest_event_of_each_resource_is_kept_and_its_newest_deletion() -> None:
+    gone = FanOut(resource="pods", change="DELETED", rv=5, previous_rv=3)
+    state = state_of(
+        gone, FanOut(resource="pods", change="ADDED", rv=8), FanOut(resource="nodes", change="ADDED", rv=7)
+    )
+    assert state.fan_outs["pods"].rv == 8 and state.fan_outs["nodes"].rv == 7
+    assert state.deletions == {"pods": gone}
+
+
+def test_the_comparison_starts_with_what_was_measured() -> None:
+    event = FanOut(
+        resource="pods", change="ADDED", rv=5, concerned=9, delivered=7, tables=3, leaving=1, encodings=2
+    )
+    assert (audience_of(event).plain, audience_of(event).delivered) == (3, 7)
+    ours, *versions = makers_of(event)
+    assert (ours.name, ours.copies, ours.encodings, ours.note) == ("ktui", None, 2, "measured")
+    assert [maker.name for maker in versions] == ["1.19", "1.20 – 1.23", "1.24 – 1.28", "1.29 – 1.37"]
