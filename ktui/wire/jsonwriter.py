@@ -34,6 +34,11 @@ def _dump(value: Any, order: Literal["sorted"] | None) -> bytes:
 
 def _plain(value: Any) -> Any:
     """Numbers as Go has them: int64, or float64 for everything else."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is dict:
+        return {name: _plain(item) for name, item in value.items()} if value else value
     if isinstance(value, float):
         return msgspec.Raw(float_text(value))
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:

@@ -8,6 +8,7 @@ it is rounded away from zero.
 
 import re
 from decimal import ROUND_UP, Decimal, InvalidOperation, localcontext
+from functools import lru_cache
 
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -17,6 +18,7 @@ _FORM = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([KMGTPE]i|[numkMGTPE]|[eE][+-]?\
 _NANO = Decimal("1e-9")
 
 
+@lru_cache(maxsize=4096)
 def canonical_quantity(text: str) -> str | None:
     """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None when it is no quantity."""
     match = _FORM.fullmatch(text)

@@ -9,6 +9,7 @@ import re
 import struct
 from calendar import timegm
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from ktui.wire import jsonwriter
@@ -71,13 +72,26 @@ _RFC3339 = re.compile(
 
 def _timestamp(value: Any, path: str) -> tuple[int, int]:
     """RFC 3339 → (Unix seconds, nanoseconds)."""
-    match = _RFC3339.fullmatch(value) if isinstance(value, str) else None
+    try:
+        return _parsed_time(value)
+    except (TypeError, ValueError) as error:
+        wanted = str(error) if isinstance(value, str) else f"{_A_TIME}, got {describe(value)}"
+        raise CodecError(f"{path}: expected {wanted}") from None
+
+
+_A_TIME = "a time such as 2006-01-02T15:04:05Z"
+
+
+@lru_cache(maxsize=4096)
+def _parsed_time(text: str) -> tuple[int, int]:
+    """The times of one object are mostly the same few. ValueError says what was expected."""
+    match = _RFC3339.fullmatch(text)
     if match is None:
-        raise CodecError(f"{path}: expected a time such as 2006-01-02T15:04:05Z, got {describe(value)}")
+        raise ValueError(f"{_A_TIME}, got a string")
     parts = [int(part) for part in match.groups()[:6]]
     year, month, day, hour, minute, second = parts
     if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 60 and year):
-        raise CodecError(f"{path}: expected a time, got one that no calendar has")
+        raise ValueError("a time, got one that no calendar has")
     seconds = timegm((year, month, day, hour, minute, second))
     if match[8]:
         offset = int(match[9]) * 3600 + int(match[10]) * 60

@@ -1,0 +1,203 @@
+"""Fields of protobuf messages from JSON values: one writer a field, made once.
+
+A write encodes an object twice, so what can be known of a field beforehand
+(its tag, its kind's writer) is bound into its writer.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from ktui.wire.errors import CodecError
+from ktui.wire.pb import put_bytes, put_number, put_varint
+from ktui.wire.scalars import WRITERS, describe
+from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, Field, fields, kind_messages
+
+Json = Mapping[str, Any]
+Unknown = list[str]
+"""Takes the paths of members that no Kubernetes release knows."""
+
+FieldWriter = Callable[[Any, str, Unknown], bytes]
+"""(value, its path, unknown) to the whole field, tag and all; CodecError names the path."""
+
+_RANGES = {"int32": 1 << 31, "int64": 1 << 63}
+_LENGTHS = [put_varint(length) for length in range(1 << 14)]
+
+
+class Plan(NamedTuple):
+    """How a message is written: `blank` are its fields, in order, as they stand when no member is there.
+
+    `slots` tell by a member's name where its field stands and what writes it; `inlined`
+    are messages whose members lie among those of their parent, by place.
+    """
+
+    blank: list[bytes]
+    slots: dict[str, tuple[int, FieldWriter]]
+    inlined: tuple[tuple[int, Field], ...]
+    elsewhere: frozenset[str]  # names that are known, but have no slot
+
+
+def write_message(message: str, obj: Any, path: str, unknown: Unknown) -> bytes:
+    """A JSON object as one message."""
+    if not isinstance(obj, dict) and not isinstance(obj, Mapping):
+        raise CodecError(f"{path or 'the object'}: expected an object, got {describe(obj)}")
+    blank, slots, inlined, elsewhere = _plan(message)
+    below = f"{path}." if path else ""
+    parts = blank.copy()
+    for name, value in obj.items():
+        slot = slots.get(name)
+        if slot is None:
+            if name not in elsewhere:
+                unknown.append(below + name)
+        elif value is not None:
+            parts[slot[0]] = slot[1](value, below + name, unknown)
+    for at, field in inlined:
+        names = _names(field.type)
+        members = {name: value for name, value in obj.items() if name in names}
+        parts[at] = put_bytes(field.number, write_message(field.type, members, path, unknown))
+    return b"".join(parts)
+
+
+@cache
+def _plan(message: str) -> Plan:
+    rows = list(enumerate(fields(message)))
+    inlined = tuple((at, field) for at, field in rows if field.has("i"))
+    slots = {field.name: (at, _writer(field)) for at, field in rows if not field.has("i")}
+    return Plan([_absent(field) for _, field in rows], slots, inlined, _names(message) - slots.keys())
+
+
+def _absent(field: Field) -> bytes:
+    """What stands for a member that is missing or null."""
+    if field.has("i") or field.repeated or field.kind == "bytes":
+        return b""
+    optional = field.has("p") or field.has("x") or field.has("a")
+    return b"" if optional else _writer(field)(None, field.name, [])
+
+
+def _writer(field: Field) -> FieldWriter:
+    if field.is_map:
+        return _map_writer(field)
+    single = _single_writer(field)
+    if not field.repeated:
+        return single
+
+    def write(value: Any, path: str, unknown: Unknown) -> bytes:
+        if not isinstance(value, list):
+            raise CodecError(f"{path}: expected an array, got {describe(value)}")
+        return b"".join([single(item, f"{path}[{at}]", unknown) for at, item in enumerate(value)])
+
+    return write
+
+
+def _map_writer(field: Field) -> FieldWriter:
+    tag, payload = put_varint(field.number << 3 | BYTES), _payload_writer(field)
+
+    def write(value: Any, path: str, unknown: Unknown) -> bytes:
+        if not isinstance(value, Mapping):
+            raise CodecError(f"{path}: expected an object, got {describe(value)}")
+        parts = []
+        for key in sorted(value, key=_bytes_of):
+            entry = put_bytes(1, WRITERS["string"](key, path))
+            entry += put_bytes(2, payload(value[key], _join(path, key), unknown))
+            parts.append(_framed(tag, entry))
+        return b"".join(parts)
+
+    return write
+
+
+def _single_writer(field: Field) -> FieldWriter:
+    if field.kind in VARINT_KINDS:
+        return _number_writer(field)
+    tag, payload = put_varint(field.number << 3 | field.wire_type), _payload_writer(field)
+    if field.wire_type == FIXED64:
+        return lambda value, path, unknown: tag + payload(value, path, unknown)
+    return lambda value, path, unknown: _framed(tag, payload(value, path, unknown))
+
+
+def _framed(tag: bytes, payload: bytes) -> bytes:
+    """A length-delimited field; most are short."""
+    size = len(payload)
+    return tag + (_LENGTHS[size] if size < len(_LENGTHS) else put_varint(size)) + payload
+
+
+def _number_writer(field: Field) -> FieldWriter:
+    tag, number = put_varint(field.number << 3), _boolean if field.kind == "bool" else _integer(field.kind)
+    return lambda value, path, _unknown: tag + put_varint(number(value, path))
+
+
+def _boolean(value: Any, path: str) -> int:
+    if value is not None and not isinstance(value, bool):
+        raise CodecError(f"{path}: expected true or false, got {describe(value)}")
+    return int(bool(value))
+
+
+def _integer(kind: str) -> Callable[[Any, str], int]:
+    limit = _RANGES[kind]
+
+    def number(value: Any, path: str) -> int:
+        if value is None:
+            return 0
+        if not isinstance(value, int) or isinstance(value, bool) or not -limit <= value < limit:
+            raise CodecError(f"{path}: expected a number that fits {kind}, got {describe(value)}")
+        return value
+
+    return number
+
+
+def _payload_writer(field: Field) -> FieldWriter:
+    """The bytes of a value that is no varint. None is the kind's zero."""
+    message = field.type
+    match field.kind:
+        case "message":
+            return lambda value, path, unknown: write_message(
+                message, {} if value is None else value, path, unknown
+            )
+        case "list":
+            return lambda value, path, _unknown: _strings(1, value or [], path)
+        case "schemaOrBool":
+            return lambda value, path, unknown: _schema_or_bool(message, value, path, unknown)
+        case "schemaOrArray" | "schemaOrStrings":
+            texts = field.kind == "schemaOrStrings"
+            return lambda value, path, unknown: _schema_or_list(message, value, path, unknown, texts)
+    scalar = WRITERS[field.kind]
+    return lambda value, path, _unknown: scalar(value, path)
+
+
+def _schema_or_bool(message: str, value: Any, path: str, unknown: Unknown) -> bytes:
+    if isinstance(value, bool) or value is None:
+        return put_number(1, int(bool(value)))
+    return put_number(1, 1) + put_bytes(2, write_message(message, value, path, unknown))
+
+
+def _schema_or_list(message: str, value: Any, path: str, unknown: Unknown, texts: bool) -> bytes:
+    if not isinstance(value, list):
+        return b"" if value is None else put_bytes(1, write_message(message, value, path, unknown))
+    if texts:
+        return _strings(2, value, path)
+    return b"".join(
+        put_bytes(2, write_message(message, item, f"{path}[{at}]", unknown)) for at, item in enumerate(value)
+    )
+
+
+def _strings(number: int, value: Any, path: str) -> bytes:
+    if not isinstance(value, list):
+        raise CodecError(f"{path}: expected an array, got {describe(value)}")
+    text = WRITERS["string"]
+    return b"".join(put_bytes(number, text(item, f"{path}[{at}]")) for at, item in enumerate(value))
+
+
+@cache
+def _names(message: str) -> frozenset[str]:
+    """JSON names that an object of this message may have."""
+    names = {"kind", "apiVersion"} if message in kind_messages() else set()
+    for field in fields(message):
+        names |= _names(field.type) if field.has("i") else {field.name}
+    return frozenset(names)
+
+
+def _bytes_of(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
