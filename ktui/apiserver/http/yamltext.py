@@ -1,4 +1,7 @@
-"""JSON as YAML, as Go's library writes it: keys sorted, text that reads as another type in double quotes."""
+"""YAML: written as Go's library does, and read from strangers.
+
+Keys are sorted, text that would read as another type stands in double quotes.
+"""
 
 from __future__ import annotations
 
@@ -35,3 +38,26 @@ def yaml_of(document: bytes) -> bytes:
     """A JSON document as YAML."""
     text: str = yaml.dump(json.loads(document), Dumper=_Dumper, allow_unicode=True, default_flow_style=False)
     return text.encode("utf-8", "replace")
+
+
+def read_yaml(body: bytes) -> Any:
+    """The document, only of types that JSON has; ValueError says what is wrong.
+
+    Aliases are refused: a few lines of them unfold to more than any memory holds.
+    """
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(body, Loader=_Loader)):
+            raise ValueError("yaml: aliases are not accepted")
+        return yaml.load(body, Loader=_Loader)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"yaml: {' '.join(str(error).split())}") from None
+
+
+class _Loader(yaml.CSafeLoader):  # type: ignore[misc]
+    """Times stay text, as in JSON."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}

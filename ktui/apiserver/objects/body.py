@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ktui.apiserver.http.yamltext import read_yaml
 from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, unsupported_media_type
@@ -32,8 +33,7 @@ def decode_object(
 ) -> Obj:
     """An object of `resource` from a body; StatusError 400 or 415.
 
-    `from_protobuf` turns an enveloped message into JSON, ValueError if it cannot;
-    of YAML what is JSON is understood.
+    `from_protobuf` turns an enveloped message into JSON, ValueError if it cannot.
     """
     sent = media_type(content_type)
     if sent == PROTOBUF and from_protobuf is not None and not resource.custom:
@@ -41,7 +41,7 @@ def decode_object(
     elif sent and sent not in JSON_TYPES:
         raise unsupported_media_type()
     try:
-        obj = parse_json(body)
+        obj = read_yaml(body) if sent == "application/yaml" else parse_json(body)
     except ValueError as error:
         raise _unrecognized(resource, f"couldn't get version/kind; json parse error: {error}", body) from None
     if not isinstance(obj, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import (
     LABEL_CHECKS_OF_CUSTOM_UPDATE,
@@ -40,7 +41,8 @@ CONDITIONAL_ONLY = frozenset({"leases", "customresourcedefinitions", "apiservice
 class UpdateContext:
     """Who updates what. `whole` False: a patch, whose result may lack what the client did not send.
 
-    `touched` are the containers that a patch goes into (`patches.touched`).
+    `touched` are the containers that a patch goes into (`patches.touched`); `apply` is
+    there when the update is a server-side apply.
     """
 
     resource: Resource
@@ -50,6 +52,7 @@ class UpdateContext:
     manager: str
     whole: bool
     touched: dict[str, Any] = field(default_factory=dict)
+    apply: Apply | None = None
 
 
 def check_identity(new: Obj, context: UpdateContext) -> None:
@@ -91,6 +94,9 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     validate_change(old, new, resource)
     if counts_generations(old, resource) and _spec_changed(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
+    if context.apply is not None:
+        context.apply.track(old, new, timestamp())
+        return new
     track_update(
         old,
         new,

@@ -19,6 +19,7 @@ from ktui.apiserver.objects.fitting import (
     refused,
     strict_error,
 )
+from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import fill_new, metadata_of, timestamp, validate_metadata
 from ktui.apiserver.objects.options import WriteOptions, write_options
@@ -68,10 +69,12 @@ async def prepare(
     resource: Resource,
     options: WriteOptions,
     faults: Sequence[str] = (),
+    apply: Apply | None = None,
 ) -> dict[str, Any]:
     """The object as it is to be stored: defaults, managed fields, admission, in upstream's order.
 
-    `faults` are those of the body that are told beside unknown fields.
+    `faults` are those of the body that are told beside unknown fields; with `apply` the
+    object is made by a server-side apply.
     """
     sent = copy.deepcopy(obj)
     try:
@@ -90,14 +93,17 @@ async def prepare(
         warn(call, unknown)
     validate_metadata(obj, resource)
     metadata_of(obj).pop("managedFields", None)
-    track_update(
-        None,
-        obj,
-        manager=options.field_manager,
-        time=timestamp(),
-        api_version=resource.api_version,
-        custom=resource.custom,
-    )
+    if apply is not None:
+        apply.track(None, obj, timestamp())
+    else:
+        track_update(
+            None,
+            obj,
+            manager=options.field_manager,
+            time=timestamp(),
+            api_version=resource.api_version,
+            custom=resource.custom,
+        )
     if resource.id == "pods":
         node = (obj.get("spec") or {}).get("nodeName")
         admit_pod(obj, await find_node(server, node) if node else None, call.behaviour.minor)

@@ -1,10 +1,9 @@
-"""PATCH: merge patch, JSON patch, strategic merge patch; server-side apply as a simple merge."""
+"""PATCH: merge patch, JSON patch, strategic merge patch; server-side apply stands beside."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.body import json_type, media_type, parse_json
 from ktui.apiserver.objects.options import write_options
@@ -14,9 +13,8 @@ from ktui.apiserver.objects.patches.strategic import BadDirective, strategic_mer
 from ktui.apiserver.objects.patches.touched import of_json_patch, of_merge_patch
 from ktui.apiserver.objects.update import UpdateContext, check_identity
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs import create, writing
+from ktui.apiserver.verbs import applying, writing
 from ktui.apiserver.verbs.changing import Change, apply_change
-from ktui.kube.fielderrors import invalid_object, required
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, unsupported_media_type
 
@@ -31,9 +29,9 @@ CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     kind = _patch_type(call, resource)
     form, body = await writing.begin(server, call, resource)
-    if kind == APPLY and not call.request.parameter("fieldManager"):
-        error = required("fieldManager", "is required for apply patch")
-        raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
+    if kind == APPLY:
+        await applying.handle(server, call, resource, form, body)
+        return
     options = write_options(call.request, "PatchOptions")
     info = call.info
     document = _document(kind, body)
@@ -48,14 +46,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         touched=touched,
     )
     change = _change(kind, document, context)
-    try:
-        await apply_change(server, call, context, change, form, options)
-    except StatusError as error:
-        if kind != APPLY or error.code != 404 or info.subresource:
-            raise
-        obj = await create.prepare(server, call, document, resource, options)
-        stored = await create.store_new(server, obj, resource)
-        await send_object(server, call, resource, stored, form, 201)
+    await apply_change(server, call, context, change, form, options)
 
 
 def _patch_type(call: Call, resource: Resource) -> str:

@@ -45,6 +45,14 @@ def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]
     return obj, unknown_texts(unknown)
 
 
+def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
+    """Paths that the type of `config` does not declare; Unfit for members of a wrong type."""
+    shown = copy.deepcopy(config)
+    if resource.custom:
+        return prune_object(shown, server.catalog.schema_of(resource))
+    return unknown_fields(config, writing.as_stored(server, shown, resource))
+
+
 def warn(call: Call, faults: list[str]) -> None:
     """A Warning header for each unknown or duplicate field."""
     call.response.add_headers([("warning", f"299 - {quote(text)}") for text in faults])

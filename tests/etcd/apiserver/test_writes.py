@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.etcd.apiserver.conftest import JSON, Api
@@ -181,3 +182,29 @@ async def until(api: Api, path: str, served: bool) -> None:
     async with asyncio.timeout(10):
         while ((await api.get(f"{path}?limit=1")).status_code == 200) is not served:
             await asyncio.sleep(0.01)
+
+
+async def apply(api: Api, path: str, body: str, **query: str) -> httpx.Response:
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    return await api.http.patch(path, content=body, headers=headers, params=query)
+
+
+async def test_server_side_apply(api: Api) -> None:
+    path = "/api/v1/namespaces/a/configmaps/applied"
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: applied\n"
+    created = await apply(api, path, f"{head}data:\n  a: '1'\n", fieldManager="one")
+    assert created.status_code == 201, created.text
+    refused = await apply(api, path, f"{head}data:\n  a: '2'\n", fieldManager="two")
+    assert refused.status_code == 409
+    assert refused.json()["details"]["causes"][0]["field"] == ".data.a"
+    forced = await apply(api, path, f"{head}data:\n  a: '2'\n", fieldManager="two", force="true")
+    assert forced.status_code == 200
+    assert forced.json()["data"] == {"a": "2"}
+    managers = [(e["operation"], e["manager"]) for e in forced.json()["metadata"]["managedFields"]]
+    assert managers == [("Apply", "two")]
+    again = await apply(api, path, f"{head}data:\n  a: '2'\n", fieldManager="two")
+    assert again.json() == forced.json()
+    bogus = await apply(api, path, f"{head}bogus: 1\n", fieldManager="two")
+    assert bogus.status_code == 500
+    assert bogus.json()["message"].endswith(": .bogus: field not declared in schema")
+    assert (await apply(api, path, "a: [", fieldManager="two")).status_code == 400

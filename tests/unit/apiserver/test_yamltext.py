@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.apiserver.http.yamltext import yaml_of
+from ktui.apiserver.http.yamltext import read_yaml, yaml_of
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,15 @@ JSON = st.recursive(
 @given(JSON)
 def test_it_reads_back_as_what_it_was(value: Any) -> None:
     assert msgspec.yaml.decode(yaml_of(json.dumps(value).encode())) == value
+
+
+def test_times_stay_text() -> None:
+    assert read_yaml(b"at: 2026-11-20T07:20:00Z\nn: 5\n") == {"at": "2026-11-20T07:20:00Z", "n": 5}
+
+
+@pytest.mark.parametrize(
+    "text", [b"a: &x [1]\nb: *x\n", b"a: [", b"\xff\xfe\x00", b"!!python/object:os.system {}"]
+)
+def test_what_is_not_read(text: bytes) -> None:
+    with pytest.raises(ValueError, match=r"^yaml: "):
+        read_yaml(text)

@@ -1,1 +1,1 @@
-"""metadata.managedFields: who last set which field, for updates (server-side apply is not modelled)."""
+"""metadata.managedFields: who last set which field, by updates and by server-side apply."""

@@ -76,7 +76,7 @@ class Changes:
 def compare(old: dict[str, Any], new: dict[str, Any], *, keyed_lists: bool) -> Changes:
     """Changes of a whole object. Lists of custom resources are taken as one value (`keyed_lists` False)."""
     changes = Changes()
-    keys_of = _builtin_keys if keyed_lists else _no_keys
+    keys_of = builtin_keys if keyed_lists else no_keys
     bare_old, bare_new = _without_unowned(old), _without_unowned(new)
     _compare_maps(bare_old, bare_new, changes.set, changes.removed, keys_of)
     return changes
@@ -93,24 +93,24 @@ def _compare_maps(
     old: dict[str, Any], new: dict[str, Any], added: FieldSet, removed: FieldSet, keys_of: KeysOf
 ) -> None:
     for name in {**old, **new}:
-        before = _entry(name, old, keys_of)
-        after = _entry(name, new, keys_of)
+        before = entry_of(name, old, keys_of)
+        after = entry_of(name, new, keys_of)
         _compare_values(f"f:{name}", before, after, added, removed, keys_of)
 
 
-def _entry(name: str, container: dict[str, Any], keys_of: KeysOf) -> Any:
-    """A member's value; keyed lists and sets become `_Items` by path element."""
+def entry_of(name: str, container: dict[str, Any], keys_of: KeysOf) -> Any:
+    """A member's value; keyed lists and sets become `Items` by path element."""
     if name not in container:
         return _ABSENT
     value = container[name]
     if isinstance(value, list):
         keys = keys_of(name, value)
         if keys is not None:
-            return _Items({_item_key(keys, item): item for item in value})
+            return Items({item_key(keys, item): item for item in value})
     return value
 
 
-class _Items(dict[str, Any]):
+class Items(dict[str, Any]):
     """Items of a keyed list or set, by path element."""
 
 
@@ -124,14 +124,14 @@ def _compare_values(
         removed[key] = _whole(before, keys_of, key)
     elif before is _ABSENT:
         added[key] = _whole(after, keys_of, key)
-    elif keys_of is _builtin_keys and key in ATOMIC:
+    elif keys_of is builtin_keys and key in ATOMIC:
         if before != after:
             added[key] = {}
     elif isinstance(after, dict) and (isinstance(before, dict) or before is None):
         below_added: FieldSet = {}
         below_removed: FieldSet = {}
-        if isinstance(after, _Items):
-            old_items = before if isinstance(before, _Items) else {}
+        if isinstance(after, Items):
+            old_items = before if isinstance(before, Items) else {}
             for item in {**old_items, **after}:
                 _compare_values(
                     item,
@@ -154,16 +154,16 @@ def _compare_values(
 def _whole(value: Any, keys_of: KeysOf, path: str) -> FieldSet:
     """A path and all below it."""
     below: FieldSet = {}
-    if keys_of is _builtin_keys and path in ATOMIC:
+    if keys_of is builtin_keys and path in ATOMIC:
         return {}
-    if isinstance(value, _Items):
+    if isinstance(value, Items):
         below = {key: _whole(item, keys_of, key) for key, item in value.items()}
     elif isinstance(value, dict):
-        below = {f"f:{name}": _whole(_entry(name, value, keys_of), keys_of, f"f:{name}") for name in value}
+        below = {f"f:{name}": _whole(entry_of(name, value, keys_of), keys_of, f"f:{name}") for name in value}
     return {MEMBER: {}, **below} if below else {}
 
 
-def _item_key(keys: tuple[str, ...], item: Any) -> str:
+def item_key(keys: tuple[str, ...], item: Any) -> str:
     if not keys:
         return "v:" + json.dumps(item, separators=(",", ":"), ensure_ascii=False)
     named = {key: item.get(key, _DEFAULTS.get(key)) for key in sorted(keys)}
@@ -173,7 +173,7 @@ def _item_key(keys: tuple[str, ...], item: Any) -> str:
 _DEFAULTS = {"protocol": "TCP"}
 
 
-def _builtin_keys(name: str, items: list[Any]) -> tuple[str, ...] | None:
+def builtin_keys(name: str, items: list[Any]) -> tuple[str, ...] | None:
     if name in SETS:
         return ()
     keys = LIST_KEYS.get(name)
@@ -185,6 +185,6 @@ def _builtin_keys(name: str, items: list[Any]) -> tuple[str, ...] | None:
     return keys
 
 
-def _no_keys(name: str, items: list[Any]) -> tuple[str, ...] | None:
+def no_keys(name: str, items: list[Any]) -> tuple[str, ...] | None:
     """Schemaless lists are one value, but metadata's own lists are keyed everywhere."""
-    return _builtin_keys(name, items) if name in ("finalizers", "ownerReferences") else None
+    return builtin_keys(name, items) if name in ("finalizers", "ownerReferences") else None

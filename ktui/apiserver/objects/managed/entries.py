@@ -83,7 +83,7 @@ def track_update(
     upstream drops what it cannot convert.
     """
     entries = [
-        e for e in _starting_entries(old, new) if _group(e.get("apiVersion", "")) == _group(api_version)
+        e for e in _starting_entries(old, new) if group_of(e.get("apiVersion", "")) == group_of(api_version)
     ]
     base = old if old is not None else ({} if custom else EMPTY_OBJECTS.get(str(new.get("kind")), {}))
     changes = compare(base, new, keyed_lists=not custom)
@@ -101,7 +101,7 @@ def track_update(
     kept = [entry for entry in entries if entry["fieldsV1"]]
     for entry in kept:
         entry["fieldsV1"] = ordered(entry["fieldsV1"])
-    _store(new, sorted(kept, key=_order))
+    store_entries(new, sorted(kept, key=entry_order))
 
 
 def _starting_entries(old: dict[str, Any] | None, new: dict[str, Any]) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ def _starting_entries(old: dict[str, Any] | None, new: dict[str, Any]) -> list[d
     return [dict(entry) for entry in source.get("managedFields") or []]
 
 
-def _group(api_version: str) -> str:
+def group_of(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
@@ -145,7 +145,7 @@ def _new_entry(manager: str, api_version: str, subresource: str) -> dict[str, An
     return entry
 
 
-def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
+def entry_order(entry: dict[str, Any]) -> tuple[Any, ...]:
     return (
         entry.get("operation", ""),
         entry.get("time", ""),
@@ -155,7 +155,7 @@ def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _store(obj: dict[str, Any], entries: list[dict[str, Any]]) -> None:
+def store_entries(obj: dict[str, Any], entries: list[dict[str, Any]]) -> None:
     metadata = obj.setdefault("metadata", {})
     if entries:
         metadata["managedFields"] = entries

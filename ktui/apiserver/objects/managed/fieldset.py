@@ -8,6 +8,8 @@ to paths below. Keys: `f:name` for a field, `k:{…}` for an item of a keyed lis
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 FieldSet = dict[str, Any]
@@ -25,9 +27,39 @@ def difference(one: FieldSet, other: FieldSet) -> FieldSet:
     return _build(one, other, lambda a, b: a and not b)
 
 
+def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
+    """Paths that are in both."""
+    return _build(one, other, lambda a, b: a and b)
+
+
 def intersects(one: FieldSet, other: FieldSet) -> bool:
     """Whether any path is in both."""
-    return bool(_build(one, other, lambda a, b: a and b))
+    return bool(intersection(one, other))
+
+
+def paths_of(fields: FieldSet, prefix: str = "") -> Iterator[str]:
+    """Every path as text: `.spec.containers[name="a"].image`; those of one level before those below."""
+    for key in sorted(fields):
+        if key != MEMBER and _is_member(fields[key]):
+            yield prefix + _element(key)
+    for key in sorted(fields):
+        if key != MEMBER:
+            yield from paths_of(fields[key], prefix + _element(key))
+
+
+def _element(key: str) -> str:
+    """One step of a path."""
+    kind, _, rest = key.partition(":")
+    if kind == "f":
+        return f".{rest}"
+    if kind == "k":
+        pairs = sorted(json.loads(rest).items())
+        return f"[{','.join(f'{name}={_compact(value)}' for name, value in pairs)}]"
+    return f"[={rest}]"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def _build(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet:
