@@ -98,8 +98,7 @@ class EtcdSource:
         found = await find_prefix(client)
         if found is None:
             self.warnings.append(
-                "no Kubernetes object is found in this etcd; its raw keys can be browsed on the etcd screen "
-                "(--etcd-prefix names the place, should there be one)"
+                "no Kubernetes object is found in this etcd; the etcd screen shows its raw keys"
             )
         elif found != DEFAULT:
             _say(f"Kubernetes keeps its keys under {found} in this etcd")

@@ -117,7 +117,8 @@ def passed_on(args: argparse.Namespace) -> list[str]:
     """
     words: list[str] = []
     for name in ("etcd", "snapshot", "cacert", "cert", "key", "server_name", "etcd_prefix", "etcd_binary",
-                 "data_dir", "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces", "seed"):  # fmt: skip
+                 "data_dir", "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces",
+                 "seed"):  # fmt: skip
         value = getattr(args, name)
         if value not in (None, ""):
             words += [f"--{name.replace('_', '-')}", str(value)]

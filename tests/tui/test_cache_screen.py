@@ -75,6 +75,29 @@ async def test_a_refused_warming_is_told() -> None:
         await until(pilot, lambda: any("no such cache" in note.message for note in app._notifications))
 
 
+def filling(app: KtuiApp, **about: Any) -> CacheState:
+    return CacheState(resource="ciliumnodes.cilium.io", state="initializing", at=app.state.now + 1, **about)
+
+
+async def test_a_filling_cache_tells_its_progress_and_can_be_cancelled() -> None:
+    server = FakeServer()
+    app = asking_app(server)
+    async with app.run_test(size=NORMAL, notifications=True) as pilot:
+        await put_cursor(pilot, "ciliumnodes.cilium.io")
+        await pilot.press("x")  # nothing to cancel yet
+        app.feed([filling(app)])
+        app.tick()
+        app.screen.paint()  # type: ignore[attr-defined]
+        await until_shown(pilot, "waits for its turn", "x     cancels it")
+        app.feed([filling(app, loaded=42, loaded_bytes=130_000, expected=100)])
+        app.tick()
+        app.screen.paint()  # type: ignore[attr-defined]
+        await until_shown(pilot, " 42%  42 of 100 objects · 130 kB read")
+        await pilot.press("x")
+        await until(pilot, lambda: any("cancelled" in note.message for note in app._notifications))
+    assert server.asked == ["DELETE /ktui/v1/caches/ciliumnodes.cilium.io/warm"]
+
+
 async def test_lag_follows_the_head() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
@@ -160,6 +183,18 @@ async def test_names_that_would_bite_are_text() -> None:
 @SIZES
 def test_caches(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(asking_app(), press=("3", "down"), terminal_size=size)
+
+
+@SIZES
+def test_filling(snap_compare: Snap, size: tuple[int, int]) -> None:
+    async def fill(pilot: Any) -> None:
+        await put_cursor(pilot, "ciliumnodes.cilium.io")
+        pilot.app.feed([filling(pilot.app, loaded=42, loaded_bytes=130_000, expected=100)])
+        pilot.app.tick()
+        pilot.app.screen.paint()
+        await until_shown(pilot, " 42%  42 of 100 objects · 130 kB read", "cancels it")
+
+    assert snap_compare(asking_app(), run_before=fill, terminal_size=size)
 
 
 @SIZES

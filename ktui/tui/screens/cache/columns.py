@@ -54,6 +54,8 @@ def _objects_value(row: CacheLine) -> int:
 
 
 def _bytes_value(row: CacheLine) -> int:
+    if is_loading(row.cache):
+        return row.cache.loaded_bytes
     return row.prefix.bytes if not row.row.live and row.prefix is not None else row.cache.bytes
 
 
@@ -61,6 +63,8 @@ def _bytes(row: CacheLine) -> Cell:
     size = _bytes_value(row)
     if not size:
         return ("–", "$ink-faint")
+    if is_loading(row.cache):
+        return (short_bytes(size), "$route-wait")
     guessed = not row.row.live and row.prefix is not None and not row.prefix.exact
     return (f"{'~' if guessed else ''}{short_bytes(size)}", "" if row.row.live else "$ink-muted")
 

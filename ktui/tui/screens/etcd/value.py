@@ -130,16 +130,23 @@ class ValueView(Vertical):
             told = size_lines(detail.sizes, detail.raw_bytes) if detail.sizes else None
             return told or _said("its fields cannot be told apart")
         if detail.json is None:
-            return _unread(detail)
+            return self._unread(detail)
         shown: Any = detail.json
         return json_lines(shown) if self.view == "json" else yaml_lines(shown)
 
-
-def _unread(detail: KeyDetail) -> list[Line]:
-    """A value that is no object: as text if it is one, else why it cannot be read."""
-    if detail.text:
-        return [(Span(safe(text), "string"),) for text in detail.text.splitlines()]
-    return _said(detail.error or f"a value in {detail.encoding or 'an unknown encoding'}: see its bytes")
+    def _unread(self, detail: KeyDetail) -> list[Line]:
+        """A value that is no object: as text if it is one, else why it cannot be read, and its bytes."""
+        if detail.text:
+            return [(Span(safe(text), "string"),) for text in detail.text.splitlines()]
+        cells = self.query_one("#object", LineView).scrollable_content_region.width
+        why = detail.error or f"a value in {detail.encoding or 'an unknown encoding'}"
+        told: list[Line] = [(Span(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
+        raw = bytes.fromhex(detail.hex)
+        return (
+            [*told, (Span("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]
+            if raw
+            else told
+        )
 
 
 def _wrapped(problem: str, width: int) -> Content:
