@@ -92,7 +92,11 @@ def _without_unowned(obj: dict[str, Any]) -> dict[str, Any]:
 def _compare_maps(
     old: dict[str, Any], new: dict[str, Any], added: FieldSet, removed: FieldSet, keys_of: KeysOf
 ) -> None:
+    same_types = keys_of is builtin_keys
     for name in {**old, **new}:
+        # In a schemaless object 1 may follow true, which Python takes for equal.
+        if same_types and name in old and name in new and old[name] == new[name]:
+            continue
         before = entry_of(name, old, keys_of)
         after = entry_of(name, new, keys_of)
         _compare_values(f"f:{name}", before, after, added, removed, keys_of)
@@ -153,24 +157,28 @@ def _compare_values(
 
 def _whole(value: Any, keys_of: KeysOf, path: str) -> FieldSet:
     """A path and all below it."""
-    below: FieldSet = {}
-    if keys_of is builtin_keys and path in ATOMIC:
+    if not isinstance(value, dict) or (keys_of is builtin_keys and path in ATOMIC):
         return {}
     if isinstance(value, Items):
         below = {key: _whole(item, keys_of, key) for key, item in value.items()}
-    elif isinstance(value, dict):
-        below = {f"f:{name}": _whole(entry_of(name, value, keys_of), keys_of, f"f:{name}") for name in value}
+    else:
+        below = {}
+        for name, item in value.items():
+            key = f"f:{name}"
+            nested = isinstance(item, dict | list)
+            below[key] = _whole(entry_of(name, value, keys_of), keys_of, key) if nested else {}
     return {MEMBER: {}, **below} if below else {}
 
 
 def item_key(keys: tuple[str, ...], item: Any) -> str:
     if not keys:
-        return "v:" + json.dumps(item, separators=(",", ":"), ensure_ascii=False)
+        return "v:" + _compact(item)
     named = {key: item.get(key, _DEFAULTS.get(key)) for key in sorted(keys)}
-    return "k:" + json.dumps(named, separators=(",", ":"), ensure_ascii=False)
+    return "k:" + _compact(named)
 
 
 _DEFAULTS = {"protocol": "TCP"}
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def builtin_keys(name: str, items: list[Any]) -> tuple[str, ...] | None:

@@ -90,17 +90,17 @@ def track_update(
     own = _own_entry(entries, manager, api_version, subresource)
     for entry in entries:
         taken = changes.removed if entry is own else union(changes.set, changes.removed)
-        entry["fieldsV1"] = difference(entry.get("fieldsV1") or {}, taken)
+        fields = entry.get("fieldsV1") or {}
+        left = difference(fields, taken)
+        entry["fieldsV1"] = fields if left == fields else ordered(left)  # as stored: in order already
     if changes.set:
         if own is None:
             own = _new_entry(manager, api_version, subresource)
             entries.append(own)
-        own["fieldsV1"] = union(own["fieldsV1"], changes.set)
+        own["fieldsV1"] = ordered(union(own["fieldsV1"], changes.set))
     if own is not None and time and (changes.set or changes.removed):
         own["time"] = time
     kept = [entry for entry in entries if entry["fieldsV1"]]
-    for entry in kept:
-        entry["fieldsV1"] = ordered(entry["fieldsV1"])
     store_entries(new, sorted(kept, key=entry_order))
 
 

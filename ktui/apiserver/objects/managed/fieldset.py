@@ -67,13 +67,18 @@ def _build(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet:
     return built or {}
 
 
-def _node(one: FieldSet | None, other: FieldSet | None, keep: Any) -> FieldSet | None:
+def _node(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet | None:
     """The combined children of a node, None when nothing is left. The root itself is never a member."""
     children: FieldSet = {}
-    for key in {**(one or {}), **(other or {})}:
+    alone_one, alone_other = keep(True, False), keep(False, True)
+    for key in {**one, **other}:
         if key == MEMBER:
             continue
-        a, b = (one or {}).get(key), (other or {}).get(key)
+        a, b = one.get(key), other.get(key)
+        if a is None or b is None:  # what only one of them has stays as it is, or goes
+            if alone_other if a is None else alone_one:
+                children[key] = b if a is None else a
+            continue
         below = _node(a, b, keep)
         member = keep(_is_member(a), _is_member(b))
         if below:
@@ -89,4 +94,4 @@ def _is_member(node: FieldSet | None) -> bool:
 
 def ordered(fields: FieldSet) -> FieldSet:
     """The same set with keys in the order in which kube-apiserver writes them."""
-    return {key: ordered(fields[key]) for key in sorted(fields)}
+    return {key: ordered(below) if (below := fields[key]) else {} for key in sorted(fields)}
