@@ -32,7 +32,7 @@ class Stopped(Exception):
 
 
 Told = Callable[[str, int], None]
-"""Called with the file's name and the bytes read so far, of all files; gzipped ones as they lie on the disk."""
+"""Called with a file's name and the bytes read so far, of all files, as they lie on the disk."""
 
 
 class _Counting(io.RawIOBase):
@@ -66,7 +66,7 @@ def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
 
 
 def read_logs(logs: list[Log], tally: Tally, told: Told) -> None:
-    """Feed every line; a stream that breaks off becomes its file's problem. Raises Stopped when `told` does."""
+    """Feed every line; a stream that breaks off becomes its file's problem. Stopped when `told` raises it."""
     before = 0
     for log in logs:
         file = tally.open_file(log.name)

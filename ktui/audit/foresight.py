@@ -36,7 +36,7 @@ class Foreseen:
 
 
 class Foresight:
-    """`versions`: the chosen one first, then later ones. `progress`: etcd's progress requests can be trusted."""
+    """`versions`: the chosen one first. `progress`: etcd's progress requests can be trusted."""
 
     def __init__(
         self,

@@ -26,10 +26,11 @@ def versions_before(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
 def _others(gates: Mapping[str, bool], wanted: Callable[[int], bool]) -> list[Behaviour]:
     minors = (int(known.partition(".")[2]) for known in KNOWN_VERSIONS)
     versions = (f"1.{minor}" for minor in minors if wanted(minor))
-    return [behaviour_of(known, _settable(known, gates)) for known in versions]
+    return [behaviour_of(known, settable(known, gates)) for known in versions]
 
 
-def _settable(version: str, gates: Mapping[str, bool]) -> dict[str, bool]:
+def settable(version: str, gates: Mapping[str, bool]) -> dict[str, bool]:
+    """Those of the gates that this version lets be set so."""
     return {gate: on for gate, on in gates.items() if _can_set(version, gate, on)}
 
 

@@ -37,14 +37,14 @@ class AuditApp(KtuiApp, inherit_bindings=False):
     @property
     def words(self) -> list[str]:
         """What can be typed after `:`."""
-        versions = [f"version {version}" for version in KNOWN_VERSIONS]
+        versions = [f"kube {version}" for version in KNOWN_VERSIONS]
         return ["quit", "help", "export", *versions, *(f"theme {theme.name}" for theme in self.own_themes)]
 
     def action_command(self) -> None:
         self.screen.query_one(Prompt).open(
             ":",
             "",
-            hint="version 1.30, theme NAME, quit",
+            hint="kube 1.30, theme NAME, quit",
             typed=lambda text: "",
             entered=self.obey,
             words=self.words,
@@ -53,7 +53,7 @@ class AuditApp(KtuiApp, inherit_bindings=False):
     def obey(self, text: str) -> str:
         """Do what was typed after `:`; returns what is wrong with it."""
         word, _, rest = text.strip().partition(" ")
-        if word == "version":
+        if word == "kube":
             if rest not in KNOWN_VERSIONS:
                 return f"no version {rest!r}: {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
             self.audit.choose(rest)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+import textwrap
 
 from ktui.audit.foresight import presumed
-from ktui.audit.moves import VersionShare, percent
+from ktui.audit.moves import VersionShare
 from ktui.audit.ranking import BY_BYTES
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
-from ktui.audit.versions import versions_before, versions_from
-from ktui.kube.across import Under, across
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.versions import Behaviour, behaviour_of
 from ktui.tui.model.routes import ERROR, Badge, badge_of_route
+
+_READABLE = 68  # cells of a line of text that a small terminal shows whole
 
 
 def audit_badge(route: str) -> Badge:
@@ -73,101 +71,6 @@ def slow_reads_of(group: GroupReport, report: Report) -> list[SlowReport]:
     return [slow for slow in report.etcd if group.rank in slow.ranks]
 
 
-@dataclass(frozen=True, slots=True)
-class VersionLine:
-    """One version of the whole audit; `before` is the version that it is compared with."""
-
-    share: VersionShare
-    before: VersionShare | None
-    chosen: bool
-    most_bytes: float
-
-    @property
-    def version(self) -> str:
-        return self.share.version
-
-    @property
-    def requests(self) -> int:
-        return self.share.cache + self.share.etcd + self.share.refused
-
-    @property
-    def bytes(self) -> float | None:
-        """Estimated bytes that its LISTs read from etcd and look at in the cache."""
-        if self.share.etcd_bytes is None or self.share.cache_bytes is None:
-            return None
-        return self.share.etcd_bytes + self.share.cache_bytes
-
-
-def version_lines(report: Report) -> list[VersionLine]:
-    """One line a version, oldest first."""
-    shares = every_share(report)
-    most = max(((s.etcd_bytes or 0) + (s.cache_bytes or 0) for s in shares), default=0.0)
-    befores = (None, *shares)
-    return [
-        VersionLine(share, before, share.version == report.kube_version, most)
-        for share, before in zip(shares, befores, strict=False)
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A group whose route differs between two versions."""
-
-    group: GroupReport
-    before: str
-    after: str
-
-
-def moved_between(report: Report, before: str, after: str) -> list[Moved]:
-    """LISTs that one version serves from elsewhere than the other, in the order of their ranks."""
-    found = []
-    for group in report.groups:
-        routes = every_route(group)
-        if group.verb == "list" and routes[before] != routes[after]:
-            found.append(Moved(group, routes[before], routes[after]))
-    return found
-
-
-def change_words(line: VersionLine) -> str:
-    """`81 % etcd → cache`: what this version changes against the one before, "" for nothing."""
-    before, share, total = line.before, line.share, line.requests
-    if before is None or not total:
-        return ""
-    parts = []
-    for name, was, now in (
-        ("etcd", before.etcd, share.etcd),
-        ("cache", before.cache, share.cache),
-        ("refused", before.refused, share.refused),
-    ):
-        if was != now:
-            sign = "+" if now > was else "−"
-            parts.append(f"{sign}{percent(abs(now - was) / total)} {name}")
-    return ", ".join(parts)
-
-
-def gates_of(moved: Iterable[Moved], after: str, report: Report) -> list[str]:
-    """Feature gates because of which these groups move to `after`, the most frequent first."""
-    seen: dict[str, int] = {}
-    gates = tuple(report.feature_gates.items())
-    for each in moved:
-        for row in _across(each.group.example, report.etcd_progress, report.kube_version, gates):
-            if row.version == after:
-                for cause in row.causes:
-                    if cause.gate and "route" in cause.aspects:
-                        seen[cause.gate] = seen.get(cause.gate, 0) + each.group.count
-    return sorted(seen, key=lambda gate: -seen[gate])
-
-
-@lru_cache(maxsize=512)
-def _across(
-    example: str, progress: bool, version: str, gates: tuple[tuple[str, bool], ...]
-) -> tuple[Under, ...]:
-    request, state = presumed(example, progress=progress)
-    changed = dict(gates)
-    behaviours = (*versions_before(version, changed), *versions_from(version, changed))
-    return across(request, state, behaviours=behaviours)
-
-
 def read_text(report: Report) -> str:
     """What was read and what was taken for granted, as a text."""
     lines = report.lines
@@ -190,12 +93,16 @@ def read_text(report: Report) -> str:
         parts += ["", f"span  {report.span.first}", f"   to {report.span.last}"]
     parts += ["", f"ranked by {report.ranked_by}"]
     parts += [f"sizes from {report.sizes_from}"] if report.sizes_from else []
-    parts += ["", "taken for granted", *(f"  · {note}" for note in report.notes)]
+    parts += ["", "taken for granted", *(text for note in report.notes for text in _wrapped(note))]
     if report.malformed:
         parts += ["", "malformed lines, the first of them"]
         for bad in report.malformed:
             parts += [f"  {bad.file}:{bad.line}: {bad.why}", f"    {bad.text}"]
     return "\n".join(parts)
+
+
+def _wrapped(note: str) -> list[str]:
+    return textwrap.wrap(note, _READABLE, initial_indent="  · ", subsequent_indent="    ")
 
 
 def _problem(problem: str) -> str:
@@ -205,3 +112,16 @@ def _problem(problem: str) -> str:
 def nothing_recognised(report: Report) -> bool:
     """Whether no line says anything of a request."""
     return not (report.lines.audit or report.lines.httplog or report.lines.etcd)
+
+
+def unknown_text(report: Report) -> str:
+    """Why there is nothing to show, with examples, and what can be read."""
+    told = [f"{report.lines.total:,} lines were read, {report.lines.malformed:,} of them malformed."]
+    told += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
+    told += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
+    told += [
+        "",
+        "What can be read: kube-apiserver's audit log (JSON lines), its httplog lines (-v=3 and up), and ",
+    ]
+    told[-1] += "etcd's JSON lines of slow requests, each plain or gzipped."
+    return "\n".join(told)

@@ -9,13 +9,11 @@ from urllib.parse import unquote
 from textual.content import Content
 
 from ktui.audit import words
-from ktui.audit.moves import percent
-from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.kube.explain import Explanation
 from ktui.telemetry.events import RouteStep
-from ktui.tui.model.audit_view import audit_badge, every_route, told_latency
+from ktui.tui.model.audit_view import audit_badge, busy_ms, every_route
 from ktui.tui.model.format import integer, long_bytes, safe
-from ktui.tui.widgets.bars import TRACK, bar, share_of
 from ktui.tui.widgets.lines import line, lines, longest_that_fits
 from ktui.tui.widgets.walk import headed_steps
 
@@ -31,6 +29,9 @@ def request_content(group: GroupReport, report: Report, width: int, height: int)
     drawn += [line((text, "bold $ink-strong")) for text in texts[1:]]
     drawn.append(_counts(group, width))
     drawn.append(_costs(group, report, width))
+    if busy := busy_ms(group):
+        text = f"{words.milliseconds(busy)} of the apiserver's time in all (count × latency)"
+        drawn.append(line((text, "$ink-muted")).truncate(width, ellipsis=True))
     return lines(drawn[:height])
 
 
@@ -94,6 +95,8 @@ def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
         parts.append("limit honoured" if decision.limit_honoured else "limit ignored")
     if decision.consistency:
         parts.append(decision.consistency.replace("_", " "))
+    if group.etcd_ops:
+        parts.append(f"etcd: {', '.join(op.replace('_', ' ') for op in group.etcd_ops)}")
     forms = (line(("  " + " · ".join(parts[:count]), "$ink-muted")) for count in range(len(parts), 0, -1))
     return longest_that_fits(forms, width)
 
@@ -116,68 +119,6 @@ def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
         names += [(version.partition(".")[2].rjust(2), here_style), (" ", "")]
         badges += [(f" {badge.letter}", badge.style), (" ", "")]
     return [line(*names), line(*badges)]
-
-
-def latency_content(group: GroupReport, width: int, height: int) -> Content:
-    """A bar for each power of two, percentiles beside their bars; then errors by status code."""
-    took = told_latency(group)
-    errors = _errors(group, width)
-    if took is None:
-        why = (
-            "the log tells no time until initial events"
-            if group.verb == "watch"
-            else "no request was finished"
-        )
-        return lines([line((why, "$ink-muted")), *errors][:height])
-    head = [] if group.verb != "watch" else [line(("until the initial events were sent", "$ink-muted"))]
-    total = line(
-        ("p50 ", "$ink-muted"), words.milliseconds(took.p50), ("  p95 ", "$ink-muted"),
-        (words.milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
-        words.milliseconds(took.p99), ("  max ", "$ink-muted"), words.milliseconds(took.max),
-    ).truncate(width, ellipsis=True)  # fmt: skip
-    room = height - len(head) - len(errors) - 1
-    return lines([*head, total, *_histogram(took, width, room), *errors][:height])
-
-
-def _histogram(took: Latency, width: int, height: int) -> list[Content]:
-    buckets = list(took.buckets)
-    if height < 1:
-        return []
-    while len(buckets) > height:  # two neighbours become one, from the slow end, where the bounds stay
-        buckets = [
-            (pair[-1][0], sum(count for _, count in pair))
-            for pair in reversed([buckets[max(0, end - 2) : end] for end in range(len(buckets), 0, -2)])
-        ]
-    counts = [count for _, count in buckets]
-    number = max(len(integer(count)) for count in counts)
-    track = max(4, min(48, width - number - 24))
-    drawn, below = [], 0.0
-    for bound, count in buckets:
-        marks = [name for name in ("p50", "p95", "p99") if below <= getattr(took, name) < bound]
-        filled = bar(share_of(count, max(counts)), track) if count else ""
-        drawn.append(
-            line(
-                (f"< {words.milliseconds(bound)}".rjust(9) + " ", "$ink-muted"),
-                (filled, "$rv-tick"),
-                (TRACK * (track - len(filled)), "$line"),
-                (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),
-                ("  " + " ".join(marks), "$accent"),
-            ).truncate(width, ellipsis=True)
-        )
-        below = bound
-    return drawn
-
-
-def _errors(group: GroupReport, width: int) -> list[Content]:
-    if not group.errors:
-        return [line(("no errors", "$ink-muted"))]
-    runs: list[tuple[str, str]] = [("errors  ", "$ink-muted")]
-    for code, count in sorted(group.errors.items(), key=lambda item: -item[1]):
-        runs += [
-            (code, "bold $route-error"),
-            (f" ×{integer(count)} ({percent(count / group.count)})  ", "$foreground"),
-        ]
-    return [line(*runs).truncate(width, ellipsis=True)]
 
 
 def instead_content(group: GroupReport, width: int, height: int) -> Content:

@@ -1,4 +1,4 @@
-"""The audit of logs: read, ranked, and one group or one version taken apart."""
+"""The audit of logs: read and ranked in a thread, then shown in one of four views."""
 
 from __future__ import annotations
 
@@ -9,36 +9,32 @@ import msgspec
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
 
-from ktui.audit.report import GroupReport, Report, SlowReport
-from ktui.kube.explain import Explanation
-from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
+from ktui.audit.report import Report
+from ktui.audit.versions import settable
+from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
 from ktui.tui import keys
-from ktui.tui.model import audit_view as view
-from ktui.tui.model.audit_lines import GroupLine, group_lines
+from ktui.tui.model.audit_lines import GroupLine
 from ktui.tui.model.audit_reading import Reading, Wish
+from ktui.tui.model.audit_versions import VersionLine
+from ktui.tui.model.audit_view import behaviour_in, nothing_recognised, read_text, unknown_text
 from ktui.tui.model.state import State
-from ktui.tui.screens.audit import changes, columns, group, summary
+from ktui.tui.screens.audit.group_view import GroupView
+from ktui.tui.screens.audit.groups_view import GroupsView
 from ktui.tui.screens.audit.header import header_line
+from ktui.tui.screens.audit.rules import AuditRules
+from ktui.tui.screens.audit.slow_view import SlowView
+from ktui.tui.screens.audit.summary import problem_content, reading_content
+from ktui.tui.screens.audit.versions_view import VersionsView
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.text import TextScreen
 from ktui.tui.source import Link
 from ktui.tui.widgets.header import HeaderBar
-from ktui.tui.widgets.lines import entitle, line, lines
 from ktui.tui.widgets.panel import Panel
-from ktui.tui.widgets.tabs import tabs_content
 from ktui.tui.widgets.vtable import VTable
 
-# One is shown at a time.
-VIEWS = ("reading", "failed", "groups", "group", "versions", "slow")
-# The panels of one group with their titles; in a small terminal one shows at a time.
-PANELS = {
-    "route": "route",
-    "latency": "latency and errors",
-    "instead": "write instead",
-    "slow-reads": "slow in etcd, probably because of it",
-}
+# One is shown at a time: before there is a report, and with one.
+WITHOUT, WITH = ("reading", "failed"), ("groups", "group", "versions", "slow")
 
 
 class AuditScreen(ModeScreen):
@@ -48,16 +44,17 @@ class AuditScreen(ModeScreen):
     CSS_PATH = "audit.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *keys.DETAIL,
-        Binding("v", "view('versions')", "versions", id="audit.versions", tooltip="all versions side by side"),
-        Binding("t", "view('slow')", "slow etcd", id="audit.slow", tooltip="reads that etcd found slow"),
-        Binding("i", "what_was_read", "what was read", id="audit.read", tooltip="files, malformed lines, notes"),
-        Binding("less_than_sign", "version(-1)", "older", key_display="<", show=False, id="audit.older",
+        Binding("v", "view('versions')", "versions", id="audit.versions", tooltip="all versions compared"),
+        Binding("t", "view('slow')", "slow etcd", id="audit.slow", tooltip="what etcd found slow"),
+        Binding("i", "what_was_read", "input", id="audit.read", tooltip="files, malformed lines, notes"),
+        Binding("V", "rules", "rules", id="audit.rules", tooltip="choose the version and its gates"),
+        Binding("less_than_sign", "older", "older", key_display="<", show=False, id="audit.older",
                 tooltip="the rules of the version before"),
-        Binding("greater_than_sign", "version(1)", "newer", key_display=">", show=False, id="audit.newer",
-                tooltip="the rules of the next version"),
+        Binding("greater_than_sign", "newer", "newer", key_display=">", show=False, id="audit.newer",
+                tooltip="the rules of the version after"),
         Binding("x", "stop", "stop reading", id="audit.stop", tooltip="show what was read so far"),
-        Binding("up,k", "step(-1)", "previous group", show=False, id="audit.up", tooltip="the group before"),
-        Binding("down,j", "step(1)", "next group", show=False, id="audit.down", tooltip="the next group"),
+        Binding("up,k", "step(-1)", "previous", show=False, id="audit.up", tooltip="the group before"),
+        Binding("down,j", "step(1)", "next", show=False, id="audit.down", tooltip="the next group"),
         Binding("escape", "leave", "back", id="audit.leave", tooltip="back to the groups"),
     ]  # fmt: skip
 
@@ -66,68 +63,40 @@ class AuditScreen(ModeScreen):
         self.reading, self.wish = reading, wish
         self.report: Report | None = None
         self.shown = "reading"
-        self.problem = ("", "")
-        self.making = False
-        self._panel_shown = 0
-        self._explained: tuple[int, Explanation] | None = None
+        self.ranking = False
 
     def compose_body(self) -> ComposeResult:
         yield Panel(id="reading")
         yield Panel(id="failed")
-        with Vertical(id="groups"):
-            yield Panel("audit", id="summary", classes="box")
-            yield VTable[GroupLine]((), key=lambda row: row.identity, id="ranked", classes="box",
-                                    empty="no GET, LIST or WATCH of a stored resource in these lines")  # fmt: skip
-            yield Panel("route", id="about", classes="box")
-        with Container(id="group"):
-            yield Panel("request", id="request", classes="box")
-            yield Panel(id="tabs")
-            with Container(id="detail"):
-                yield Panel(PANELS["route"], id="route", classes="box")
-                with Vertical(id="beside"):
-                    for name in ("latency", "instead", "slow-reads"):
-                        yield Panel(PANELS[name], id=name, classes="box")
-        with Vertical(id="versions"):
-            yield VTable[view.VersionLine]((), key=lambda row: row.version, id="every-version", classes="box")
-            yield Panel("what changes", id="changes", classes="box")
-        with Vertical(id="slow"):
-            yield VTable[SlowReport](columns.SLOW, key=lambda row: row, id="slow-ranges", classes="box",
-                                     empty="no line of an etcd's log tells of a slow request")  # fmt: skip
-            yield Panel("probably because of", id="probably", classes="box")
-
-    # What is where.
+        yield GroupsView(id="groups")
+        yield GroupView(id="group")
+        yield VersionsView(id="versions")
+        yield SlowView(id="slow")
 
     @property
-    def ranked(self) -> VTable[GroupLine]:
-        return self.query_one("#ranked", VTable)
+    def groups(self) -> GroupsView:
+        return self.query_one(GroupsView)
 
     @property
-    def versions(self) -> VTable[view.VersionLine]:
-        return self.query_one("#every-version", VTable)
+    def versions(self) -> VersionsView:
+        return self.query_one(VersionsView)
 
     @property
-    def slow_ranges(self) -> VTable[SlowReport]:
-        return self.query_one("#slow-ranges", VTable)
-
-    def panel(self, name: str) -> Panel:
-        return self.query_one(f"#{name}", Panel)
-
-    @property
-    def group(self) -> GroupReport | None:
-        """The group in hand."""
-        row = self.ranked.row
-        return row.group if row is not None else None
+    def slow(self) -> SlowView:
+        return self.query_one(SlowView)
 
     def active_table(self) -> VTable[Any] | None:
-        tables = {"groups": "#ranked", "versions": "#every-version", "slow": "#slow-ranges"}
-        return self.query_one(tables[self.shown], VTable) if self.shown in tables else None
+        views: dict[str, GroupsView | VersionsView | SlowView] = {
+            "groups": self.groups, "versions": self.versions, "slow": self.slow
+        }  # fmt: skip
+        return views[self.shown].table if self.shown in views else None
 
     def object_in_hand(self) -> tuple[str, Any] | None:
-        table = self.active_table()
-        row = table.row if table is not None else self.ranked.row if self.shown == "group" else None
+        table = self.groups.table if self.shown == "group" else self.active_table()
+        row = table.row if table is not None else None
         if isinstance(row, GroupLine):
             return f"group #{row.group.rank}", msgspec.to_builtins(row.group)
-        if isinstance(row, view.VersionLine):
+        if isinstance(row, VersionLine):
             return f"LISTs under {row.version}", msgspec.to_builtins(row.share)
         return ("slow in etcd", msgspec.to_builtins(row)) if row is not None else None
 
@@ -135,28 +104,27 @@ class AuditScreen(ModeScreen):
 
     def on_mount(self) -> None:
         self.show_view("reading")
-        self._show_panel(0)
         self.read()
         super().on_mount()
 
     def on_unmount(self) -> None:
         self.reading.stop()
 
-    @work(thread=True, group="audit", exit_on_error=False)
+    @work(thread=True, group="audit")
     def read(self) -> None:
         """Read all, then rank."""
         try:
             self.reading.run()
         except OSError as error:
-            problem = f"{error.filename or 'the log'}: {error.strerror or error}"
-            self.app.call_from_thread(self.fail, "cannot be read", problem)
+            what = f"{error.filename or 'the log'}: {error.strerror or error}"
+            self.app.call_from_thread(self.fail, "this cannot be read", what)
             return
-        self.app.call_from_thread(self.ranking)
+        self.app.call_from_thread(self.begin_ranking)
         self._rank(self.wish)
 
-    @work(thread=True, group="audit", exit_on_error=False)
+    @work(thread=True, group="audit")
     def rank(self, wish: Wish) -> None:
-        """Rank what was read anew."""
+        """Rank what was read by other rules."""
         self._rank(wish)
 
     def _rank(self, wish: Wish) -> None:
@@ -164,50 +132,68 @@ class AuditScreen(ModeScreen):
             report = wish.report(self.reading.tally)
         except BehaviourError as error:
             self.app.call_from_thread(self.refuse, str(error))
-            return
-        self.app.call_from_thread(self.show_report, wish, report)
+        else:
+            self.app.call_from_thread(self.show_report, wish, report)
 
-    def ranking(self) -> None:
-        self.making = True
+    def begin_ranking(self) -> None:
+        self.ranking = True
         self.paint()
 
     def refuse(self, problem: str) -> None:
         """These rules cannot be: what is shown stays."""
-        self.making = False
+        self.ranking = False
         self.notify(problem, severity="error", markup=False)
 
     def fail(self, title: str, problem: str) -> None:
-        self.problem = (title, problem)
+        """There is no report to show."""
+        self.query_one("#failed", Panel).show(
+            lambda width, height: problem_content(title, problem, width, height)
+        )
         self.show_view("failed")
 
     def show_report(self, wish: Wish, report: Report) -> None:
-        """A report has been made."""
-        first = self.report is None
-        self.wish, self.report, self.making, self._explained = wish, report, False, None
-        if view.nothing_recognised(report) and not report.etcd:
-            self.fail("nothing here is a log that ktui knows", _unknown(report))
+        """A report has been made: of what was just read, or by other rules."""
+        self.wish, self.report, self.ranking = wish, report, False
+        if nothing_recognised(report):
+            self.fail("nothing here is a log that ktui knows", unknown_text(report))
             return
-        self.ranked.set_columns(columns.groups(view.by_bytes(report)))
-        self.ranked.set_rows(group_lines(report))
-        self.slow_ranges.set_rows(report.etcd)
-        self._fit_versions()
-        self.versions.set_rows(view.version_lines(report))
-        if first:
-            self.show_view("groups")
-            chosen = [row.version for row in self.versions.rows].index(report.kube_version)
-            self.versions.move_to(chosen)
-        self.paint()
+        self.groups.show(report, self.reading.stopped)
+        self.versions.show(report)
+        self.slow.show(report)
+        self.show_view("groups" if self.shown in WITHOUT else self.shown)
 
     # Views.
 
     def show_view(self, name: str) -> None:
         self.shown = name
-        for each in VIEWS:
+        for each in (*WITHOUT, *WITH):
             self.set_class(each == name, f"-{each}")
+        if name == "group":
+            self._show_group()
         self.refresh_bindings()
-        table = self.active_table()
-        self.set_focus(table)
+        self.set_focus(self.active_table())
         self.paint()
+
+    def _show_group(self) -> None:
+        group, report = self.groups.chosen, self.report
+        if group is not None and report is not None:
+            self.query_one(GroupView).show(group, report)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        told = self.shown in WITH
+        wanted = {
+            "view": told,
+            "rules": told,
+            "older": told,
+            "newer": told,
+            "what_was_read": self.report is not None,
+            "stop": self.shown == "reading" and not self.ranking,
+            "leave": told and self.shown != "groups",
+            "step": self.shown == "group",
+            "panel": self.shown == "group",
+            "filter": self.active_table() is not None if self.is_mounted else True,
+        }
+        return wanted[action] if action in wanted else super().check_action(action, parameters)
 
     def action_view(self, name: str) -> None:
         self.show_view("groups" if self.shown == name else name)
@@ -215,167 +201,74 @@ class AuditScreen(ModeScreen):
     def action_leave(self) -> None:
         self.show_view("groups")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        told = self.report is not None and self.shown not in ("reading", "failed")
-        if action in ("view", "version", "what_was_read"):
-            return told or (action == "what_was_read" and self.report is not None)
-        if action == "stop":
-            return self.shown == "reading" and not self.making
-        if action == "leave":
-            return told and self.shown != "groups"
-        if action in ("step", "panel"):
-            return self.shown == "group"
-        return super().check_action(action, parameters)
-
     def action_stop(self) -> None:
         self.reading.stop()
 
     def action_what_was_read(self) -> None:
         if self.report is not None:
-            self.app.push_screen(TextScreen("what was read", view.read_text(self.report)))
+            self.app.push_screen(TextScreen("what was read", read_text(self.report)))
 
     def action_step(self, step: int) -> None:
-        self.ranked.action_cursor(step)
-        self.paint()
+        self.groups.table.action_cursor(step)
+        self._show_group()
 
-    def action_version(self, step: int) -> None:
-        place = KNOWN_VERSIONS.index(self.wish.kube_version) + step
-        if 0 <= place < len(KNOWN_VERSIONS):
-            self.choose(KNOWN_VERSIONS[place])
-
-    def choose(self, version: str) -> None:
-        """Rank by the rules of another version."""
-        self.rank(replace(self.wish, kube_version=version))
+    def action_panel(self, step: int) -> None:
+        self.query_one(GroupView).turn(step)
 
     @on(VTable.Selected, "#ranked")
     def _open_group(self) -> None:
         self.show_view("group")
 
+    @on(VTable.Selected, "#slow-ranges")
+    def _open_cause(self, event: VTable.Selected) -> None:
+        """The likeliest group."""
+        if any(self.groups.put_cursor(rank) for rank in event.row.ranks[:1]):
+            self.show_view("group")
+        else:
+            self.notify("no group in the table would cause such a read", markup=False)
+
+    # Rules.
+
+    def action_rules(self) -> None:
+        if self.report is not None:
+            self.app.push_screen(AuditRules(behaviour_in(self.report), self.report), self.follow)
+
+    def follow(self, chosen: Behaviour | None) -> None:
+        """Rank by rules that were chosen."""
+        if chosen is not None:
+            self.rank(replace(self.wish, kube_version=chosen.version, gates=chosen.changed_gates))
+
+    def choose(self, version: str) -> None:
+        """Rank by the rules of another version, with those of the gates that it lets be set."""
+        self.rank(replace(self.wish, kube_version=version, gates=settable(version, self.wish.gates)))
+
     @on(VTable.Selected, "#every-version")
     def _choose_version(self, event: VTable.Selected) -> None:
         self.choose(event.row.version)
 
-    @on(VTable.Selected, "#slow-ranges")
-    def _open_cause(self, event: VTable.Selected) -> None:
-        """The likeliest group, where it is in the table."""
-        ranks = event.row.ranks
-        places = [place for place, row in enumerate(self.ranked.rows) if row.group.rank in ranks[:1]]
-        if places:
-            self.ranked.move_to(places[0])
-            self.show_view("group")
-        else:
-            self.notify("no group of requests is known that would cause such a read", markup=False)
+    def action_older(self) -> None:
+        self._step_version(-1)
 
-    @on(VTable.Highlighted)
-    def _highlighted(self) -> None:
+    def action_newer(self) -> None:
+        self._step_version(1)
+
+    def _step_version(self, step: int) -> None:
         if self.report is not None:
-            self.paint_panels(self.ktui.state)
+            place = KNOWN_VERSIONS.index(f"1.{behaviour_in(self.report).minor}") + step
+            if 0 <= place < len(KNOWN_VERSIONS):
+                self.choose(KNOWN_VERSIONS[place])
 
-    # One panel at a time in a small terminal.
-
-    def action_panel(self, step: int) -> None:
-        self._show_panel((self._panel_shown + step) % len(PANELS))
-
-    def _show_panel(self, index: int) -> None:
-        self._panel_shown = index
-        names = list(PANELS)
-        for place, name in enumerate(names):
-            self.panel(name).set_class(place == index, "-shown")
-        self.query_one("#beside").set_class(names[index] != "route", "-shown")
-        self.panel("tabs").show(
-            lambda width, height: tabs_content(("route", "latency", "instead", "etcd"), index)
-        )
-
-    # Painting.
+    # Painting: the views paint themselves when there is something new.
 
     def paint_frame(self, state: State, link: Link) -> None:
-        report, names = self.report, [file.name for file in self.reading.tally.files]
-        version = self.wish.kube_version
+        names = [file.name for file in self.reading.tally.files]
+        version, report = self.wish.kube_version, self.report
         stamp = (id(report), len(names), version)
         self.query_one(HeaderBar).show(lambda width, _: header_line(names, version, report, width), stamp)
 
     def paint_tables(self, state: State) -> None:
         if self.shown == "reading":
-            progress, making = self.reading.progress(), self.making
-            self.panel("reading").show(lambda w, h: summary.reading_content(progress, making, w, h))
-
-    def paint_panels(self, state: State) -> None:
-        if self.shown == "failed":
-            self.panel("failed").show(lambda w, h: summary.problem_content(*self.problem, w, h))
-        report = self.report
-        if report is None:
-            return
-        paint = {"groups": self._paint_groups, "group": self._paint_group, "versions": self._paint_versions,
-                 "slow": self._paint_slow}.get(self.shown)  # fmt: skip
-        if paint is not None:
-            paint(report)
-
-    def _paint_groups(self, report: Report) -> None:
-        partly = self.reading.stopped
-        self.panel("summary").show(lambda w, h: summary.summary_content(report, partly, w, h), id(report))
-        count = f"{len(report.groups):,} groups by {report.ranked_by} · rules of {report.kube_version}"
-        entitle(self.ranked, line(count))
-        chosen = self.group
-        self.panel("about").show(
-            lambda w, h: group.about_content(chosen, report, w, h), (id(report), id(chosen))
-        )
-
-    def _paint_group(self, report: Report) -> None:
-        chosen = self.group
-        if chosen is None:
-            return
-        explained = self._explanation(chosen, report)
-        slow = view.slow_reads_of(chosen, report)
-        entitle(self.panel("request"), line(f"group #{chosen.rank} of {len(report.groups):,}"))
-        entitle(self.panel("route"), line(f"route under {report.kube_version}"))
-        stamp = (id(report), chosen.rank)
-        builds = {
-            "request": lambda w, h: group.request_content(chosen, report, w, h),
-            "route": lambda w, h: group.route_content(chosen, report, explained, w, h),
-            "latency": lambda w, h: group.latency_content(chosen, w, h),
-            "instead": lambda w, h: group.instead_content(chosen, w, h),
-            "slow-reads": lambda w, h: group.slow_content(slow, bool(report.etcd), w, h),
-        }
-        for name, build in builds.items():
-            self.panel(name).show(build, stamp)
-
-    def _explanation(self, chosen: GroupReport, report: Report) -> Explanation:
-        if self._explained is None or self._explained[0] != chosen.rank:
-            self._explained = (chosen.rank, view.explanation_of(chosen, report))
-        return self._explained[1]
-
-    def _paint_versions(self, report: Report) -> None:
-        row = self.versions.row
-        entitle(self.versions, line(f"your LISTs under every version · {report.kube_version} is chosen"))
-        entitle(self.panel("changes"), line(changes.changes_title(row)))
-        self.panel("changes").show(
-            lambda w, h: changes.changes_content(row, report, w, h), (id(report), id(row))
-        )
-
-    def _paint_slow(self, report: Report) -> None:
-        row = self.slow_ranges.row
-        entitle(self.slow_ranges, line("slow in etcd"))
-        why = row.probably if row is not None else ()
-        self.panel("probably").show(
-            lambda w, h: lines(
-                [line(text).truncate(w, ellipsis=True) for text in why or ("nothing that was read",)][:h]
-            ),
-            (id(report), id(row)),
-        )
-
-    def on_resize(self) -> None:
-        self._fit_versions()
-
-    def _fit_versions(self) -> None:
-        if self.report is not None:
-            self.versions.set_columns(columns.versions(self.app.size.width - 6))
-
-
-def _unknown(report: Report) -> str:
-    """What was read instead, with examples."""
-    told = [f"{report.lines.total:,} lines were read, {report.lines.malformed:,} of them malformed."]
-    told += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
-    told += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
-    told += ["", "It reads kube-apiserver's audit log (JSON lines), its httplog lines (-v=3 and up), and etcd's "
-             "JSON lines of slow requests, each plain or gzipped."]  # fmt: skip
-    return "\n".join(told)
+            progress, ranking = self.reading.progress(), self.ranking
+            self.query_one("#reading", Panel).show(
+                lambda width, height: reading_content(progress, ranking, width, height)
+            )

@@ -16,7 +16,7 @@ from ktui.tui.widgets.lines import line, lines, longest_that_fits
 from ktui.tui.widgets.stacked import by_route, stacked
 
 _LABEL = 11
-_TELLING = 34  # cells beside a bar for its two shares
+_TELLING = 45  # cells beside a bar for its two shares
 _WIDEST = 76
 
 
@@ -48,7 +48,7 @@ def _shares(report: Report, width: int) -> list[Content]:
 def _share(
     label: str, etcd: float, parts: tuple[tuple[object, float], ...], width: int, size: float | None = None
 ) -> Content:
-    of = "" if size is None else f" of ~{long_bytes(size)}, estimated"
+    of = "" if size is None else f" of ~{long_bytes(size)} (estimate)"
     told = f" {percent(etcd)}{of} from etcd"
     track = max(8, min(width, _WIDEST + _TELLING) - _LABEL - _TELLING - 2)
     return line(
@@ -61,8 +61,9 @@ def _share(
 def _counted(report: Report, width: int) -> Content:
     counts, requests = report.lines, report.requests
     over = f" over {words.span_words(report.span.seconds)}" if report.span else ""
+    bad = f", {integer(counts.malformed)} malformed" if counts.malformed else ""
     parts = [
-        f"{integer(counts.total)} lines{over}",
+        f"{integer(counts.total)} lines{over}{bad}",
         f"{integer(requests.list)} LISTs",
         f"{integer(requests.watch)} WATCHes",
         f"{integer(requests.get)} GETs",
@@ -77,9 +78,9 @@ def _counted(report: Report, width: int) -> Content:
 def _warnings(report: Report, partly: bool, width: int) -> list[Content]:
     found = ["reading was stopped: this is of what was read until then"] if partly else []
     found += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
-    if report.lines.malformed:
-        found.append(f"{integer(report.lines.malformed)} malformed lines, such as")
     drawn = [line(("! ", "bold $warning"), text).truncate(width, ellipsis=True) for text in found]
+    if report.malformed:
+        drawn.append(line(("malformed, for example", "$ink-muted")))
     for bad in report.malformed:
         where = f"{bad.file.rpartition('/')[2]}:{bad.line} "
         drawn.append(

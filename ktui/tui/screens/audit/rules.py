@@ -1,0 +1,40 @@
+"""Choosing whose rules the requests of an audit are routed by."""
+
+from __future__ import annotations
+
+from textual.containers import Container
+from textual.content import Content
+
+from ktui.audit.moves import percent
+from ktui.audit.report import Report
+from ktui.kube.versions import Behaviour
+from ktui.tui.model.audit_versions import share_under
+from ktui.tui.screens.rules import RulesScreen
+from ktui.tui.widgets.lines import line
+
+
+class AuditRules(RulesScreen):
+    """Versions and gates, and what they would do with the LISTs that were read."""
+
+    def __init__(self, now: Behaviour, report: Report) -> None:
+        super().__init__(now, "", lambda behaviour: effect_content(report, behaviour))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        box = self.query_one(Container)
+        box.border_title = "route by the rules of"
+        box.border_subtitle = "enter chooses · space turns a gate · esc"
+
+
+def effect_content(report: Report, behaviour: Behaviour) -> Content:
+    """What share of the LISTs these rules send to etcd."""
+    etcd, total = share_under(report, behaviour)
+    if not total:
+        return line(("no LIST of a stored resource was read", "$ink-muted"))
+    now = report.versions[0]
+    before = now.etcd / max(1, now.etcd + now.cache + now.refused)
+    return line(
+        (percent(etcd / total), "bold $route-etcd"),
+        (" of your LISTs from etcd", "$foreground"),
+        (f" · now, under {report.kube_version}: {percent(before)}", "$ink-muted"),
+    )

@@ -1,0 +1,82 @@
+"""The columns of the versions of an audit."""
+
+from __future__ import annotations
+
+from ktui.audit.moves import percent
+from ktui.audit.report import Report
+from ktui.tui.model.audit_versions import VersionLine
+from ktui.tui.model.audit_view import audit_badge
+from ktui.tui.model.format import short_bytes
+from ktui.tui.widgets.columns import Cell, Column, Run
+from ktui.tui.widgets.stacked import by_route, stacked
+
+_NOTHING: Cell = ("·", "$ink-faint")
+
+
+def _share(part: int, line: VersionLine) -> str:
+    return percent(part / line.requests) if line.requests else ""
+
+
+def _shared(part: int, line: VersionLine, style: str) -> Cell:
+    return (_share(part, line), style) if part else _NOTHING
+
+
+def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
+    """The columns of the versions for a table so wide: the bars take what is left."""
+    estimates = report.versions[0].etcd_bytes is not None
+    two = estimates and width >= 100
+    room = max(10, min(44, (width - 62) // 2 if two else width - 50))
+    columns: list[Column[VersionLine]] = [
+        Column("version", "kube", _version, lambda row: int(row.version.split(".")[1]), 6, priority=0),
+        Column("requests", "LISTs by route", lambda row: stacked(
+                   by_route(row.share.etcd, row.share.cache, row.share.refused), room),
+               lambda row: row.share.etcd, room, priority=1),
+        Column("etcd", "etcd", lambda row: _shared(row.share.etcd, row, "$route-etcd"),
+               lambda row: row.share.etcd, 6, align="right", priority=0, descending=True),
+        Column("cache", "cache", lambda row: _shared(row.share.cache, row, "$route-cache"),
+               lambda row: row.share.cache, 6, align="right", priority=0, descending=True),
+    ]  # fmt: skip
+    if any(share.refused for share in (*report.versions, *report.earlier)):
+        columns.append(
+            Column("refused", "refused", lambda row: _shared(row.share.refused, row, "$route-error"),
+                   lambda row: row.share.refused, 7, align="right", priority=4, descending=True)
+        )  # fmt: skip
+    if estimates:
+        columns += [
+            Column("bytesbar", "~bytes they cost", lambda row: _bytes_bar(row, room),
+                   lambda row: row.bytes or 0.0, room, priority=6),
+            Column("bytes", "~etcd B", _etcd_bytes, lambda row: row.share.etcd_bytes or 0.0, 7, align="right",
+                   priority=2, descending=True),
+        ]  # fmt: skip
+    columns.append(Column("moves", "moves", _moves, width=13, flex=1, priority=3))
+    return tuple(columns)
+
+
+def _version(line: VersionLine) -> Cell:
+    style = "bold $ink-strong" if line.chosen or line.flows else "$ink-muted"
+    return [(line.version, style), (" ◂", "bold $accent") if line.chosen else ("", "")]
+
+
+def _moves(line: VersionLine) -> Cell:
+    """`67 % E→C`, against the version before."""
+    runs: list[Run] = []
+    for before, after, count in line.flows:
+        old, new = audit_badge(before), audit_badge(after)
+        runs += [(f"{', ' if runs else ''}{percent(count / line.requests)} ", "$foreground")]
+        runs += [(old.letter, old.style), ("→", "$ink-muted"), (new.letter, new.style)]
+    return runs or ""
+
+
+def _etcd_bytes(line: VersionLine) -> Cell:
+    if line.share.etcd_bytes is None:
+        return _NOTHING
+    if not line.share.etcd_bytes:
+        return ("0", "$ink-muted")
+    return ("~" + short_bytes(line.share.etcd_bytes), "$foreground")
+
+
+def _bytes_bar(line: VersionLine, room: int) -> Cell:
+    if not line.bytes or not line.most_bytes:
+        return ""
+    cells = max(2, round(room * line.bytes / line.most_bytes))
+    return stacked(by_route(line.share.etcd_bytes or 0.0, line.share.cache_bytes or 0.0), cells)
