@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from typing import Any
 
 from ktui.cacher.requests import ListAnswer, WatchAnswer
 from ktui.etcd.client import EtcdClient
@@ -88,6 +90,16 @@ class Fire:
     def up(self) -> bool:
         return self.linked and not self.paused
 
+    async def do(self, step: str, *arguments: Any) -> None:
+        """One step by its name; an outage that does not let it happen is over."""
+        if step in ("put", "delete", "burst", "put_leased", "put_and_revoke", "compact", "watch"):
+            self.resume()
+        if step == "watch":
+            self.restore()
+        done = getattr(self, step)(*arguments)
+        if done is not None:
+            await done
+
     # What others do. Writers reach etcd as long as it runs, whatever happens to our own connection.
 
     async def put(self, name: str, colour: str) -> None:
@@ -109,9 +121,8 @@ class Fire:
     def _acknowledge(self, rv: int) -> None:
         self._acknowledged = max(self._acknowledged, rv)
 
-    async def compact(self, fraction: float, *, announced: bool) -> None:
+    async def compact(self, fraction: float, announced: bool) -> None:
         """Forget that part of this schedule's history; as kube-apiserver does, or unannounced."""
-        await self._truth.sync()
         revision = self._past(fraction)
         if revision > max(self._etcd.client.ledger.compact, self._truth.start):
             self._compacted = revision
@@ -234,10 +245,15 @@ class Fire:
         if self.up:
             await self._wait_for_reads()
             await self.read("")
-        await self._truth.sync()
+        await self._truth.sync(max([self._acknowledged, *self._seen_anywhere()]))
         self._check_answers()
         for watched in self._watches:
             watched.check(self._truth.owed(watched.since, watched.colour))
+
+    def _seen_anywhere(self) -> Iterator[int]:
+        """Revisions that a client has got to see: leases expire whenever they like."""
+        yield from (rv for _, rv, _, _ in self._answers)
+        yield from (watched.seen[-1][2] for watched in self._watches if watched.seen)
 
     def _check_any(self) -> None:
         """What LISTs with resourceVersion 0 are given: at once, whatever is wrong with etcd."""
@@ -265,8 +281,7 @@ class Fire:
 
     async def settle(self) -> None:
         """Undo everything; then every watcher sees all that it is owed, or was cut off in the middle."""
-        if self.paused:
-            self.resume()
+        self.resume()
         self.restore()
         self.go_on_reading()
         assert await self._fed.ready(PATIENCE)
@@ -278,14 +293,13 @@ class Fire:
                     await asyncio.sleep(0.001)
                 if watched.ended:
                     await watched.task
-                watched.check(owed)
+        await self.check()
         if not self._compacted:
             # Whatever happened to the connection: nothing was lost, so nothing was listed anew.
             assert self._fed.memory.generation == 1, self._fed.state()
 
     async def close(self) -> None:
-        if self.paused:
-            self.resume()
+        self.resume()
         self._link.restore()
         for reading in self._reads:
             reading.cancel()
