@@ -28,6 +28,8 @@ def _name(row: PrefixRow) -> Cell:
 
 
 def _bytes(row: PrefixRow) -> Cell:
+    if not row.exact and not row.bytes:  # Secrets of an etcd that is not ours are not even sampled
+        return ("?", "$ink-muted")
     return (("" if row.exact else "~") + short_bytes(row.bytes), "$ink-muted")
 
 

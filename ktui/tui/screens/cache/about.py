@@ -30,8 +30,8 @@ def _about_cold(row: CacheLine) -> Content:
     prefix = row.prefix
     cost = "all of it is read from etcd, in pages"
     if prefix is not None:
-        size = f"{'~' if not prefix.exact else ''}{long_bytes(prefix.bytes)}"
-        cost = f"{integer(prefix.count)} keys, {size} are read from etcd, in pages"
+        size = f", {'' if prefix.exact else '~'}{long_bytes(prefix.bytes)}" if prefix.bytes else ""
+        cost = f"{integer(prefix.count)} keys{size} are read from etcd, in pages"
     return lines([_head(row, "nobody has asked for it yet"), _keyed("w", "warms it: ", cost)])
 
 
