@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
+
+from ktui.apiserver.objects.trees import copied
 
 Schema = dict[str, Any]
 
@@ -14,7 +15,7 @@ def apply_defaults(value: Any, schema: Schema) -> None:
     if isinstance(value, dict):
         for name, sub in properties.items():
             if name not in value and "default" in sub:
-                value[name] = copy.deepcopy(sub["default"])
+                value[name] = copied(sub["default"])
             if name in value:
                 apply_defaults(value[name], sub)
         additional = schema.get("additionalProperties")

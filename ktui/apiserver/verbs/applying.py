@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from ktui.apiserver.answer import send_object
@@ -13,6 +12,7 @@ from ktui.apiserver.objects.body import json_type
 from ktui.apiserver.objects.fitting import Unfit
 from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.options import WriteOptions, write_options
+from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.objects.update import UpdateContext, check_identity
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import create, writing
@@ -63,7 +63,7 @@ async def _create(
 ) -> None:
     resource = context.resource
     _check_declared(server, apply.config, resource)
-    new = copy.deepcopy(apply.config)
+    new = copied(apply.config)
     check_identity(new, context)
     obj = await create.prepare(server, call, new, resource, options, apply=apply)
     if options.dry_run:

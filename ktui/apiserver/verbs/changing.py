@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from ktui.apiserver.negotiation import Form
 from ktui.apiserver.objects.fitting import STRICT, WARN, Unfit, refused, refused_patch, strict_error
 from ktui.apiserver.objects.options import WriteOptions
 from ktui.apiserver.objects.patches.touched import patched_text
+from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.objects.update import UpdateContext, finished_deleting, updated
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
@@ -68,11 +68,11 @@ def _by_the_rules(
 
     def compute(old: Obj) -> Obj:
         old = in_version(server, old, resource)
-        new = change(copy.deepcopy(old))
+        new = change(copied(old))
         resource_version = (new.get("metadata") or {}).get("resourceVersion")
         patched = new
         try:
-            new, found = shaped(server, copy.deepcopy(patched), resource)
+            new, found = shaped(server, copied(patched), resource)
         except Unfit as unfit:
             reason = server.services.codec.go_mismatch(patched, resource) or unfit.reason
             raise _refused(context, patched, reason) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import fill_new, metadata_of, timestamp, validate_metadata
 from ktui.apiserver.objects.options import WriteOptions, write_options
+from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.objects.validation import validate_object
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
@@ -76,7 +76,7 @@ async def prepare(
     `faults` are those of the body that are told beside unknown fields; with `apply` the
     object is made by a server-side apply.
     """
-    sent = copy.deepcopy(obj)
+    sent = copied(obj)
     try:
         check_metadata(obj)
         fill_new(obj, resource, call.info.namespace)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from ktui.apiserver.call import Call
@@ -11,6 +10,7 @@ from ktui.apiserver.objects.defaults import set_defaults
 from ktui.apiserver.objects.fitting import check_metadata, unknown_fields, unknown_texts
 from ktui.apiserver.objects.metadata import drop_empty, metadata_of
 from ktui.apiserver.objects.schema import apply_defaults, prune_object
+from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
 from ktui.kube.fielderrors import invalid_object
@@ -27,7 +27,7 @@ def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]
     schema of a custom resource forbids.
     """
     if not resource.custom:
-        sent = copy.deepcopy(obj)
+        sent = copied(obj)
         # Never stored in an object, and no mistake of the client's.
         (sent.get("metadata") or {}).pop("resourceVersion", None)
         set_defaults(obj)
@@ -47,7 +47,7 @@ def shaped(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]
 
 def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
     """Paths that the type of `config` does not declare; Unfit for members of a wrong type."""
-    shown = copy.deepcopy(config)
+    shown = copied(config)
     if resource.custom:
         return prune_object(shown, server.catalog.schema_of(resource))
     return unknown_fields(config, writing.as_stored(server, shown, resource))

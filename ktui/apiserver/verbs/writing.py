@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec.json
@@ -66,14 +65,14 @@ def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
         raw = server.services.codec.encode_object(obj, resource)
     except CodecError as error:
         raise Unfit(error.reason) from error
-    stored: Obj = json.loads(server.services.codec.object_json(raw, None, resource.api_version))
+    stored: Obj = msgspec.json.decode(server.services.codec.object_json(raw, None, resource.api_version))
     return stored
 
 
 def tree(server: Server, obj: StoredObject, resource: Resource) -> Obj:
     """A stored object as a tree, in the version of the request."""
     codec = server.services.codec
-    document: Obj = json.loads(codec.object_json(obj.raw, obj.rv, resource.api_version))
+    document: Obj = msgspec.json.decode(codec.object_json(obj.raw, obj.rv, resource.api_version))
     return document
 
 

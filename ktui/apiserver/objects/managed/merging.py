@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from ktui.apiserver.objects.managed.compare import (
@@ -16,6 +15,7 @@ from ktui.apiserver.objects.managed.compare import (
     no_keys,
 )
 from ktui.apiserver.objects.managed.fieldset import MEMBER, FieldSet
+from ktui.apiserver.objects.trees import copied
 
 Obj = dict[str, Any]
 
@@ -64,20 +64,20 @@ def merge_config(live: Obj, config: Obj, keys_of: KeysOf) -> Obj:
         elif isinstance(value, list) and isinstance(old, list):
             merged[name] = _merged_list(name, old, value, keys_of)
         else:
-            merged[name] = copy.deepcopy(value)
+            merged[name] = copied(value)
     return merged
 
 
 def _merged_list(name: str, old: list[Any], new: list[Any], keys_of: KeysOf) -> list[Any]:
     keys = keys_of(name, new) if new else None
     if keys is None:
-        return copy.deepcopy(new)
+        return copied(new)
     merged = {item_key(keys, item): item for item in old}
     for item in new:
         key = item_key(keys, item)
         there = merged.get(key)
         both = isinstance(there, dict) and isinstance(item, dict)
-        merged[key] = merge_config(there, item, keys_of) if both else copy.deepcopy(item)  # type: ignore[arg-type]
+        merged[key] = merge_config(there, item, keys_of) if both else copied(item)  # type: ignore[arg-type]
     return list(merged.values())
 
 

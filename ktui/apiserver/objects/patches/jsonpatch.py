@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
+
+from ktui.apiserver.objects.trees import copied
 
 
 class PatchFailed(Exception):
@@ -12,7 +13,7 @@ class PatchFailed(Exception):
 
 def json_patch(target: Any, operations: list[Any]) -> Any:
     """A new tree with all operations applied in order, or PatchFailed."""
-    document = copy.deepcopy(target)
+    document = copied(target)
     for operation in operations:
         document = _apply(document, operation)
     return document
@@ -33,7 +34,7 @@ def _apply(document: Any, operation: Any) -> Any:
             document, value = _remove(document, _from(operation))
             return _add(document, path, value)
         case "copy":
-            return _add(document, path, copy.deepcopy(_find(document, _from(operation))))
+            return _add(document, path, copied(_find(document, _from(operation))))
         case "test":
             if not _equal(_find(document, path), _value(operation)):
                 raise PatchFailed(f"testing value {operation['path']} failed")
@@ -44,7 +45,7 @@ def _apply(document: Any, operation: Any) -> Any:
 def _value(operation: dict[str, Any]) -> Any:
     if "value" not in operation:
         raise PatchFailed("the operation needs a value")
-    return copy.deepcopy(operation["value"])
+    return copied(operation["value"])
 
 
 def _from(operation: dict[str, Any]) -> list[str]:
