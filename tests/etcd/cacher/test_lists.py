@@ -202,3 +202,20 @@ async def test_get_of_events_reads_etcd_before_it_looks_at_the_resource_version(
     with metered(Meter()) as meter, pytest.raises(StatusError) as bad:
         await cluster.cacher("events").get("a", "nope", "abc")
     assert (bad.value.code, meter.etcd_gets) == (400, 1)
+
+
+@pytest.mark.parametrize(
+    ("version", "route", "reason"),
+    [("1.33.1", "etcd", "c.bug133"), ("1.33.3", "cache", "c.consistent"), ("1.34", "cache", "c.consistent")],
+)
+async def test_the_first_1_33_releases_lose_consistent_pages(cluster: Cluster, version, route, reason):
+    cluster.version(version)
+    for number in range(3):
+        last = await cluster.put(f"c{number}")
+    await cluster.warm()
+    page = await cluster.list("limit=2")
+    assert (page.route, page.decision.reason_id) == (route, reason)
+    assert (names(page), page.remaining) == (["a/c0", "a/c1"], 1)
+    assert page.rv >= last
+    rest = await cluster.list(f"limit=2&continue={page.continue_}")
+    assert (names(rest), rest.rv) == (["a/c2"], page.rv)
