@@ -36,7 +36,8 @@ def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
     code, detail = error.code(), error.details() or ""
     if code is grpc.StatusCode.OUT_OF_RANGE:
         return _out_of_range(detail)
-    if code is grpc.StatusCode.UNAVAILABLE:
+    # gRPC calls it internal when a stream breaks while it is being written to; etcd's Go client resumes both.
+    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL):
         return unavailable(detail, endpoint)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return UnreachableError(

@@ -41,7 +41,8 @@ def error(code: grpc.StatusCode, details: str) -> grpc.aio.AioRpcError:
         (CODE.RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded", NoSpaceError),
         (CODE.INVALID_ARGUMENT, "etcdserver: request is too large", RequestTooLargeError),
         (CODE.DEADLINE_EXCEEDED, "Deadline Exceeded", UnreachableError),
-        (CODE.INTERNAL, "", EtcdError),
+        (CODE.INTERNAL, "Internal error from Core", UnreachableError),
+        (CODE.UNKNOWN, "", EtcdError),
     ],
 )
 def test_kinds(code: grpc.StatusCode, details: str, kind: type[EtcdError]) -> None:
