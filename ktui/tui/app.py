@@ -20,15 +20,15 @@ from textual.worker import Worker
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
-from ktui.kube.versions import Behaviour
+from ktui.kube.versions import Behaviour, behaviour_of
 from ktui.telemetry.events import AnyEvent
 from ktui.telemetry.recording import RecordingError
 from ktui.tui import keys, themes
 from ktui.tui.commands import KtuiCommands, command_words, run_command
 from ktui.tui.model import reducer
-from ktui.tui.model.foresee import server_behaviour
 from ktui.tui.model.in_hand import EXAMPLE, InHand
 from ktui.tui.model.state import State
+from ktui.tui.model.versions_view import followed_behaviour
 from ktui.tui.modes import MODES as ALL_MODES
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.help import HelpScreen
@@ -280,7 +280,7 @@ class KtuiApp(App[int]):
             self.notify(problem, severity="warning", markup=False)
         else:
             self._take_in_hand()
-            now = server_behaviour(self.state)
+            now = followed_behaviour(self.state) or behaviour_of()
             effect = partial(effect_content, self.in_hand or EXAMPLE, self.state, now)
             self.push_screen(RulesScreen(now, wanted, effect), self.follow_rules)
 

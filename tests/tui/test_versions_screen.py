@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.tui.model.in_hand import InHand
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.prompt import Prompt
 
@@ -97,6 +98,19 @@ async def test_a_path_after_the_colon_goes_to_versions() -> None:
         await pilot.press("colon", *"explain nodes", "enter")
         await pilot.pause()
         assert "/api/v1/nodes" in shown(app)
+
+
+async def test_hostile_text_is_shown_as_text() -> None:
+    app = still_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("8")
+        for target in ("/api/v1/namespaces/[red]x\x1b[31m/pods", "/api/v1/[bold]\x1b[31m"):
+            app.in_hand = InHand("LIST", target, "from [red]\x1b")
+            app.tick()
+            await pilot.pause()
+            text = shown(app)
+            assert target.replace("\x1b", "␛") in text and "from [red]␛" in text
+            await pilot.press("i", "escape")
 
 
 async def test_it_works_in_a_replay() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ktui.kube.requestinfo import split_url
 from ktui.kube.resources import BUILTIN
-from ktui.kube.routing.request import VERBS, ReadRequest, parse_request
+from ktui.kube.routing.request import VERBS, ReadRequest, RequestError, parse_request
 from ktui.tui.model.request_view import READS
 from ktui.tui.model.state import RequestRow
 
@@ -22,7 +22,10 @@ class InHand:
     @property
     def text(self) -> str:
         """As it is typed: a verb only where the path does not say it."""
-        natural = parse_request(self.target).verb.upper()
+        try:
+            natural = parse_request(self.target).verb.upper()
+        except RequestError:
+            return self.target
         return self.target if self.verb == natural else f"{self.verb} {self.target}"
 
     def read(self) -> ReadRequest:

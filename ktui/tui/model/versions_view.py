@@ -13,7 +13,7 @@ from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest, RequestError
 from ktui.kube.routing.world import world_of
 from ktui.kube.seats import SeatRange, flow_controlled
-from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of
+from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
 from ktui.tui.model.foresee import routing_state, server_behaviour
 from ktui.tui.model.format import integer
 from ktui.tui.model.in_hand import InHand
@@ -95,11 +95,11 @@ def matrix_of(in_hand: InHand, state: State) -> Matrix:
         return Matrix(problem=str(error))
     resource = resource_id(request)
     cache, about = _cache(request, resource, state)
-    current = server_behaviour(state)
+    current = followed_behaviour(state)
 
-    server = state.server is not None
     behaviours = [
-        current if server and current.minor == one.minor else one for one in map(behaviour_of, KNOWN_VERSIONS)
+        current if current is not None and current.minor == one.minor else one
+        for one in map(behaviour_of, KNOWN_VERSIONS)
     ]
     under = across(
         request,
@@ -107,10 +107,16 @@ def matrix_of(in_hand: InHand, state: State) -> Matrix:
         behaviours=behaviours,
         seats=lambda behaviour: _seats(request, behaviour, resource, state),
     )
-    rows = (
-        VersionRow(one, server and one.behaviour.minor == current.minor, one is under[0]) for one in under
-    )
+    rows = (VersionRow(one, one.behaviour is current, one is under[0]) for one in under)
     return Matrix(tuple(rows), about, request=request, world=cache)
+
+
+def followed_behaviour(state: State) -> Behaviour | None:
+    """The server's rules; None without a server, or for one whose version is not known here."""
+    try:
+        return server_behaviour(state) if state.server is not None else None
+    except BehaviourError:
+        return None
 
 
 def routes_under(in_hand: InHand, state: State, *behaviours: Behaviour) -> list[str]:

@@ -104,9 +104,16 @@ def test_seats_follow_the_size_where_it_is_known() -> None:
     assert matrix_of(EXAMPLE, State()).rows[12].under.outcome.seats == (1, 10)
 
 
+def test_a_server_of_a_version_that_is_not_known_here_marks_no_row() -> None:
+    matrix = matrix_of(EXAMPLE, state_of(server("1.99")))
+    assert len(matrix.rows) == len(KNOWN_VERSIONS) and not any(row.current for row in matrix.rows)
+
+
 def test_a_request_that_cannot_be_understood_is_one_sentence() -> None:
-    matrix = matrix_of(InHand("LIST", "/api/v1/pods/x/log", "typed"), State())
+    in_hand = InHand("GET", "/api/v1/namespaces/a/pods/x/log", "from Requests")
+    matrix = matrix_of(in_hand, State())
     assert not matrix.rows and matrix.problem
+    assert in_hand.text == in_hand.target, "it can be edited all the same"
 
 
 def test_the_effect_of_a_choice() -> None:
