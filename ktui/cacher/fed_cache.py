@@ -158,7 +158,7 @@ class FedCache:
             capacity=memory.ring.capacity,
             buffered=len(memory.ring),
             events=memory.events_received,
-            watchers=len(self.streams),
+            watchers=sum(not stream.cause for stream in self.streams),
             waiting=memory.freshness.waiting + self._probing,
             snapshots=len(memory.snapshots),
             loaded=reflector.loaded,
