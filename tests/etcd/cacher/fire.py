@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.cacher.requests import ListAnswer, WatchAnswer
+from ktui.cacher.requests import ListAnswer
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.kube.status import StatusError
@@ -16,47 +16,12 @@ from ktui.telemetry.bus import Bus
 from .conftest import Cluster
 from .link import Link
 from .shot_etcd import ShotEtcd
-from .truth import Seen, Truth
+from .truth import Truth
+from .watched import Watched
 
 # While etcd cannot be reached, or right after: not ready, storage unreachable, waited in vain.
 TRANSIENT = (429, 500, 503, 504)
 PATIENCE = 20.0  # seconds in which everything must have healed
-
-
-class Watched:
-    """A client's WATCH, read by a task of its own while `reading` is set."""
-
-    def __init__(self, since: int, colour: str, answer: WatchAnswer) -> None:
-        self.since = since
-        self.colour = colour
-        self.answer = answer
-        self.seen: list[Seen] = []
-        self.told_410 = False
-        self.reading = asyncio.Event()
-        self.reading.set()
-        self.task = asyncio.create_task(self._read())
-
-    @property
-    def ended(self) -> bool:
-        return bool(self.answer.stream.cause) or self.task.done()
-
-    async def _read(self) -> None:
-        async for batch in self.answer.batches():
-            for event in batch:
-                if event.type == "ERROR":
-                    assert b'"code":410' in event.line(), event.line()
-                    self.told_410 = True
-                else:
-                    assert event.object is not None
-                    self.seen.append((event.type, event.object.name, event.rv))
-            await self.reading.wait()
-
-    def check(self, owed: list[Seen]) -> None:
-        """Exactly the events after its revision, in order, once, as far as it has got."""
-        if self.task.done():
-            self.task.result()
-        assert self.seen == owed[: len(self.seen)], (self.since, self.colour, self.answer.stream.cause)
-        assert not (self.told_410 and self.seen)
 
 
 class Fire:

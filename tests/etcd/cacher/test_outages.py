@@ -15,9 +15,9 @@ from ktui.kube.status import StatusError
 from ktui.telemetry.bus import Bus
 
 from .conftest import Cluster, names
-from .fire import Watched
 from .link import Link
 from .shot_etcd import ShotEtcd
+from .watched import Watched
 
 pytestmark = pytest.mark.anyio
 
