@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -68,3 +70,25 @@ def sizes_of(children: Iterable[Child]) -> dict[str, Size]:
             before = found.get(child.resource, Size(0, 0))
             found[child.resource] = Size(before.count + child.count, before.bytes + child.bytes)
     return found
+
+
+Get = Callable[[str], Awaitable[Any]]
+"""Asks a running server for the JSON of a path."""
+
+
+async def ask_sizes(get: Get) -> dict[str, Size]:
+    """Sizes of everything that a ktui server's etcd holds. Raises SizesError for any other answer."""
+    found = []
+    for child in await _children(get, ""):
+        if child.resource or child.leaf or not child.prefix.endswith("/"):
+            found.append(child)
+        else:  # a group of prefixes: `services/`, custom resources
+            found += await _children(get, f"?prefix={quote(child.prefix)}")
+    return sizes_of(found)
+
+
+async def _children(get: Get, query: str) -> list[Child]:
+    try:
+        return msgspec.convert(await get(f"/ktui/v1/etcd/prefixes{query}"), Listing).children
+    except msgspec.ValidationError as error:
+        raise SizesError(f"is no ktui server: {error}") from None

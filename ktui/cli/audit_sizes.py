@@ -7,13 +7,11 @@ import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from ktui.audit.sizes import Child, Listing, Size, SizesError, parse_sizes, sizes_of
+from ktui.audit.sizes import Size, SizesError, ask_sizes, parse_sizes
 from ktui.cli.attach import attached_connection
 
 if TYPE_CHECKING:
-    from ktui.client.api import ApiClient
     from ktui.client.connection import Connection
 
 
@@ -49,32 +47,12 @@ def _from_file(name: str) -> dict[str, Size]:
 
 async def _ask(connection: Connection) -> dict[str, Size]:
     from ktui.client.api import ApiClient
+    from ktui.client.connection import ClientError
 
     client = ApiClient(connection)
     try:
-        return sizes_of(await _resources(client))
+        return await ask_sizes(client.get_json)
+    except SizesError as error:
+        raise ClientError(f"{connection.url} {error}") from None
     finally:
         await client.close()
-
-
-async def _resources(client: ApiClient) -> list[Child]:
-    """Prefixes that are a resource's; groups of them (`services/`, custom resources) are looked into."""
-    found = []
-    for child in await _children(client, ""):
-        if child.resource or child.leaf or not child.prefix.endswith("/"):
-            found.append(child)
-        else:
-            found += await _children(client, f"?prefix={quote(child.prefix)}")
-    return found
-
-
-async def _children(client: ApiClient, query: str) -> list[Child]:
-    import msgspec
-
-    from ktui.client.connection import ClientError
-
-    answer = await client.get_json(f"/ktui/v1/etcd/prefixes{query}")
-    try:
-        return msgspec.convert(answer, Listing).children
-    except msgspec.ValidationError as error:
-        raise ClientError(f"{client.connection.url} is no ktui server: {error}") from None

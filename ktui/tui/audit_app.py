@@ -34,6 +34,11 @@ class AuditApp(KtuiApp, inherit_bindings=False):
         self.audit = AuditScreen(reading, wish)
         self.install_screen(self.audit, "audit")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("filter", "sort", "sort_turn", "export"):
+            return self.audit.active_table() is not None
+        return super().check_action(action, parameters)
+
     @property
     def words(self) -> list[str]:
         """What can be typed after `:`."""

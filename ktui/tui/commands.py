@@ -10,6 +10,7 @@ from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
 from ktui.tui.model.in_hand import read_in_hand
 from ktui.tui.modes import MODES, find_mode
+from ktui.tui.open_audit import open_audit
 from ktui.tui.switching import read_rules
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def command_words(app: KtuiApp) -> list[str]:
     return [
         *names,
         *(word for word in _WORDS if len(word) > 1),
+        "audit ",
         *(f"theme {t.name}" for t in app.own_themes),
         *rules,
     ]
@@ -47,6 +49,8 @@ def run_command(app: KtuiApp, text: str) -> str:
         return ""
     if word == "theme":
         return _set_theme(app, rest.strip())
+    if word == "audit":
+        return open_audit(app, rest)
     if word == "kube":
         return _follow_rules(app, rest.strip())
     if word.startswith("/") or (word in _EXPLAIN and rest.strip()):

@@ -9,11 +9,12 @@ import pytest
 
 from ktui.audit.record import Request
 from ktui.tui.audit_app import AuditApp
+from ktui.tui.screens.audit import AuditScreen
 from ktui.tui.screens.audit.group_view import GroupView
 from ktui.tui.widgets.prompt import Prompt
 from tests.unit.audit.logs import audit_event
 
-from .asking import Snap, until, until_shown
+from .asking import Snap, asking_app, until, until_shown
 from .auditing import AT, HeldReading, audit_app, read, reading_then, write_log
 from .still import NORMAL, SMALL, WIDE, shown
 
@@ -227,6 +228,31 @@ async def test_a_log_without_reads_has_an_empty_table(tmp_path: Path) -> None:
         await until_shown(pilot, "no LIST of a stored resource")
         await pilot.press("enter", "t")
         await until_shown(pilot, "no line of an etcd's log")
+
+
+# Over the dashboard.
+
+
+async def test_the_dashboard_opens_an_audit_by_its_servers_rules_and_sizes(log: Path) -> None:
+    app = asking_app()
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press("colon", *f"audit {log}", "enter")
+        await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen.shown == "groups")
+        screen = app.screen
+        assert isinstance(screen, AuditScreen) and screen.report is not None
+        assert screen.report.kube_version == "1.36"
+        assert screen.report.sizes_from == "this server's etcd"
+        await pilot.press("v", "escape")
+        assert screen.shown == "groups"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is not screen)
+
+
+async def test_the_dashboard_says_that_a_log_is_not_there() -> None:
+    app = asking_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("colon", *"audit none.log", "enter")
+        await until_shown(pilot, "there is no file none.log")
 
 
 # What it looks like.

@@ -66,9 +66,11 @@ def parameters(group: GroupReport) -> str:
 
 
 def _selector(selector: str) -> str:
-    """`spec.nodeName=` reads `nodeName=…`: the part of the object goes without saying."""
+    """`spec.nodeName=` reads `nodeName=…`: the part of the object goes without saying; `app in` `app in (…)`."""
     short = selector.removeprefix("spec.").removeprefix("status.")
-    return f"{short}…" if short.endswith("=") else short
+    if short.endswith((" in", " notin")):
+        return f"{short} (…)"
+    return f"{short}…" if short.endswith(("=", "<", ">")) else short
 
 
 def later(group: GroupReport) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ def _histogram(took: Latency, width: int, height: int) -> list[Content]:
         ]
     counts = [count for _, count in buckets]
     number = max(len(integer(count)) for count in counts)
-    track = max(4, min(48, width - number - 24))
+    track = max(4, min(48, width - number - 26))
     drawn, below = [], 0.0
     for bound, count in buckets:
         marks = [name for name in ("p50", "p95", "p99") if below <= getattr(took, name) < bound]

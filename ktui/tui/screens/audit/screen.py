@@ -12,12 +12,14 @@ from textual.binding import Binding, BindingType
 
 from ktui.audit.report import Report
 from ktui.audit.versions import settable
+from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
 from ktui.tui import keys
 from ktui.tui.model.audit_lines import GroupLine
 from ktui.tui.model.audit_reading import Reading, Wish
 from ktui.tui.model.audit_versions import VersionLine
 from ktui.tui.model.audit_view import behaviour_in, nothing_recognised, read_text, unknown_text
+from ktui.tui.model.in_hand import InHand
 from ktui.tui.model.state import State
 from ktui.tui.screens.audit.group_view import GroupView
 from ktui.tui.screens.audit.groups_view import GroupsView
@@ -58,9 +60,10 @@ class AuditScreen(ModeScreen):
         Binding("escape", "leave", "back", id="audit.leave", tooltip="back to the groups"),
     ]  # fmt: skip
 
-    def __init__(self, reading: Reading, wish: Wish) -> None:
+    def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
         super().__init__()
         self.reading, self.wish = reading, wish
+        self.over = over  # another screen, to which escape comes back
         self.report: Report | None = None
         self.shown = "reading"
         self.ranking = False
@@ -86,10 +89,11 @@ class AuditScreen(ModeScreen):
         return self.query_one(SlowView)
 
     def active_table(self) -> VTable[Any] | None:
-        views: dict[str, GroupsView | VersionsView | SlowView] = {
-            "groups": self.groups, "versions": self.versions, "slow": self.slow
-        }  # fmt: skip
-        return views[self.shown].table if self.shown in views else None
+        if self.shown == "groups":
+            return self.groups.table
+        if self.shown == "versions":
+            return self.versions.table
+        return self.slow.table if self.shown == "slow" else None
 
     def object_in_hand(self) -> tuple[str, Any] | None:
         table = self.groups.table if self.shown == "group" else self.active_table()
@@ -99,6 +103,18 @@ class AuditScreen(ModeScreen):
         if isinstance(row, VersionLine):
             return f"LISTs under {row.version}", msgspec.to_builtins(row.share)
         return ("slow in etcd", msgspec.to_builtins(row)) if row is not None else None
+
+    def request_in_hand(self) -> InHand | None:
+        """The group's example, for the dashboard's Versions screen."""
+        group = self.groups.chosen if self.report is not None else None
+        if group is None:
+            return None
+        in_hand = InHand(group.verb.upper(), group.example, "the audit")
+        try:
+            in_hand.read()
+        except RequestError:
+            return None
+        return in_hand
 
     # Reading and ranking, in a thread.
 
@@ -188,10 +204,9 @@ class AuditScreen(ModeScreen):
             "newer": told,
             "what_was_read": self.report is not None,
             "stop": self.shown == "reading" and not self.ranking,
-            "leave": told and self.shown != "groups",
+            "leave": self.over or (told and self.shown != "groups"),
             "step": self.shown == "group",
             "panel": self.shown == "group",
-            "filter": self.active_table() is not None if self.is_mounted else True,
         }
         return wanted[action] if action in wanted else super().check_action(action, parameters)
 
@@ -199,7 +214,10 @@ class AuditScreen(ModeScreen):
         self.show_view("groups" if self.shown == name else name)
 
     def action_leave(self) -> None:
-        self.show_view("groups")
+        if self.shown in WITH and self.shown != "groups":
+            self.show_view("groups")
+        elif self.over:
+            self.app.pop_screen()
 
     def action_stop(self) -> None:
         self.reading.stop()

@@ -13,12 +13,15 @@ from ktui.tui.widgets.stacked import by_route, stacked
 _NOTHING: Cell = ("·", "$ink-faint")
 
 
-def _share(part: int, line: VersionLine) -> str:
-    return percent(part / line.requests) if line.requests else ""
-
-
 def _shared(part: int, line: VersionLine, style: str) -> Cell:
-    return (_share(part, line), style) if part else _NOTHING
+    return (short_percent(part / line.requests), style) if part else _NOTHING
+
+
+def short_percent(share: float) -> str:
+    """`81 %` in six cells; never 0 or 100 for what is not quite."""
+    if 0 < share < 0.005:
+        return "<1 %"
+    return ">99 %" if 0.995 < share < 1 else percent(share)
 
 
 def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
@@ -62,7 +65,7 @@ def _moves(line: VersionLine) -> Cell:
     runs: list[Run] = []
     for before, after, count in line.flows:
         old, new = audit_badge(before), audit_badge(after)
-        runs += [(f"{', ' if runs else ''}{percent(count / line.requests)} ", "$foreground")]
+        runs += [(f"{', ' if runs else ''}{short_percent(count / line.requests)} ", "$foreground")]
         runs += [(old.letter, old.style), ("→", "$ink-muted"), (new.letter, new.style)]
     return runs or ""
 

@@ -1,0 +1,117 @@
+"""What the audit's screens make of a report."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.audit.build import Question, build_report
+from ktui.audit.record import Request
+from ktui.audit.report import Report
+from ktui.audit.sizes import Size
+from ktui.audit.tally import Tally
+from ktui.audit.versions import versions_before, versions_from
+from ktui.kube.versions import behaviour_of
+from ktui.tui.model.audit_lines import group_lines, later, parameters, shape_runs
+from ktui.tui.model.audit_versions import gates_of, moved_between, share_under, version_lines
+from ktui.tui.model.audit_view import every_route, explanation_of
+from ktui.tui.screens.audit.version_columns import short_percent
+from ktui.tui.widgets.stacked import by_route, stacked
+from tests.unit.audit.logs import audit_event, moment
+
+AT = 1_787_475_354_330_000
+SIZES = {"pods": Size(1_000, 14_000_000), "namespaces": Size(10, 9_000)}
+
+
+def report_of(uris: dict[str, int], version: str = "1.30", sizes: dict[str, Size] | None = None) -> Report:
+    """`uris`: how often each was asked for."""
+    tally = Tally(moment(AT))
+    tally.open_file("log")
+    for uri, count in uris.items():
+        verb = "watch" if "watch=true" in uri else "list"
+        tally.feed([audit_event(Request(verb, uri, "x/1", "u", AT, 2_000, 200))] * count)
+    question = Question(versions_from(version, {}), sizes or {}, earlier=versions_before(version, {}))
+    return build_report(tally, question)
+
+
+@pytest.mark.parametrize(
+    ("uri", "reads"),
+    [
+        ("/api/v1/pods", "LIST pods ?rv unset"),
+        ("/api/v1/namespaces/a/pods?resourceVersion=0&limit=500", "LIST pods -n … ?rv=0 limit=500"),
+        ("/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", "LIST pods ?nodeName=… rv unset"),
+        ("/api/v1/pods?watch=true&resourceVersion=77", "WATCH pods ?rv=N"),
+        (
+            "/apis/apps/v1/deployments?resourceVersion=9&resourceVersionMatch=Exact",
+            "LIST deployments ?rv=N match=Exact",
+        ),
+    ],
+)
+def test_a_shape_reads_in_one_line(uri: str, reads: str) -> None:
+    group = report_of({uri: 1}).groups[0]
+    assert "".join(text for text, _ in shape_runs(group)) == reads
+
+
+def test_selectors_of_labels_keep_their_operators() -> None:
+    group = report_of({"/api/v1/pods?labelSelector=app+in+(a,b),!gone": 1}).groups[0]
+    assert parameters(group).startswith("app in ")
+
+
+def test_groups_are_measured_against_the_costliest() -> None:
+    report = report_of({"/api/v1/pods": 3, "/api/v1/pods?resourceVersion=0": 3}, sizes=SIZES)
+    first, second = group_lines(report)
+    assert first.share == 1.0 and first.cost == 2 * 3 * 14_000_000  # read, and looked at
+    assert second.cost == 3 * 14_000_000 and second.share == 0.5
+    assert later(first.group) == [("cache", "1.31")] and later(second.group) == []
+
+
+def test_versions_tell_their_flows_against_the_one_before() -> None:
+    report = report_of({"/api/v1/pods": 3, "/api/v1/pods?resourceVersion=0": 1}, sizes=SIZES)
+    lines = {line.version: line for line in version_lines(report)}
+    assert list(lines) == [f"1.{minor}" for minor in range(19, 38)]
+    assert lines["1.31"].flows == (("etcd", "cache", 3),)
+    assert [version for version, line in lines.items() if line.chosen] == ["1.30"]
+    assert all(not line.flows for version, line in lines.items() if version != "1.31")
+    assert lines["1.19"].before is None
+    assert lines["1.30"].bytes == (3 + 1) * 14_000_000
+
+
+def test_without_a_list_there_are_no_versions() -> None:
+    assert version_lines(report_of({"/api/v1/pods?watch=true&resourceVersion=77": 1})) == []
+
+
+@pytest.mark.parametrize(("before", "after"), [("1.30", "1.31"), ("1.31", "1.30"), ("1.19", "1.37")])
+def test_gates_are_named_in_both_directions_and_over_many_versions(before: str, after: str) -> None:
+    report = report_of({"/api/v1/pods": 3})
+    moved = moved_between(report, before, after)
+    assert gates_of(moved, before, after, report) == ["ConsistentListFromCache"]
+
+
+def test_shares_under_any_rules() -> None:
+    report = report_of({"/api/v1/pods": 3, "/api/v1/pods?resourceVersion=0": 1})
+    assert share_under(report, behaviour_of("1.30")) == (3, 4)
+    assert share_under(report, behaviour_of("1.31")) == (0, 4)
+    assert share_under(report, behaviour_of("1.31", {"ConsistentListFromCache": False})) == (3, 4)
+
+
+def test_the_walk_ends_where_the_report_says() -> None:
+    report = report_of({"/api/v1/pods": 1, "/api/v1/pods?resourceVersion=0": 1, "/api/v1/pods?limit=500": 1})
+    for group in report.groups:
+        assert explanation_of(group, report).decision.route.public == group.route
+        assert every_route(group)["1.30"] == group.route
+
+
+@given(st.lists(st.floats(0, 1e15), min_size=3, max_size=3), st.integers(3, 80))
+def test_a_stacked_bar_is_exactly_as_wide_as_asked(values: list[float], width: int) -> None:
+    runs = stacked(by_route(*values), width)
+    assert sum(len(text) for text, _ in runs) == width
+    letters = {text[0] for text, _ in runs} - {" "}
+    assert letters == {letter for letter, value in zip("EC!", values, strict=True) if value > 0}
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0 %"), (0.001, "<1 %"), (0.5, "50 %"), (0.999, ">99 %"), (1.0, "100 %")]
+)
+def test_short_percent(share: float, text: str) -> None:
+    assert short_percent(share) == text
