@@ -71,6 +71,11 @@ class Cacher:
         _took(obj, cached=True)
         return GetAnswer(obj, memory.rv, decision, decision.route.value)
 
+    def held(self, namespace: str | None, name: str) -> StoredObject | None:
+        """The object as the cache has it at the moment, None without one: where a write, which
+        etcd checks, may begin. kube-apiserver: cachedExistingObject of GuaranteedUpdate."""
+        return None if self.fed is None else self.fed.memory.store.get(self._key(namespace, name))
+
     async def list(self, request: ListRequest) -> ListAnswer:
         """A LIST, after the API's own validation of its options. Raises StatusError."""
         with reaching(self.resource, "list"):

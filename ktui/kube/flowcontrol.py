@@ -10,6 +10,7 @@ import math
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from ktui.kube.seats import priority_level_max
@@ -121,6 +122,7 @@ def _rules(minor: int) -> Iterator[_Rule]:
     return (rule for rule in _RULES if rule.first <= minor <= rule.last)
 
 
+@cache
 def _uid(resource: str, name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"flowcontrol.apiserver.k8s.io/{resource}/{name}"))
 

@@ -64,14 +64,16 @@ def duplicate_texts(paths: Iterable[str]) -> list[str]:
 
 def unknown_fields(sent: Any, stored: Any, path: str = "") -> list[str]:
     """Paths of members that storage does not keep although they hold something."""
+    if sent == stored:
+        return []
     if isinstance(sent, dict) and isinstance(stored, dict):
         found: list[str] = []
         for name, value in sent.items():
-            where = f"{path}.{name}" if path else name
-            if name in stored:
-                found += unknown_fields(value, stored[name], where)
-            elif not _empty(value):
-                found.append(where)
+            if name not in stored:
+                if not _empty(value):
+                    found.append(f"{path}.{name}" if path else name)
+            elif isinstance(value, dict | list):
+                found += unknown_fields(value, stored[name], f"{path}.{name}" if path else name)
         return found
     if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
         pairs = enumerate(zip(sent, stored, strict=True))

@@ -46,10 +46,13 @@ async def apply_change(
         new["metadata"]["resourceVersion"] = str(old.rv)
         await writing.answer_tree(call, new, form)
         return
-    store = server.cacher(context.resource).store
+    cacher = server.cacher(context.resource)
+    store = cacher.store
     where = context.namespace or None
     try:
-        stored = await store.update(where, context.name, compute, ttl=ttl_of(server, context.resource))
+        held = cacher.held(where, context.name)
+        ttl = ttl_of(server, context.resource)
+        stored = await store.update(where, context.name, compute, cached=held, ttl=ttl)
     except _Finished as finished:
         # Nothing holds the object any more: it is deleted instead of written.
         await store.delete(where, context.name, resource_version=finished.resource_version)
