@@ -21,6 +21,9 @@ from .watched import Watched
 
 # While etcd cannot be reached, or right after: not ready, storage unreachable, waited in vain.
 TRANSIENT = (429, 500, 503, 504)
+WRITES = ("put", "delete", "burst", "put_leased", "put_and_revoke", "compact")
+WATCHES = ("watch", "watch_list")
+WATCH_LIST = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 PATIENCE = 20.0  # seconds in which everything must have healed
 
 
@@ -37,6 +40,7 @@ class Fire:
         self._compacted = 0
         self._newest_any = 0
         self._watches: list[Watched] = []
+        self._watch_lists: list[tuple[Watched, int]] = []
         self._reads: set[asyncio.Task[None]] = set()
         self._answers: list[tuple[str, int, str, dict[str, int]]] = []
 
@@ -57,9 +61,18 @@ class Fire:
 
     async def do(self, step: str, *arguments: Any) -> None:
         """One step by its name; an outage that does not let it happen is over."""
-        if step in ("put", "delete", "burst", "put_leased", "put_and_revoke", "compact", "watch"):
+        if step in (
+            "put",
+            "delete",
+            "burst",
+            "put_leased",
+            "put_and_revoke",
+            "compact",
+            "watch",
+            "watch_list",
+        ):
             self.resume()
-        if step == "watch":
+        if step in ("watch", "watch_list"):
             self.restore()
         done = getattr(self, step)(*arguments)
         if done is not None:
@@ -182,15 +195,27 @@ class Fire:
 
     async def watch(self, fraction: float, colour: str) -> None:
         since = self._past(fraction)
+        await self._watch(since, f"resourceVersion={since}", colour)
+
+    async def watch_list(self, colour: str) -> None:
+        """A WATCH that begins with everything that there is, not older than the last acknowledged write."""
+        if self._cluster.settings.behaviour.watch_list:
+            acknowledged = self._acknowledged
+            watched = await self._watch(None, WATCH_LIST, colour)
+            if watched is not None:
+                self._watch_lists.append((watched, acknowledged))
+
+    async def _watch(self, since: int | None, query: str, colour: str) -> Watched | None:
         selector = f"&labelSelector=colour%3D{colour}" if colour else ""
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._fed.ready()
-                answer = await self._cluster.watch(f"resourceVersion={since}{selector}")
+                answer = await self._cluster.watch(f"{query}{selector}")
         except StatusError as error:
             assert error.code in TRANSIENT, error
-            return
+            return None
         self._watches.append(Watched(since, colour, answer))
+        return self._watches[-1]
 
     def stop_reading(self, index: int) -> None:
         if self._watches:
@@ -213,12 +238,14 @@ class Fire:
         await self._truth.sync(max([self._acknowledged, *self._seen_anywhere()]))
         self._check_answers()
         for watched in self._watches:
-            watched.check(self._truth.owed(watched.since, watched.colour))
+            watched.check(self._truth)
+        self._check_watch_lists()
 
     def _seen_anywhere(self) -> Iterator[int]:
         """Revisions that a client has got to see: leases expire whenever they like."""
         yield from (rv for _, rv, _, _ in self._answers)
         yield from (watched.seen[-1][2] for watched in self._watches if watched.seen)
+        yield from (watched.since or 0 for watched in self._watches)
 
     def _check_any(self) -> None:
         """What LISTs with resourceVersion 0 are given: at once, whatever is wrong with etcd."""
@@ -235,6 +262,13 @@ class Fire:
             colour = query.partition("colour%3D")[2].partition("&")[0]
             assert found == self._truth.coloured(rv, colour), (origin, rv)
         self._answers.clear()
+
+    def _check_watch_lists(self) -> None:
+        for watched, acknowledged in self._watch_lists:
+            if watched.since is not None:
+                assert watched.since >= acknowledged
+                assert watched.initial == self._truth.coloured(watched.since, watched.colour)
+        self._watch_lists = [each for each in self._watch_lists if each[0].since is None]
 
     async def _wait_for_reads(self) -> None:
         if self._reads:
@@ -253,8 +287,7 @@ class Fire:
         await self.check()
         async with asyncio.timeout(PATIENCE):
             for watched in self._watches:
-                owed = self._truth.owed(watched.since, watched.colour)
-                while not watched.ended and len(watched.seen) < len(owed):
+                while watched.behind(self._truth):
                     await asyncio.sleep(0.001)
                 if watched.ended:
                     await watched.task

@@ -82,6 +82,7 @@ CLIENTS = st.one_of(
     step("read_at_least", FRACTIONS),
     step("watch", FRACTIONS, st.sampled_from(["", "red", "blue"])),
     step("watch", FRACTIONS, st.sampled_from(["", "red", "blue"])),
+    step("watch_list", st.sampled_from(["", "red", "blue"])),
     step("stop_reading", st.integers(0, 3)),
     step("go_on_reading"),
     step("switch", VERSIONS),

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import asyncio
 
+from ktui.cacher.events import OutEvent
 from ktui.cacher.requests import WatchAnswer
 
-from .truth import Seen
+from .truth import Seen, Truth
 
 
 class Watched:
-    """Read by a task of its own while `reading` is set."""
+    """Read by a task of its own while `reading` is set.
 
-    def __init__(self, since: int, colour: str, answer: WatchAnswer) -> None:
+    `since` None: a WATCH with initial events. They go to `initial`, and the bookmark
+    that ends them says what `since` is.
+    """
+
+    def __init__(self, since: int | None, colour: str, answer: WatchAnswer) -> None:
         self.since = since
         self.colour = colour
         self.answer = answer
+        self.initial: dict[str, int] = {}
         self.seen: list[Seen] = []
-        self.told_410 = False
+        self.told = b""  # the error that the stream consists of
         self.reading = asyncio.Event()
         self.reading.set()
         self.task = asyncio.create_task(self._read())
@@ -26,20 +32,42 @@ class Watched:
     def ended(self) -> bool:
         return bool(self.answer.stream.cause) or self.task.done()
 
+    @property
+    def told_410(self) -> bool:
+        return b'"code":410' in self.told
+
     async def _read(self) -> None:
         async for batch in self.answer.batches():
             for event in batch:
-                if event.type == "ERROR":
-                    assert b'"code":410' in event.line(), event.line()
-                    self.told_410 = True
-                else:
-                    assert event.object is not None
-                    self.seen.append((event.type, event.object.name, event.rv))
+                self._take(event)
             await self.reading.wait()
 
-    def check(self, owed: list[Seen]) -> None:
-        """Exactly the events after its revision, in order, once, as far as it has got."""
+    def _take(self, event: OutEvent) -> None:
+        if event.type == "ERROR":
+            self.told = event.line()
+        elif event.object is None:
+            assert self.since is None, "a bookmark that nobody asked for"
+            self.since = event.rv
+        elif self.since is None:
+            assert (event.type, event.rv) == ("ADDED", event.object.rv)
+            self.initial[event.object.name] = event.rv
+        else:
+            self.seen.append((event.type, event.object.name, event.rv))
+
+    def check(self, truth: Truth) -> None:
+        """What there was, then exactly the events after it, in order, once, as far as it has got."""
         if self.task.done():
             self.task.result()
-        assert self.seen == owed[: len(self.seen)], (self.since, self.colour, self.answer.stream.cause)
-        assert not (self.told_410 and self.seen)
+        if self.told:
+            # Too old; or initial events that had to wait too long for the cache.
+            assert self.told_410 or (self.since is None and b'"code":504' in self.told), self.told
+            assert not self.seen
+        elif self.since is not None:
+            owed = truth.owed(self.since, self.colour)
+            assert self.seen == owed[: len(self.seen)], (self.since, self.colour, self.answer.stream.cause)
+
+    def behind(self, truth: Truth) -> bool:
+        """Whether it is still owed something."""
+        if self.ended:
+            return False
+        return self.since is None or len(self.seen) < len(truth.owed(self.since, self.colour))
