@@ -16,6 +16,7 @@ from tests.unit.audit.logs import audit_event
 
 from .asking import Snap, asking_app, until, until_shown
 from .auditing import AT, HeldReading, audit_app, read, reading_then, write_log
+from .fake_server import FakeServer
 from .still import NORMAL, SMALL, WIDE, shown
 
 pytestmark = pytest.mark.anyio
@@ -234,7 +235,10 @@ async def test_a_log_without_reads_has_an_empty_table(tmp_path: Path) -> None:
 
 
 async def test_the_dashboard_opens_an_audit_by_its_servers_rules_and_sizes(log: Path) -> None:
-    app = asking_app()
+    server = FakeServer()
+    top = "/ktui/v1/etcd/prefixes"
+    server.answers = {**server.answers, top: server.answers[f"{top}?prefix=/registry/"]}
+    app = asking_app(server)
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press("colon", *f"audit {log}", "enter")
         await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen.shown == "groups")

@@ -66,7 +66,7 @@ def parameters(group: GroupReport) -> str:
 
 
 def _selector(selector: str) -> str:
-    """`spec.nodeName=` reads `nodeName=…`: the part of the object goes without saying; `app in` `app in (…)`."""
+    """`spec.nodeName=` reads `nodeName=…`: the part of the object goes without saying."""
     short = selector.removeprefix("spec.").removeprefix("status.")
     if short.endswith((" in", " notin")):
         return f"{short} (…)"
