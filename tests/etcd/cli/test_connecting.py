@@ -23,9 +23,10 @@ CONFIG_MAP = (
 
 
 async def furnish(config: EtcdConfig, prefix: str = "/registry") -> None:
-    """A namespace `default`, and one ConfigMap."""
+    """The namespaces `default` and `shop`, and one ConfigMap."""
     client = await EtcdClient.connect(config, Bus())
-    await client.create(f"{prefix}/namespaces/default".encode(), NAMESPACE % b"default")
+    for name in ("default", "shop"):
+        await client.create(f"{prefix}/namespaces/{name}".encode(), NAMESPACE % name.encode())
     await client.create(f"{prefix}/configmaps/shop/c".encode(), CONFIG_MAP % b"c")
     await client.close()
 
