@@ -47,9 +47,14 @@ class Burdens:
         return max((b.objects for b in self.each), default=0) > MANY_OBJECTS or self.bytes > MANY_BYTES
 
 
-async def burdens_of(client: ApiClient, paths: Sequence[str], world: World) -> Burdens:
-    """Sized by pages of one; a collection that several LISTs go over is sized once. Raises ClientError."""
-    sizes: dict[str, tuple[int, float]] = {}
+async def burdens_of(
+    client: ApiClient, paths: Sequence[str], world: World, sizes: dict[str, tuple[int, float]] | None = None
+) -> Burdens:
+    """Sized by pages of one, each collection once; `sizes` (objects, bytes of one) learns them by path.
+
+    Raises ClientError.
+    """
+    sizes = {} if sizes is None else sizes
     found = []
     for path in paths:
         if not is_unbounded(path, world):

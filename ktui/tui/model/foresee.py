@@ -67,7 +67,7 @@ def foresee(row: RequestRow, state: State) -> Outlook:
     cache = routing_state(row.started.resource, state)
     return Outlook(
         versions=versions_of(request, cache, now),
-        cheaper=tuple(_cheaper(row.target, advice) for advice in advise(request, cache, now)),
+        cheaper=tuple(cheaper_of(row.target, advice) for advice in advise(request, cache, now)),
     )
 
 
@@ -77,7 +77,7 @@ def server_behaviour(state: State) -> Behaviour:
     return behaviour_of(server.kube_version, server.feature_gates) if server is not None else behaviour_of()
 
 
-def _cheaper(target: str, advice: Advice) -> Cheaper:
+def cheaper_of(target: str, advice: Advice) -> Cheaper:
     change = _change(target, advice.path)
     # "add resourceVersion=0 — resourceVersion=0 answers …" says it twice.
     return Cheaper(change, advice.why.removeprefix(f"{change.split(' ')[-1]} "), advice.decision.route.value)

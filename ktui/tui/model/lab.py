@@ -1,15 +1,23 @@
-"""The LIST that is being composed: its fields, its path, the forms of a race."""
+"""The LIST that is being composed: its fields, its path, other forms of the same question."""
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
+from ktui.kube.query import first_values
+from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.resources import Resource
 
 # Legal unescaped in a query value (RFC 3986) and easier to read so: app=web,tier!=db
 _READABLE = "=,!():/@.-_~"
+# The WATCH of a client-go reflector that streams; without an end of its own it would never leave.
+_WATCH_LIST = (
+    ("watch", "1"),
+    ("sendInitialEvents", "true"),
+    ("allowWatchBookmarks", "true"),
+    ("timeoutSeconds", "60"),
+)
 PAGE = 500  # what kubectl asks for by default
 ACCEPTS = {
     "json": "application/json",
@@ -34,6 +42,7 @@ class ListForm:
     continue_token: str = ""
     accept: str = "json"
     kube_version: str = ""  # rules of the prediction; empty: those of the server
+    stream: bool = False  # as a WatchList: a WATCH whose initial events are the answer
 
     @property
     def query(self) -> str:
@@ -45,6 +54,7 @@ class ListForm:
             ("continue", self.continue_token),
             ("resourceVersion", self.resource_version),
             ("resourceVersionMatch", self.match),
+            *(_WATCH_LIST if self.stream else ()),
         )
         return "&".join(f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters if value)
 
@@ -76,22 +86,34 @@ class RaceForm:
     all_pages: bool = False
 
 
-def race_forms(form: ListForm, current_rv: int) -> list[RaceForm]:
-    """Six ways to ask what `form` asks; `current_rv` is where NotOlderThan and Exact are put."""
+def race_forms(form: ListForm, current_rv: int, namespace: str = "") -> list[RaceForm]:
+    """Eight ways to ask what `form` asks, where they apply.
+
+    `current_rv` is where NotOlderThan and Exact are put (0: unknown, they are left out),
+    `namespace` the one to narrow a LIST of all namespaces to.
+    """
     plain = replace(form, resource_version="", match="", limit="", continue_token="")
     at = replace(plain, resource_version=str(current_rv))
     page = form.limit if form.pages else str(PAGE)
-    return [
+    races = [
         RaceForm("unset", plain),
         RaceForm("rv=0", replace(plain, resource_version="0")),
         RaceForm(f"pages of {page}", replace(plain, limit=page), all_pages=True),
-        RaceForm("NotOlderThan", replace(at, match="NotOlderThan")),
-        RaceForm("Exact", replace(at, match="Exact")),
-        _sixth(form, plain),
     ]
+    if current_rv:
+        races += [
+            RaceForm("NotOlderThan", replace(at, match="NotOlderThan")),
+            RaceForm("Exact", replace(at, match="Exact")),
+        ]
+    races.append(RaceForm("WatchList", replace(plain, match="NotOlderThan", stream=True)))
+    if form.namespace:
+        races.append(RaceForm("all namespaces", replace(plain, namespace="")))
+    elif namespace:
+        races.append(RaceForm(f"in {namespace}", replace(plain, namespace=namespace)))
+    return [*races, _last(form, plain)]
 
 
-def _sixth(form: ListForm, plain: ListForm) -> RaceForm:
+def _last(form: ListForm, plain: ListForm) -> RaceForm:
     """What the selector saves, or else what leaving out spec and status saves."""
     if form.label_selector or form.field_selector:
         return RaceForm("no selector", replace(plain, label_selector="", field_selector=""))
@@ -99,13 +121,23 @@ def _sixth(form: ListForm, plain: ListForm) -> RaceForm:
     return RaceForm("whole objects" if other == "json" else "metadata only", replace(plain, accept=other))
 
 
-def as_curl(path: str, form: ListForm) -> str:
-    """For a shell in which SERVER, TOKEN and CA are set: no secret is shown."""
-    words = ['--cacert "$CA" -H "Authorization: Bearer $TOKEN"']
-    if form.accept != "json":
-        words.append(f"-H {shlex.quote(f'Accept: {form.accept_header}')}")
-    return f'curl -sS {" ".join(words)} "$SERVER"{shlex.quote(path)}'
+def form_of(path: str, form: ListForm) -> ListForm:
+    """`form` with the options and the namespace that `path` names, for one that was rewritten."""
+    plain, query = split_url(path)
+    values = first_values(query)
+    return replace(
+        form,
+        namespace=parse_path(plain).namespace,
+        label_selector=values.get("labelSelector", ""),
+        field_selector=values.get("fieldSelector", ""),
+        resource_version=values.get("resourceVersion", ""),
+        match=values.get("resourceVersionMatch", ""),
+        limit=values.get("limit", ""),
+        continue_token=values.get("continue", ""),
+        stream="sendInitialEvents" in values,
+    )
 
 
-def as_kubectl(path: str) -> str:
-    return f"kubectl get --raw {shlex.quote(path)}"
+def next_page(form: ListForm, token: str) -> ListForm:
+    """The form that goes on from `token`: the token pins the revision, so none may be named beside it."""
+    return replace(form, continue_token=token, resource_version="", match="")

@@ -5,94 +5,95 @@ No screen: whoever draws asks for `results` when it paints.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
-from ktui.client.api import Fired
 from ktui.client.connection import ClientError
-from ktui.kube.resources import ResourceTable
-from ktui.telemetry.events import RequestFinished
-from ktui.tui.model.lab import ListForm, RaceForm, path_of
-from ktui.tui.model.lab_result import LabResult, accounted, answered
+from ktui.client.measure import Question
+from ktui.client.target import Target
+from ktui.tui.model.lab import RaceForm
+from ktui.tui.model.lab_figures import NOTHING, Figures
+from ktui.tui.model.lab_result import LabResult
 
-# A page of so many objects is kept for its continue token; a body that may be larger is only counted.
-KEPT_LIMIT = 5_000
-
-
-class Firing(Protocol):
-    """The part of ApiClient that the bench needs."""
-
-    async def fire(
-        self, path: str, *, headers: Any = None, keep_body: bool = False, on_bytes: Any = None
-    ) -> Fired: ...
+PREVIOUS = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One form to fire, and the public route foreseen for it."""
+    """One form to fire and what is foreseen of it.
+
+    `dear` is the number of the result that it undercuts, PREVIOUS: of the one fired before it.
+    """
 
     race: RaceForm
     path: str
-    predicted: str
+    foreseen: Figures = NOTHING
+    dear: int = 0
 
 
 class Bench:
     """Results in the order in which they were fired; at most one request is out at a time."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.time,
+        done: Callable[[LabResult], None] = lambda result: None,
+    ) -> None:
+        """`done` is told of each result that was answered."""
         self.results: list[LabResult] = []
         self.running = False
         self.streamed = 0  # bytes of the answer that is coming in
+        self._clock = clock
+        self._done = done
         self._number = 0
 
-    async def run(self, client: Firing, shots: Sequence[Shot], table: ResourceTable) -> None:
-        """Fire every shot; an unreachable server ends the run, an error answer does not."""
+    def recall(self, past: Iterable[LabResult]) -> None:
+        """Begin with the results of earlier lives."""
+        self.results = [replace(result, past=True) for result in past]
+        self._number = max((result.number for result in self.results), default=0)
+
+    async def run(self, target: Target, shots: Sequence[Shot], server: str = "") -> None:
+        """Fire every shot; an unreachable server ends the run (ClientError), an error answer does not."""
         self.running = True
         try:
             for shot in shots:
-                await self._fire(client, shot, table)
+                await self._fire(target, shot, server)
         finally:
             self.running = False
             self._settle()
 
-    async def _fire(self, client: Firing, shot: Shot, table: ResourceTable) -> None:
-        form, path = shot.race.form, shot.path
-        result = self._begin(shot)
-        while path:
-            self.streamed = 0
-            try:
-                fired = await client.fire(
-                    path,
-                    headers={"Accept": form.accept_header},
-                    keep_body=_kept(form) or shot.predicted == "none",
-                    on_bytes=self._count,
-                )
-            except ClientError as error:
-                self._put(replace(result, error=str(error), pending=False))
-                raise
-            result = answered(result, fired)
-            path = self._next_path(shot, result, table)
-            result = replace(result, pending=bool(path))
-            self._put(result)
+    async def _fire(self, target: Target, shot: Shot, server: str) -> None:
+        result = self._begin(shot, server)
+        form = shot.race.form
+        question = Question(shot.path, shot.race.all_pages, accept=form.accept_header)
+        self.streamed = 0
+        try:
+            measured = await target.measure(question, self._count)
+        except ClientError as error:
+            self._put(replace(result, error=str(error), pending=False))
+            raise
+        result = replace(result, measured=measured, pending=False)
+        self._put(result)
+        self._done(result)
 
-    def _next_path(self, shot: Shot, result: LabResult, table: ResourceTable) -> str:
-        resource = table.by_name(shot.race.form.resource)
-        if not (shot.race.all_pages and result.ok and result.continue_token and resource):
-            return ""
-        return path_of(next_page(shot.race.form, result.continue_token), resource)
+    def result(self, number: int) -> LabResult | None:
+        return next((result for result in self.results if result.number == number), None)
 
-    def _count(self, size: int) -> None:
-        self.streamed = size
+    def _count(self, chunk: bytes) -> None:
+        self.streamed += len(chunk)
 
-    def _begin(self, shot: Shot) -> LabResult:
+    def _begin(self, shot: Shot, server: str) -> LabResult:
         self._number += 1
         result = LabResult(
             number=self._number,
             label=shot.race.label,
             path=shot.path,
             form=shot.race.form,
-            predicted=shot.predicted,
+            foreseen=shot.foreseen,
+            server=server,
+            at=self._clock(),
+            dear=self._number - 1 if shot.dear == PREVIOUS else shot.dear,
             pending=True,
         )
         self.results.append(result)
@@ -108,23 +109,6 @@ class Bench:
             for old in self.results
         ]
 
-    def account(self, finished: Callable[[int], RequestFinished | None]) -> None:
-        """Complete results with what telemetry tells of their requests by now."""
-        self.results = [
-            accounted(result, [event for each in result.request_ids if (event := finished(each)) is not None])
-            if result.measures.etcd_keys is None and not result.pending
-            else result
-            for result in self.results
-        ]
-
     def clear(self) -> None:
+        """Forget what has ended."""
         self.results = [result for result in self.results if result.pending]
-
-
-def next_page(form: ListForm, token: str) -> ListForm:
-    """The form that goes on from `token`: the token pins the revision, so none may be named beside it."""
-    return replace(form, continue_token=token, resource_version="", match="")
-
-
-def _kept(form: ListForm) -> bool:
-    return form.pages and int(form.limit) <= KEPT_LIMIT

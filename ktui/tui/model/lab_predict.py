@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from ktui.client.foresight import World
 from ktui.kube import seats
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.resources import Resource, ResourceTable
@@ -15,6 +16,7 @@ from ktui.kube.versions import DEFAULT_VERSION, Behaviour, BehaviourError, behav
 from ktui.tui.model import foresee
 from ktui.tui.model.foresee import Foreseen
 from ktui.tui.model.lab import ListForm, path_of
+from ktui.tui.model.lab_figures import Figures, figures_of
 from ktui.tui.model.state import State
 
 # Which field a refusal is about, by the id of its reason.
@@ -52,6 +54,7 @@ class Prediction:
     seats: int | None = None  # None: the resource's size is not known
     problem: Problem | None = None
     versions: tuple[Foreseen, ...] = ()
+    figures: Figures | None = None
 
     @property
     def route(self) -> str:
@@ -61,8 +64,30 @@ class Prediction:
         return self.explanation.decision.route.public
 
 
-def predict(form: ListForm, table: ResourceTable, state: State, version: str = "") -> Prediction:
-    """Predict `form` under the rules of `version` (default: those of the form, else of the server)."""
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A kube-apiserver that the dashboard has no telemetry of; `sizes` by path, as far as they were asked."""
+
+    world: World
+    sizes: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def size(self, collection: str) -> tuple[int, int] | None:
+        """Objects of a collection and their bytes, as JSON."""
+        found = self.sizes.get(collection)
+        return (found[0], round(found[0] * found[1])) if found is not None else None
+
+
+def predict(
+    form: ListForm,
+    table: ResourceTable,
+    state: State,
+    version: str = "",
+    elsewhere: Elsewhere | None = None,
+) -> Prediction:
+    """Predict `form` under the rules of `version` (default: those of the form, else of the server).
+
+    The server is ktui's own, as `state` knows it, or the one `elsewhere`.
+    """
     resource = table.by_name(form.resource)
     if resource is None:
         return Prediction(problem=Problem(0, "", _unknown(form.resource), "resource"))
@@ -70,20 +95,27 @@ def predict(form: ListForm, table: ResourceTable, state: State, version: str = "
     if problem := _selector_problem(form, resource):
         return Prediction(path, problem=problem)
     try:
-        server = foresee.server_behaviour(state)
+        server = elsewhere.world.behaviour if elsewhere else foresee.server_behaviour(state)
         wanted = version or form.kube_version
         behaviour = behaviour_of(wanted) if wanted else server
-        request = parse_request(path, "list")
+        request = parse_request(path, "watch" if form.stream else "list")
     except (RequestError, BehaviourError) as error:
         return Prediction(path, problem=Problem(0, "", str(error)))
-    cache = routing_state(state, resource.id)
+    if elsewhere:
+        cache, size = elsewhere.world.routing_state(resource.id), elsewhere.size(resource.path)
+        progress = elsewhere.world.progress
+    else:
+        cache, size = routing_state(state, resource.id), size_of(state, resource.id)
+        progress = _progress(state)
     explanation = explain(request, cache, behaviour)
+    seats_taken = seats_for(request, behaviour, size, progress=progress)
     return Prediction(
         path,
         explanation,
-        estimated_seats(request, behaviour, state, resource.id),
+        seats_taken,
         _problem(explanation),
         foresee.versions_of(request, cache, server),
+        figures_of(explanation, size[0] if size else None, seats_taken),
     )
 
 
@@ -128,8 +160,18 @@ def _problem(explanation: Explanation) -> Problem | None:
 
 
 def estimated_seats(request: ReadRequest, behaviour: Behaviour, state: State, resource_id: str) -> int | None:
-    """Seats of a LIST by the number and size of the stored objects; None where those are not known."""
-    size = _size(state, resource_id)
+    """Seats of a read by the number and size of the stored objects; None where those are not known."""
+    return seats_for(request, behaviour, size_of(state, resource_id), progress=_progress(state))
+
+
+def _progress(state: State) -> bool:
+    return state.server is None or state.server.progress != "unsupported"
+
+
+def seats_for(
+    request: ReadRequest, behaviour: Behaviour, size: tuple[int, int] | None, *, progress: bool
+) -> int | None:
+    """Seats of a LIST or WATCH of so many objects and bytes."""
     if size is None or request.refusal is not None:
         return None
     objects, stored = size
@@ -144,15 +186,17 @@ def estimated_seats(request: ReadRequest, behaviour: Behaviour, state: State, re
             options.resource_version_match,
             options.limit,
             continued=bool(options.continue_),
-            progress=state.server is None or state.server.progress != "unsupported",
+            progress=progress,
         ),
         selectors=not (request.labels.empty and request.fields.empty),
         single=bool(request.required_name),
     )
+    if request.verb == "watch":
+        return seats.watch_seats(behaviour, work, options.resource_version, options.send_initial_events)
     return seats.list_seats(behaviour, work)
 
 
-def _size(state: State, resource_id: str) -> tuple[int, int] | None:
+def size_of(state: State, resource_id: str) -> tuple[int, int] | None:
     """Objects and bytes of a resource: from its cache, else from what was counted in etcd."""
     row = state.caches.get(resource_id)
     if row is not None and row.live:

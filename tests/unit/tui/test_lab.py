@@ -1,6 +1,5 @@
-"""The composed LIST: paths, targets, race forms, command lines."""
+"""The composed LIST: paths, race forms, and back from a path."""
 
-import shlex
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.tui.model.lab import ListForm, as_curl, as_kubectl, path_of, race_forms
+from ktui.tui.model.lab import ListForm, form_of, path_of, race_forms
 
 
 def resource(name: str) -> Resource:
@@ -54,9 +53,9 @@ def test_whatever_is_typed_arrives_as_typed(labels: str, fields: str) -> None:
     ]
 
 
-def test_a_race_asks_one_question_in_six_ways() -> None:
+def test_a_race_asks_one_question_in_eight_ways() -> None:
     form = ListForm(label_selector="app=web", limit="100", resource_version="5", continue_token="abc")
-    labels = {race.label: path_of(race.form, PODS) for race in race_forms(form, 77)}
+    labels = {race.label: path_of(race.form, PODS) for race in race_forms(form, 77, "team-00")}
     base = "/api/v1/pods?labelSelector=app=web"
     assert labels == {
         "unset": base,
@@ -64,9 +63,17 @@ def test_a_race_asks_one_question_in_six_ways() -> None:
         "pages of 100": f"{base}&limit=100",
         "NotOlderThan": f"{base}&resourceVersion=77&resourceVersionMatch=NotOlderThan",
         "Exact": f"{base}&resourceVersion=77&resourceVersionMatch=Exact",
+        "WatchList": f"{base}&resourceVersionMatch=NotOlderThan&watch=1&sendInitialEvents=true"
+        "&allowWatchBookmarks=true&timeoutSeconds=60",
+        "in team-00": "/api/v1/namespaces/team-00/pods?labelSelector=app=web",
         "no selector": "/api/v1/pods",
     }
     assert [race.label for race in race_forms(form, 77) if race.all_pages] == ["pages of 100"]
+
+
+def test_a_race_leaves_out_what_it_cannot_ask() -> None:
+    labels = [race.label for race in race_forms(ListForm(namespace="a"), 0)]
+    assert labels == ["unset", "rv=0", "pages of 500", "WatchList", "all namespaces", "metadata only"]
 
 
 def test_without_a_selector_the_race_leaves_out_spec_and_status() -> None:
@@ -74,10 +81,11 @@ def test_without_a_selector_the_race_leaves_out_spec_and_status() -> None:
     assert race_forms(ListForm(accept="metadata"), 1)[-1].form.accept == "json"
 
 
-def test_command_lines_keep_the_shell_out_of_it() -> None:
-    path = path_of(ListForm(label_selector="a=$(reboot)"), PODS)
-    assert shlex.split(as_kubectl(path)) == ["kubectl", "get", "--raw", path]
-    curl = as_curl(path, ListForm(accept="table"))
-    words = shlex.split(curl)
-    assert words[-1] == f"$SERVER{path}"
-    assert "Accept: application/json;as=Table;v=v1;g=meta.k8s.io" in words
+@given(
+    st.sampled_from(["", "team-00"]), st.sampled_from(["", "a=b,c in (d,e)"]), st.sampled_from(["", "0", "7"])
+)
+def test_a_path_that_was_rewritten_becomes_a_form_again(namespace: str, labels: str, rv: str) -> None:
+    form = ListForm(
+        namespace=namespace, label_selector=labels, resource_version=rv, limit="5", accept="table"
+    )
+    assert form_of(path_of(form, PODS), ListForm(accept="table")) == form

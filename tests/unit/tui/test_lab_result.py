@@ -1,52 +1,36 @@
-"""What comes back: over HTTP, and by telemetry."""
+"""Results: what they say of themselves, what a cheaper form saves, and where they are kept."""
 
-import json
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from ktui.client.api import Fired
-from ktui.telemetry.events import RequestFinished
+from ktui.client.measured import Measured
+from ktui.tui import lab_history
+from ktui.tui.lab_history import LabHistory
 from ktui.tui.model.lab import ListForm
-from ktui.tui.model.lab_result import LabResult, accounted, answered, read_answer
-
-PENDING = LabResult(
-    number=1, label="fired", path="/api/v1/pods", form=ListForm(), predicted="cache", pending=True
-)
+from ktui.tui.model.lab_figures import Figures, Span
+from ktui.tui.model.lab_result import LabResult, saving
 
 
-def fired(status: int = 200, route: str = "cache", body: bytes | None = None, request: int = 7) -> Fired:
-    return Fired(
-        path="/api/v1/pods",
+def measured(status: int = 200, route: str = "cache", **counters: int) -> Measured:
+    return Measured(
+        "/api/v1/pods",
         status=status,
-        headers={
-            "x-ktui-route": route,
-            "x-ktui-reason": "c.any any version will do",
-            "x-ktui-cost": "fetched=20, evaluated=20, returned=3, etcd_gets=0, etcd_lists=0, seats=8",
-            "x-ktui-request-id": str(request),
-        },
-        body_bytes=1000,
-        first_byte_ms=1.5,
+        route=route,
+        first_route=route,
+        pages=1,
+        seats=10,
+        body_bytes=1_000,
         total_ms=4.0,
-        body=body,
+        counters=counters,
     )
 
 
-def page(token: str = "", rv: str = "90") -> bytes:
-    meta = {"resourceVersion": rv, "continue": token, "remainingItemCount": 3}
-    return json.dumps({"kind": "PodList", "metadata": meta, "items": [{"metadata": {"name": "a"}}]}).encode()
-
-
-def test_an_answer_is_measured_from_both_sides() -> None:
-    result = answered(PENDING, fired(body=page("next")))
-    assert (result.route, result.reason_id, result.reason) == ("cache", "c.any", "any version will do")
-    assert (result.rv, result.continue_token, result.remaining) == ("90", "next", 3)
-    measures = result.measures
-    assert (measures.bytes, measures.ms, measures.first_byte_ms) == (1000, 4.0, 1.5)
-    assert (measures.fetched, measures.evaluated, measures.returned, measures.seats) == (20, 20, 3, 8)
-    assert measures.etcd_keys is None
-    assert result.ok
-    assert not result.surprising
-    assert not result.pending
+def result(one: Measured | None = None, route: str = "cache", number: int = 1) -> LabResult:
+    return LabResult(number, "fired", "/api/v1/pods", ListForm(), Figures(route), measured=one)
 
 
 @pytest.mark.parametrize(
@@ -58,52 +42,80 @@ def test_an_answer_is_measured_from_both_sides() -> None:
         ("none", 422, "", False),
         ("cache", 422, "", True),
         ("", 200, "etcd", False),
-        ("cache", 0, "", False),
+        ("cache", 200, "", False),  # a real apiserver that does not tell
     ],
 )
 def test_a_wrong_prediction_is_marked(predicted: str, status: int, route: str, surprising: bool) -> None:
-    result = LabResult(1, "", "", ListForm(), predicted, status=status, route=route)
-    assert result.surprising is surprising
+    assert result(measured(status, route), predicted).surprising is surprising
 
 
-def test_pages_add_up() -> None:
-    first = answered(PENDING, fired(body=page("next")))
-    both = answered(first, fired(route="etcd", body=page(""), request=8))
-    assert both.route == "cache,etcd"
-    assert both.request_ids == (7, 8)
-    assert both.continue_token == ""
-    assert (both.measures.bytes, both.measures.ms, both.measures.first_byte_ms) == (2000, 8.0, 1.5)
-    assert (both.measures.returned, both.measures.seats, both.measures.requests) == (6, 8, 2)
+def test_a_fallback_that_the_rules_leave_open_is_no_surprise() -> None:
+    one = replace(result(measured(route="cache,etcd")), foreseen=Figures("cache", fallback=True))
+    assert not one.surprising
 
 
-def test_an_error_says_what_the_server_says() -> None:
-    status = {"kind": "Status", "metadata": {"continue": "fresh"}, "message": "too old", "code": 410}
-    result = answered(PENDING, fired(410, "etcd", json.dumps(status).encode()))
-    assert (result.ok, result.error, result.continue_token) == (False, "too old", "fresh")
+def test_what_failed_says_why() -> None:
+    failed = measured(status=410)
+    failed.message = "too old"
+    assert (result(failed).ok, result(failed).problem) == (False, "too old")
+    broken = measured()
+    broken.message = "the stream ended"
+    assert not result(broken).ok, "a WATCH may fail behind its 200"
+    assert result().problem == ""
 
 
-@pytest.mark.parametrize("body", [None, b"", b"k8s\0\n\x0c", b"{", b"[]", b'{"metadata": 3}'])
-def test_a_body_that_is_no_json_list_tells_nothing(body: bytes | None) -> None:
-    meta, message = read_answer(body)
-    assert (meta.continue_token, message) == ("", "")
+def test_a_saving_tells_what_is_known_of_both() -> None:
+    dear = measured(etcd_bytes=17_900_000, cached_bytes=0)
+    cheap = measured(etcd_bytes=0, cached_bytes=716_000)
+    cheap.body_bytes, cheap.total_ms = 1_000, 1.0
+    assert saving(dear, cheap) == (
+        "−100 % etcd bytes (17.9 MB → 0 B), −96 % bytes processed (17.9 MB → 716 kB), 4.0 ms → 1.0 ms"
+    )
+    assert saving(measured(), measured()) == "4.0 ms → 4.0 ms"
+    cheap.body_bytes = 3_000
+    assert "+200 % received (1.0 kB → 3.0 kB)" in saving(measured(), cheap)
 
 
-def test_plain_text_is_its_own_message() -> None:
-    assert read_answer(b"Too many requests, please try again later.\n")[1].startswith("Too many requests")
+def test_results_are_read_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "lab.ndjson"
+    figures = Figures("cache", seats=Span(10, 10), fetched=Span(0, None))
+    one = replace(result(measured(fetched=7)), foreseen=figures, dear=3, at=5.0, server="kind")
+    assert LabHistory(path).add(one) == ""
+    (back,) = LabHistory(path).read()
+    assert (back.foreseen, back.measured, back.form) == (one.foreseen, one.measured, one.form)
+    assert (back.number, back.dear, back.at, back.server) == (1, 3, 5.0, "kind")
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_telemetry_adds_what_etcd_was_asked() -> None:
-    result = answered(answered(PENDING, fired()), fired(request=8))
-    one = RequestFinished(id=7, status=200, route="etcd", ms=1.0, etcd_keys=500, etcd_bytes=9, rv="88")
-    assert accounted(result, [one]) is result  # the second is still on its way
-    two = RequestFinished(id=8, status=200, route="etcd", ms=1.0, etcd_keys=20, etcd_bytes=1, rv="88")
-    full = accounted(result, [one, two])
-    assert (full.measures.etcd_keys, full.measures.etcd_bytes, full.rv) == (520, 10, "88")
-    assert accounted(full, [one, two]) is full
+def test_no_token_is_written(tmp_path: Path) -> None:
+    token = "eyJ2IjoibWV0YSJ9"
+    one = result(measured())
+    assert one.measured is not None
+    one.measured.continue_token = token
+    one.measured.path = f"/api/v1/pods?limit=1&continue={token}&x=1"
+    one = replace(one, path=one.measured.path, form=ListForm(continue_token=token))
+    history = LabHistory(tmp_path / "lab")
+    history.add(one)
+    assert token not in history.path.read_text()
+    assert history.read()[0].path == "/api/v1/pods?limit=1&continue=…&x=1"
 
 
-def test_telemetry_tells_the_message_of_an_error_whose_body_was_not_kept() -> None:
-    result = answered(PENDING, fired(504, "cache"))
-    assert result.error == "HTTP 504"
-    late = RequestFinished(id=7, status=504, route="cache", ms=3000.0, error="Too large resource version")
-    assert accounted(result, [late]).error == "Too large resource version"
+def test_the_file_is_bounded_and_a_broken_line_costs_itself_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab_history, "KEPT", 5)
+    history = LabHistory(tmp_path / "lab")
+    for number in range(1, 24):
+        history.add(result(measured(), number=number))
+        assert len(history.path.read_bytes().splitlines()) <= 10
+    with history.path.open("ab") as file:
+        file.write(b'{"number": \n')
+    assert [one.number for one in history.read()] == [20, 21, 22, 23]
+    assert history.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    history = LabHistory(tmp_path / "file" / "lab")
+    assert "not kept" in history.add(result(measured()))
+    assert history.read() == []

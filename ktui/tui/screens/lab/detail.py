@@ -1,82 +1,142 @@
-"""The result under the cursor: where it came from, and the same request from a shell."""
+"""The result under the cursor: where it came from, what it cost, and whether that was foreseen."""
 
 from __future__ import annotations
 
-import textwrap
-
 from textual.content import Content
 
-from ktui.tui.model.format import integer, long_bytes, milliseconds, safe
-from ktui.tui.model.lab import as_curl, as_kubectl
-from ktui.tui.model.lab_result import LabResult
+from ktui.client.measured import Measured
+from ktui.tui.model.format import integer, long_bytes, milliseconds
+from ktui.tui.model.lab_figures import Comparison, reads_of, returned_by
+from ktui.tui.model.lab_result import LabResult, saving
 from ktui.tui.model.routes import badge_of_route
 from ktui.tui.screens.lab.columns import badge_of_result
-from ktui.tui.widgets.lines import line, lines
+from ktui.tui.widgets.lines import line, lines, longest_that_fits
+
+_VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
+_PHASES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
 
 
-def detail_content(result: LabResult, width: int, height: int) -> Content:
-    drawn = [_verdict(result), _cost(result)]
-    for command in (as_kubectl(result.path), as_curl(result.path, result.form)):
-        drawn += _command(command, width)
+def detail_content(result: LabResult, dear: LabResult | None, width: int, height: int) -> Content:
+    """`dear` is the result that this one undercuts. The least telling lines go when there is no height."""
+    drawn = [_verdict(result, width)]
+    measured = result.measured
+    if measured is not None and result.ok:
+        if dear is not None and dear.measured is not None:
+            drawn.append(_saving(dear, measured))
+        drawn += [_compared(result, width), *(_remark(text) for text in measured.remarks)]
+        drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
+    drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")).truncate(width, ellipsis=True))
     return lines(drawn[:height])
 
 
-def _verdict(result: LabResult) -> Content:
+def _verdict(result: LabResult, width: int) -> Content:
     badge = badge_of_result(result)
     if not result.ok:
-        return line((f"{badge.letter} ", badge.style), (result.error or "on its way", badge.style))
-    said = f": {result.reason}" if result.reason else ""
-    surprise = ""
-    if result.surprising:
-        surprise = f"  — foreseen was {badge_of_route(result.predicted).word}"
+        text = result.problem or "on its way"
+        status = f"{result.status} " if result.status else ""
+        return line((f"{badge.letter} ", badge.style), (f"{status}{text}", badge.style)).truncate(
+            width, ellipsis=True
+        )
+    reason = result.measured.reason if result.measured is not None else ""
+    where = badge_of_route(result.route).word if result.route else badge.word
     return line(
         (f"{badge.letter} ", badge.style),
-        (badge_of_route(result.route).word, badge.style),
-        (said, "$foreground"),
-        (surprise, "bold $warning"),
-    )
+        (where, badge.style),
+        (f": {reason}" if reason else "", "$foreground"),
+    ).truncate(width, ellipsis=True)
 
 
-def _cost(result: LabResult) -> Content:
-    cost = result.measures
-    keys = cost.etcd_keys
-    etcd = "…" if keys is None else f"{integer(keys)} etcd key{'' if keys == 1 else 's'}"
-    parts = [
-        etcd,
-        f"{integer(cost.fetched)} fetched → {integer(cost.evaluated)} evaluated",
-        f"{integer(cost.returned)} sent",
-        long_bytes(cost.bytes),
-        f"first byte {milliseconds(cost.first_byte_ms)} ms, all {milliseconds(cost.ms)} ms",
-        *([f"rv {result.rv}"] if result.rv else []),
-        *([f"{integer(result.remaining)} remain"] if result.remaining else []),
+def _saving(dear: LabResult, measured: Measured) -> Content:
+    assert dear.measured is not None
+    return line(
+        ("  saves ", "bold $success"), (f"against #{dear.number}: ", "$ink-muted"),
+        (saving(dear.measured, measured), "bold $ink-strong"),
+    )  # fmt: skip
+
+
+def _compared(result: LabResult, width: int) -> Content:
+    """`foreseen = measured  route C = C · seats 10 = 10 · …`"""
+    compared = result.comparisons
+    if not compared:
+        return line(("  nothing was foreseen", "$ink-muted"))
+    forms = []
+    for count in range(len(compared), 0, -1):
+        runs = [("  foreseen → measured  ", "$ink-muted")]
+        for place, each in enumerate(compared[:count]):
+            runs += [(" · ", "$ink-faint")] if place else []
+            runs += _comparison(each)
+        forms.append(line(*runs))
+    return longest_that_fits(forms, width)
+
+
+def _comparison(each: Comparison) -> list[tuple[str, str]]:
+    return [
+        (f"{each.name} ", "$ink-muted"),
+        (each.foreseen, "$foreground"),
+        (f" {each.verdict} ", _VERDICTS[each.verdict]),
+        (each.measured, "$ink-strong"),
     ]
-    return line(("  " + " · ".join(parts), "$ink-strong"))
 
 
-def _command(command: str, width: int) -> list[Content]:
-    wrapped = textwrap.wrap(safe(command), max(10, width - 2), break_on_hyphens=False)
-    return [line(("$ " if at == 0 else "  ", "$accent"), (part, "")) for at, part in enumerate(wrapped)]
+def _objects(measured: Measured, width: int) -> Content:
+    known = measured.counters
+    reads, rpcs = reads_of(measured), known.get("etcd_rpcs")
+    parts = [
+        f"{integer(known[name])} {name}" for name in ("fetched", "evaluated", "matched") if name in known
+    ]
+    returned = returned_by(measured)
+    parts = [" → ".join([*parts, f"{integer(returned)} sent" if returned is not None else "sent"])]
+    if rpcs is not None:
+        keys = f", {integer(known['etcd_keys'])} keys" if "etcd_keys" in known else ""
+        parts.append(f"etcd: {_count(reads or 0, 'read')} in {_count(rpcs, 'RPC')}{keys}")
+    if measured.seats is not None:
+        seconds = f", {measured.seat_seconds:.3g} seat-seconds" if measured.seat_seconds is not None else ""
+        parts.append(f"{_count(measured.seats, 'seat')}{seconds}")
+    if measured.pages > 1:
+        parts.append(f"{integer(measured.pages)} pages")
+    if measured.remaining:
+        parts.append(f"{integer(measured.remaining)} remain")
+    return _fitting(parts, width)
 
 
-def result_document(result: LabResult) -> dict[str, object]:
-    """What `y` shows: everything known of one result."""
-    cost = result.measures
-    return {
-        "path": result.path,
-        "kubectl": as_kubectl(result.path),
-        "curl": as_curl(result.path, result.form),
-        "status": result.status,
-        "predicted": result.predicted,
-        "route": result.route,
-        "reason_id": result.reason_id,
-        "reason": result.reason,
-        "error": result.error,
-        "rv": result.rv,
-        "continue": result.continue_token,
-        "requests": cost.requests,
-        "etcd": {"keys": cost.etcd_keys, "bytes": cost.etcd_bytes},
-        "objects": {"fetched": cost.fetched, "evaluated": cost.evaluated, "returned": cost.returned},
-        "bytes": cost.bytes,
-        "ms": {"first_byte": round(cost.first_byte_ms, 3), "total": round(cost.ms, 3)},
-        "seats": cost.seats,
-    }
+def _bytes(measured: Measured, width: int) -> Content:
+    known = measured.counters
+    processed, factor = measured.processed_bytes, measured.amplification
+    parts = []
+    if processed is not None:
+        times = f", {factor:,.2f} for each byte returned" if factor is not None else ""
+        parts.append(f"{long_bytes(processed)} processed{times}")
+    if "decoded_bytes" in known:
+        parts.append(f"{long_bytes(known['decoded_bytes'])} decoded")
+    parts.append(f"{long_bytes(measured.body_bytes)} received")
+    sent = known.get("sent_bytes", 0)
+    if sent and sent < 0.98 * measured.body_bytes:
+        parts.append(f"{long_bytes(sent)} on the wire (gzip)")
+    return _fitting(parts, width)
+
+
+def _phases(measured: Measured, width: int) -> Content:
+    parts = [f"{milliseconds(measured.total_ms)} ms, first byte {milliseconds(measured.first_byte_ms)}"]
+    parts += [
+        f"{name} {milliseconds(measured.phases[name])}"
+        for name in _PHASES
+        if measured.phases.get(name, 0) >= 0.005
+    ]
+    if measured.busy_ms is not None:
+        parts.append(f"at work {milliseconds(measured.busy_ms)}")
+    for name, uid in measured.flow_control.items():
+        parts.append(f"{name.removesuffix('_uid').replace('_', ' ')} {uid}")
+    return _fitting(parts, width)
+
+
+def _remark(text: str) -> Content:
+    return line(("! ", "bold $warning"), (text, "$ink-muted"))
+
+
+def _count(value: int, what: str) -> str:
+    return f"{integer(value)} {what}{'' if value == 1 else 's'}"
+
+
+def _fitting(parts: list[str], width: int) -> Content:
+    forms = [line((f"  {' · '.join(parts[:count])}", "$ink-strong")) for count in range(len(parts), 0, -1)]
+    return longest_that_fits(forms, width)

@@ -30,6 +30,12 @@ class Candidates:
     def __init__(self) -> None:
         self.namespaces: list[str] = []
 
+    @property
+    def busy_namespace(self) -> str:
+        """One that is likely to hold something; "" when none is known."""
+        own = [name for name in self.namespaces if name != "default" and not name.startswith("kube-")]
+        return next(iter(own or self.namespaces), "")
+
     def of(self, field: str, resource: str, table: ResourceTable, state: State) -> Iterable[str]:
         if field == "resource":
             return self._resources(table, state)

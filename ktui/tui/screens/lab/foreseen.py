@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from urllib.parse import unquote
 
 from textual.content import Content
 
 from ktui.kube.explain import Explanation
 from ktui.kube.routing.reasons import REASONS
 from ktui.telemetry.events import RouteStep
-from ktui.tui.model.foresee import Cheaper
+from ktui.tui.model.foresee import cheaper_of
 from ktui.tui.model.format import safe
 from ktui.tui.model.lab_predict import Prediction, Problem
 from ktui.tui.model.routes import ERROR, badge_of_route
@@ -104,6 +103,5 @@ def _warnings(explanation: Explanation, width: int) -> list[Content]:
 
 def _cheaper(explanation: Explanation, width: int) -> list[Content]:
     for advice in explanation.advice[:1]:
-        cheaper = Cheaper(unquote(advice.path), advice.why, advice.decision.route.value)
-        return cheaper_lines(cheaper, width, 2)
+        return cheaper_lines(cheaper_of(explanation.request.url, advice), width, 2)
     return []

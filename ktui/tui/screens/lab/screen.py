@@ -8,58 +8,59 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.worker import Worker
 
 from ktui.client.connection import ClientError
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, ResourceTable
-from ktui.telemetry.events import RequestFinished
 from ktui.tui.model.cache_view import read_objects
 from ktui.tui.model.in_hand import InHand
-from ktui.tui.model.lab import ListForm, RaceForm, path_of, race_forms
-from ktui.tui.model.lab_bench import Bench, Shot, next_page
-from ktui.tui.model.lab_predict import Prediction, predict, server_version
+from ktui.tui.model.lab import ListForm
+from ktui.tui.model.lab_predict import predict, server_version
+from ktui.tui.model.lab_result import LabResult
 from ktui.tui.model.state import State
-from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.screens.lab.columns import ResultLine, columns, result_lines
-from ktui.tui.screens.lab.detail import detail_content, result_document
-from ktui.tui.screens.lab.fields import FIELDS, Candidates
+from ktui.tui.screens.lab.detail import detail_content
+from ktui.tui.screens.lab.document import result_pages
+from ktui.tui.screens.lab.fields import FIELDS
+from ktui.tui.screens.lab.firing import FiringScreen
 from ktui.tui.screens.lab.foreseen import foreseen_content, path_content
+from ktui.tui.screens.lab.pages import PagesScreen
 from ktui.tui.source import Stage
 from ktui.tui.widgets.field_form import FieldForm
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.vtable import VTable
 
-EMPTY = "f fires the LIST above, r races six forms of it; tab or i goes to the form"
-NOTHING_FIRED = "a result shows here where it came from, and as kubectl and curl lines"
+EMPTY = "f fires the LIST above, r races its forms, a fires a cheaper one; tab or i goes to the form"
+NOTHING_FIRED = "a result shows here where it came from, what it cost, and whether that was foreseen"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?resourceVersion=0"
 NAMESPACES = "/ktui/v1/caches/namespaces/objects?offset=0&limit=500&filter="
 
 
-class LabScreen(AskingScreen):
+class LabScreen(FiringScreen):
     """The form is the question; everything else on the screen follows from it."""
 
     MODE = "lab"
     CSS_PATH = "lab.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "fire", "fire", id="lab.fire", tooltip="fire the LIST (enter in the form)"),
-        Binding("r", "race", "race", id="lab.race", tooltip="race six forms of the question"),
+        Binding("r", "race", "race", id="lab.race", tooltip="race the forms of the question"),
+        Binding("a", "undercut", "cheaper", id="lab.undercut", tooltip="try the cheaper form"),
         Binding("c", "next_page", "page", id="lab.page", tooltip="next page by the continue token"),
+        Binding("equals_sign", "prove", "= etcd", key_display="=", show=False, id="lab.prove",
+                tooltip="compare the cache with etcd at its exact resourceVersion"),
+        Binding("t", "aim", "at", id="lab.aim", tooltip="fire at ktui's own server or a kubeconfig's"),
+        Binding("y", "show_pages", "as…", show=False, id="lab.pages",
+                tooltip="the result in full, as curl, kubectl, client-go, Python"),
         Binding("i", "edit", "edit", show=False, id="lab.edit", tooltip="go to the form"),
         Binding("x", "stop", "stop", id="lab.stop", tooltip="stop what is running"),
-        Binding("X", "clear", "clear", show=False, id="lab.clear", tooltip="clear the results"),
+        Binding("X", "clear", "clear", show=False, id="lab.clear", tooltip="forget the results, on disk too"),
         Binding("escape", "leave", "results", id="lab.leave", tooltip="from the form to the results"),
-    ]
+    ]  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
-        self.bench = Bench()
-        self.table = BUILTIN
-        self.prediction = Prediction()
-        self.candidates = Candidates()
         self._learnt_from: object = None
-        self._run: Worker[None] | None = None
         self._shown: tuple[Any, ...] = ()
 
     def compose_body(self) -> ComposeResult:
@@ -86,7 +87,13 @@ class LabScreen(AskingScreen):
     @property
     def form(self) -> ListForm:
         """The LIST as it stands in the form."""
-        return ListForm(**self.fields.values)
+        values: dict[str, Any] = self.fields.values
+        return ListForm(**values)
+
+    @property
+    def result(self) -> LabResult | None:
+        row = self.results.row if self.is_mounted else None
+        return row.result if row is not None else None
 
     def active_table(self) -> VTable[Any] | None:
         return self.results
@@ -94,33 +101,28 @@ class LabScreen(AskingScreen):
     def request_in_hand(self) -> InHand | None:
         return InHand("LIST", self.prediction.path, "from the Lab") if self.prediction.path else None
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
-        row = self.results.row
-        return None if row is None else (row.result.label, result_document(row.result))
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "stop":
             return self.bench.running
         if action == "leave":
             return self.focused is not None and self.fields in self.focused.ancestors
         if action == "next_page":
-            row = self.results.row if self.is_mounted else None
-            return row is not None and bool(row.result.continue_token)
+            measured = self.result.measured if self.result is not None else None
+            return measured is not None and bool(measured.continue_token)
         return super().check_action(action, parameters)
 
     # Painting.
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#form-box").border_title = line("LIST")
         self.fields.set_value("resource", "pods")
+        self.bench.recall(self.history.read())
         self.results.focus()
 
     def on_resize(self) -> None:
         self.results.set_columns(columns(self.size.width))
 
     def paint_tables(self, state: State) -> None:
-        self.bench.account(lambda request_id: _finished(state, request_id))
         now = (tuple(self.bench.results), self.bench.streamed if self.bench.running else 0)
         if now != self._shown:
             self._shown = now
@@ -131,10 +133,23 @@ class LabScreen(AskingScreen):
         self._learn()
         self.foresee(state)
 
+    def show_progress(self) -> None:
+        if self.bench.running or self._run is not None:
+            self.results.following = True
+        self.refresh_bindings()
+        if self.paintable:
+            self.paint_tables(self.ktui.state)
+            self.foresee(self.ktui.state)
+            self._paint_results()
+
     def foresee(self, state: State) -> None:
         """Predict what the form says now, and show it."""
-        self.prediction = prediction = predict(self.form, self.table, state)
-        rules = self.form.kube_version or server_version(state)
+        elsewhere = self.elsewhere
+        self.prediction = prediction = predict(self.form, self.table, state, elsewhere=elsewhere)
+        rules = self.form.kube_version or (
+            elsewhere.world.behaviour.version if elsewhere else server_version(state)
+        )
+        self.query_one("#form-box").border_title = line(f"LIST at {self.aim.title}" if self.aim else "LIST")
         self.query_one("#foreseen-box").border_title = line(f"foreseen by the rules of {rules}")
         self.query_one("#foreseen", Panel).show(
             lambda width, height: foreseen_content(prediction, width, height), repr(prediction)
@@ -144,21 +159,35 @@ class LabScreen(AskingScreen):
         self.fields.mark(prediction.problem.field if prediction.problem is not None else "")
 
     def _paint_results(self) -> None:
-        results = self.bench.results
-        title = f"results · {len(results)}" if results else "results"
-        self.query_one("#results-box").border_title = line(title)
+        box, results = self.query_one("#results-box"), self.bench.results
+        box.border_title = line(f"results · {len(results)}" if results else "results")
+        if self.proof:
+            box.border_subtitle = line(self.proof)
         self._paint_detail()
 
     @on(VTable.Highlighted, "#results")
     def _paint_detail(self) -> None:
-        row = self.results.row
+        result = self.result
         panel = self.query_one("#detail", Panel)
-        if row is None:
+        if result is None:
             panel.show(lambda width, _: line((NOTHING_FIRED, "$ink-muted")), ())
         else:
-            result = row.result
-            panel.show(lambda width, height: detail_content(result, width, height), id(result))
+            dear = self.bench.result(result.dear) if result.dear else None
+            panel.border_title = line(f"#{result.number} {result.label}")
+            panel.show(
+                lambda width, height: detail_content(result, dear, width, height), (id(result), id(dear))
+            )
         self.refresh_bindings()
+
+    @on(VTable.Selected, "#results")
+    def action_show_pages(self) -> None:
+        """The result in full, and the same request from elsewhere."""
+        result = self.result
+        if result is None:
+            self.notify("nothing was fired yet", markup=False)
+            return
+        pages = result_pages(result, self.table.by_name(result.form.resource))
+        self.app.push_screen(PagesScreen(f"#{result.number} {result.label}", pages))
 
     # The form.
 
@@ -179,6 +208,10 @@ class LabScreen(AskingScreen):
     def action_leave(self) -> None:
         self.results.focus()
 
+    def compose_page(self, form: ListForm) -> None:
+        for name in ("continue_token", "resource_version", "match"):
+            self.fields.set_value(name, getattr(form, name))
+
     def _learn(self) -> None:
         """Custom resources and namespaces, once for each server."""
         client = self.ktui.client
@@ -196,76 +229,11 @@ class LabScreen(AskingScreen):
         except ClientError:
             return  # only completions and custom resources are missing: the form says so when one is named
 
-    # Firing.
-
-    def action_fire(self) -> None:
-        self._start([RaceForm("as composed", self.form)])
-
     def action_race(self) -> None:
-        if self.ktui.link.stage is Stage.STOPPED:
+        if self.ktui.link.stage is Stage.STOPPED and self.aim is None:
             self.ktui.action_restart()
-            return
-        self._start(race_forms(self.form, self._current_rv()))
-
-    def action_next_page(self) -> None:
-        row = self.results.row
-        if row is None:
-            return
-        form = next_page(row.result.form, row.result.continue_token)
-        for name in ("continue_token", "resource_version", "match"):
-            self.fields.set_value(name, getattr(form, name))
-        self._start([RaceForm(f"page after #{row.result.number}", form)])
-
-    def _current_rv(self) -> int:
-        """The revision that NotOlderThan and Exact are asked at: the cache's own, else etcd's head."""
-        resource = self.table.by_name(self.form.resource)
-        state = self.ktui.state
-        row = state.caches.get(resource.id) if resource is not None else None
-        return row.rv if row is not None and row.rv else state.head.revision
-
-    def _start(self, races: list[RaceForm]) -> None:
-        if self.bench.running:
-            self.notify("one request at a time: x stops the one that runs", markup=False)
-            return
-        shots = [shot for race in races if (shot := self._shot(race)) is not None]
-        if not shots:
-            problem = self.prediction.problem
-            self.notify(problem.message if problem is not None else "nothing to send", markup=False)
-            return
-        self.results.following = True
-        self._run = self._fire(shots)
-        self.refresh_bindings()
-
-    def _shot(self, race: RaceForm) -> Shot | None:
-        resource = self.table.by_name(race.form.resource)
-        if resource is None:
-            return None
-        state = self.ktui.state
-        foreseen = predict(race.form, self.table, state, server_version(state))
-        return Shot(race, path_of(race.form, resource), foreseen.route)
-
-    @work(group="fire", exclusive=True)
-    async def _fire(self, shots: list[Shot]) -> None:
-        try:
-            await self.bench.run(self.client, shots, self.table)
-        except ClientError as error:
-            self.notify(str(error), severity="error", markup=False)
-        finally:
-            self.refresh_bindings()
-            self.paint_tables(self.ktui.state)
-
-    def action_stop(self) -> None:
-        if self._run is not None:
-            self._run.cancel()
-
-    def action_clear(self) -> None:
-        self.bench.clear()
-        self.paint_tables(self.ktui.state)
-
-
-def _finished(state: State, request_id: int) -> RequestFinished | None:
-    row = state.requests.get(request_id)
-    return row.finished if row is not None else None
+        else:
+            super().action_race()
 
 
 def _with_custom(crds: list[dict[str, Any]]) -> ResourceTable:
