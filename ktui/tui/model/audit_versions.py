@@ -14,8 +14,10 @@ from ktui.audit.versions import versions_before, versions_from
 from ktui.kube.across import Under, across
 from ktui.kube.routing.predict import predict
 from ktui.kube.versions import Behaviour
-from ktui.tui.model.audit_view import every_route, every_share
+from ktui.tui.model.audit_view import every_share, route_under
 
+MOST_ASKED = 300
+"""Groups that are routed anew while somebody turns gates, and waits."""
 _ASKED = 20  # moving groups that are asked for the gates because of which they move
 
 
@@ -87,9 +89,8 @@ def moved_between(report: Report, before: str, after: str) -> list[Moved]:
     """LISTs that one version serves from elsewhere than the other, in the order of their ranks."""
     found = []
     for group in report.groups:
-        routes = every_route(group)
-        if group.verb == "list" and routes[before] != routes[after]:
-            found.append(Moved(group, routes[before], routes[after]))
+        if group.verb == "list" and (was := route_under(group, before)) != (now := route_under(group, after)):
+            found.append(Moved(group, was, now))
     return found
 
 
@@ -112,9 +113,13 @@ def gates_of(moved: Sequence[Moved], before: str, after: str, report: Report) ->
 
 
 def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
-    """LISTs served from etcd under any rules, and all of them; of the groups that are kept."""
+    """LISTs served from etcd under any rules, and all; where gates are set, of the costliest groups."""
+    known = {share.version: share for share in every_share(report)}
+    share = known.get(behaviour.version)
+    if share is not None and not report.feature_gates and not behaviour.changed_gates:
+        return share.etcd, share.cache + share.etcd + share.refused
     etcd = total = 0
-    for group in report.groups:
+    for group in report.groups[:MOST_ASKED]:
         if group.verb == "list":
             request, state = presumed(group.example, progress=report.etcd_progress)
             decision = predict(request, state, behaviour)

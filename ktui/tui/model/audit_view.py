@@ -34,6 +34,11 @@ def every_route(group: GroupReport) -> dict[str, str]:
     return {**group.earlier_routes, **group.routes}
 
 
+def route_under(group: GroupReport, version: str) -> str:
+    """`cache`, `etcd` or `none` (refused)."""
+    return group.routes.get(version) or group.earlier_routes[version]
+
+
 def by_bytes(report: Report) -> bool:
     """Whether counts and sizes of objects were known, so that costs are estimated."""
     return report.ranked_by == BY_BYTES

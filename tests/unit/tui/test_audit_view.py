@@ -92,6 +92,7 @@ def test_shares_under_any_rules() -> None:
     report = report_of({"/api/v1/pods": 3, "/api/v1/pods?resourceVersion=0": 1})
     assert share_under(report, behaviour_of("1.30")) == (3, 4)
     assert share_under(report, behaviour_of("1.31")) == (0, 4)
+    assert share_under(report, behaviour_of("1.31.2")) == (0, 4)
     assert share_under(report, behaviour_of("1.31", {"ConsistentListFromCache": False})) == (3, 4)
 
 

@@ -8,7 +8,7 @@ from textual.content import Content
 from ktui.audit.moves import percent
 from ktui.audit.report import Report
 from ktui.kube.versions import Behaviour
-from ktui.tui.model.audit_versions import share_under
+from ktui.tui.model.audit_versions import MOST_ASKED, share_under
 from ktui.tui.screens.rules import RulesScreen
 from ktui.tui.widgets.lines import line
 
@@ -33,8 +33,10 @@ def effect_content(report: Report, behaviour: Behaviour) -> Content:
         return line(("no LIST of a stored resource was read", "$ink-muted"))
     now = report.versions[0]
     before = now.etcd / max(1, now.etcd + now.cache + now.refused)
+    few = behaviour.changed_gates and len(report.groups) > MOST_ASKED
+    of = f" of the LISTs of the {MOST_ASKED} costliest groups" if few else " of your LISTs"
     return line(
         (percent(etcd / total), "bold $route-etcd"),
-        (" of your LISTs from etcd", "$foreground"),
+        (f"{of} from etcd", "$foreground"),
         (f" · now, under {report.kube_version}: {percent(before)}", "$ink-muted"),
     )
