@@ -28,12 +28,14 @@ class ServerChild:
         self._words = [sys.executable, "-m", "ktui", "serve", f"--parent={os.getpid()}", *words]
         self._environment = {**os.environ, **(environment or {})}
         self._process: asyncio.subprocess.Process | None = None
+        self._awaited = True  # whether somebody has waited for the process to serve
         self._errors: deque[str] = deque(maxlen=50)
         self._reader: asyncio.Task[None] | None = None
 
-    async def start(self) -> Connection:
-        """Start it and wait until it serves; ClientError with its own words when it does not."""
+    async def spawn(self) -> None:
+        """Let it begin; `start` waits for it. Who has something to do meanwhile calls this first."""
         self._errors.clear()
+        self._awaited = False
         self._process = await asyncio.create_subprocess_exec(
             *self._words,
             stdin=asyncio.subprocess.DEVNULL,
@@ -43,13 +45,20 @@ class ServerChild:
             start_new_session=True,  # Ctrl-C in the terminal is ours to handle, not its
         )
         self._reader = asyncio.create_task(self._keep_errors(self._process))
+
+    async def start(self) -> Connection:
+        """Start it and wait until it serves; ClientError with its own words when it does not."""
+        if self._awaited:
+            await self.spawn()
+        process, self._awaited = self._process, True
+        assert process is not None
         try:
             async with asyncio.timeout(START_SECONDS):
-                await self._until_ready(self._process)
+                await self._until_ready(process)
         except TimeoutError:
             await self.stop()
             raise ClientError(f"the server did not start within {START_SECONDS:.0f} s") from None
-        return self._connection(self._process.pid)
+        return self._connection(process.pid)
 
     async def wait(self) -> str:
         """Wait until it has ended by itself; why, in one sentence."""

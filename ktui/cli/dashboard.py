@@ -18,6 +18,7 @@ from ktui.cli.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ktui.cli.child import ServerChild
     from ktui.tui.source import Source
 
 
@@ -45,22 +46,43 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _open(args: argparse.Namespace) -> int:
+    import asyncio
+
     from ktui.client.connection import ClientError
     from ktui.telemetry.recording import RecordingError
-    from ktui.tui.app import KtuiApp
-    from ktui.tui.themes import DEFAULT
 
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a closed terminal ends us, whatever our parent ignored
     try:
-        source = _source(args)
-        app = KtuiApp(source, theme=args.theme or DEFAULT)
-        status = app.run()
+        return asyncio.run(_show(args))
     except (ClientError, RecordingError) as error:
         return fail(str(error), NO_CONNECTION)
+
+
+async def _show(args: argparse.Namespace) -> int:
+    """The dashboard until it is left. A server of our own boots while we import the rest."""
+    child = None if args.replay or args.attach else await _spawned(args)
+    try:
+        from ktui.tui.app import KtuiApp
+        from ktui.tui.themes import DEFAULT
+
+        app = KtuiApp(_source(args, child), theme=args.theme or DEFAULT)
+        status = await app.run_async()
+    finally:
+        if child is not None:
+            await child.stop()
     return OK if status is None else status
 
 
-def _source(args: argparse.Namespace) -> Source:
+async def _spawned(args: argparse.Namespace) -> ServerChild:
+    from ktui.cli.child import ServerChild
+
+    demo = [] if args.etcd or args.snapshot else ["--demo"]
+    child = ServerChild([*passed_on(args), *demo], secrets_environment(args))
+    await child.spawn()
+    return child
+
+
+def _source(args: argparse.Namespace, child: ServerChild | None) -> Source:
     from pathlib import Path
 
     from ktui.cli.launchers import AttachLauncher, ChildLauncher, RecordedSource
@@ -68,13 +90,12 @@ def _source(args: argparse.Namespace) -> Source:
 
     if args.replay:
         return ReplaySource(_recording(args.replay), args.speed)
-    if args.attach:
+    if child is None:
         from ktui.cli.attach import require_connection
 
         source: Source = LiveSource(AttachLauncher(require_connection(args)))
     else:
-        demo = [] if args.etcd or args.snapshot else ["--demo"]
-        source = LiveSource(ChildLauncher([*passed_on(args), *demo], secrets_environment(args)))
+        source = LiveSource(ChildLauncher(child))
     return RecordedSource(source, Path(args.record)) if args.record else source
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from ktui.cli.child import ServerChild
@@ -14,10 +14,10 @@ from ktui.tui.source import Link, Report, Source
 
 
 class ChildLauncher:
-    """`ktui serve` as a child, started again on request."""
+    """`ktui serve` as a child, which may have been spawned already; started again on request."""
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
-        self._child = ServerChild(words, environment)
+    def __init__(self, child: ServerChild) -> None:
+        self._child = child
 
     async def start(self, report: Report) -> ApiClient:
         report("starting etcd and the API server")
