@@ -55,7 +55,7 @@ MODES = (
         8,
         "versions",
         "Versions",
-        "the request in hand under every Kubernetes version",
+        "the request in hand under every version",
         f"{_HERE}.versions:VersionsScreen",
         ("matrix", "explain"),
     ),

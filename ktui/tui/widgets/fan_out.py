@@ -163,7 +163,7 @@ def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
 def _era(releases: tuple[str, ...], bears: DeletedObject, width: int) -> list[Content]:
     style = "$warning" if bears is DeletedObject.OLD_RV else "$foreground"
     left = ", ".join(releases)
-    room = max(8, width - 27)
+    room = max(8, min(32, width - 27))
     if len(left) <= room:
         return [line((pad(left, room), "$ink-muted"), (_MEANING[bears], style))]
     return [
