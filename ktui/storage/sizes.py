@@ -14,7 +14,7 @@ SECRETS = b"/secrets/"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """`bytes` is keys plus values; not `exact`: as if all weighed what the first ones do, 0: none was read."""
+    """`bytes` is keys plus values; not `exact`: as if all weighed what the first do; 0: none was read."""
 
     count: int
     bytes: int
