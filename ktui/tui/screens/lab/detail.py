@@ -29,6 +29,13 @@ def detail_content(result: LabResult, dear: LabResult | None, width: int, height
     return lines(drawn[:height])
 
 
+def note(result: LabResult, dear: LabResult | None) -> str:
+    """The one thing to be said of a result where there is no room for the panel."""
+    if dear is not None and dear.measured is not None and result.measured is not None:
+        return f"against #{dear.number}: {saving(dear.measured, result.measured)}"
+    return " · ".join(f"{c.name} {c.foreseen} {c.verdict} {c.measured}" for c in result.comparisons)
+
+
 def _verdict(result: LabResult, width: int) -> Content:
     badge = badge_of_result(result)
     if not result.ok:

@@ -13,6 +13,7 @@ from ktui.client.connection import ClientError
 from ktui.client.target import KtuiTarget, Target
 from ktui.kube.resources import BUILTIN, ResourceTable
 from ktui.tui.lab_history import LabHistory
+from ktui.tui.model.foresee import cheaper_of
 from ktui.tui.model.format import integer, long_bytes
 from ktui.tui.model.lab import ListForm, RaceForm, form_of, next_page, path_of, race_forms
 from ktui.tui.model.lab_bench import PREVIOUS, Bench, Shot
@@ -102,9 +103,9 @@ class FiringScreen(AskingScreen):
             self.notify(f"no cheaper form of {what} is known that was not tried", markup=False)
             return
         if usable is not None:
-            self.start([(replace(found, label=f"cheaper than #{usable.number}"), usable.number)])
+            self.start([(found, usable.number)])
         else:
-            self.start([(RaceForm("as composed", dear), 0), (replace(found, label="cheaper"), PREVIOUS)])
+            self.start([(RaceForm("as composed", dear), 0), (found, PREVIOUS)])
 
     def _same_server(self, result: LabResult) -> bool:
         return result.server == self.server and not result.past
@@ -115,15 +116,19 @@ class FiringScreen(AskingScreen):
             (each.path, each.form.accept) for each in self.bench.results if number and each.dear == number
         }
         resource = self.table.by_name(dear.resource)
-        explanation = self._foresee(dear).explanation
+        prediction = self._foresee(dear)
+        explanation = prediction.explanation
         if resource is None or explanation is None or explanation.decision.error is not None:
             return None
-        forms = [form_of(advice.path, dear) for advice in explanation.advice]
+        forms = [
+            (cheaper_of(prediction.path, advice).change, form_of(advice.path, dear))
+            for advice in explanation.advice
+        ]
         if dear.accept == "json":
-            forms.append(replace(dear, accept="metadata"))
-        for form in forms:
+            forms.append(("metadata only", replace(dear, accept="metadata")))
+        for label, form in forms:
             if (path_of(form, resource), form.accept) not in tried:
-                return RaceForm("cheaper", form, all_pages=form.pages and not dear.pages)
+                return RaceForm(label, form, all_pages=form.pages and not dear.pages)
         return None
 
     def _current_rv(self) -> int:

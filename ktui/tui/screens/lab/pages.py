@@ -66,5 +66,6 @@ class PagesScreen(ModalScreen[None]):
             runs.append((f" {name} ", "reverse bold" if place == self.at else "$ink-muted"))
         box.border_title = line(*runs)
         box.border_subtitle = "y next page · c copy · esc close"
-        self.query_one(Static).update(Content("\n".join(safe(text) for text in self.text.split("\n"))))
+        shown = (safe(text.expandtabs(4)) for text in self.text.split("\n"))
+        self.query_one(Static).update(Content("\n".join(shown)))
         box.scroll_home(animate=False)

@@ -19,7 +19,7 @@ from ktui.tui.model.lab_predict import predict, server_version
 from ktui.tui.model.lab_result import LabResult
 from ktui.tui.model.state import State
 from ktui.tui.screens.lab.columns import ResultLine, columns, result_lines
-from ktui.tui.screens.lab.detail import detail_content
+from ktui.tui.screens.lab.detail import detail_content, note
 from ktui.tui.screens.lab.document import result_pages
 from ktui.tui.screens.lab.fields import FIELDS
 from ktui.tui.screens.lab.firing import FiringScreen
@@ -158,17 +158,11 @@ class LabScreen(FiringScreen):
         self.query_one("#path", Panel).show(lambda width, height: path_content(path, width, height), path)
         self.fields.mark(prediction.problem.field if prediction.problem is not None else "")
 
-    def _paint_results(self) -> None:
-        box, results = self.query_one("#results-box"), self.bench.results
-        box.border_title = line(f"results · {len(results)}" if results else "results")
-        if self.proof:
-            box.border_subtitle = line(self.proof)
-        self._paint_detail()
-
     @on(VTable.Highlighted, "#results")
-    def _paint_detail(self) -> None:
-        result = self.result
-        panel = self.query_one("#detail", Panel)
+    def _paint_results(self) -> None:
+        """The result under the cursor in its panel; where that has no room, the gist in the table's title."""
+        result, panel, count = self.result, self.query_one("#detail", Panel), len(self.bench.results)
+        gist = self.proof
         if result is None:
             panel.show(lambda width, _: line((NOTHING_FIRED, "$ink-muted")), ())
         else:
@@ -177,6 +171,13 @@ class LabScreen(FiringScreen):
             panel.show(
                 lambda width, height: detail_content(result, dear, width, height), (id(result), id(dear))
             )
+            gist = gist if panel.display else note(result, dear)
+        title = line(
+            f"results · {count}" if count else "results", (f"  {gist}" if gist else "", "$ink-muted")
+        )
+        self.query_one("#results-box").border_title = title.truncate(
+            max(9, self.size.width - 4), ellipsis=True
+        )
         self.refresh_bindings()
 
     @on(VTable.Selected, "#results")
