@@ -92,7 +92,7 @@ class WatchStream:
         except grpc.aio.AioRpcError as error:
             raise self._transport.watch_failed(error, self._endpoint) from error
         except asyncio.InvalidStateError as error:  # the stream has ended: the read tells why
-            raise EtcdError(f"the watch stream from etcd {self._endpoint} has ended.") from error
+            raise faults.unavailable("the watch stream has ended", self._endpoint) from error
         ledger = self._transport.ledger
         ledger.charge(rpcs=rpcs, sent=len(body))
         entry = Entry(op, self._purpose, sent=len(body))

@@ -285,16 +285,26 @@ class Fire:
         self.go_on_reading()
         assert await self._fed.ready(PATIENCE)
         await self.check()
-        async with asyncio.timeout(PATIENCE):
-            for watched in self._watches:
-                while watched.behind(self._truth):
-                    await asyncio.sleep(0.001)
-                if watched.ended:
-                    await watched.task
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        for watched in self._watches:
+            while watched.behind(self._truth):
+                assert asyncio.get_running_loop().time() < deadline, self._describe(watched)
+                await asyncio.sleep(0.001)
+            if watched.ended:
+                await watched.task
         await self.check()
         if not self._compacted:
             # Whatever happened to the connection: nothing was lost, so nothing was listed anew.
             assert self._fed.memory.generation == 1, self._fed.state()
+
+    def _describe(self, watched: Watched) -> str:
+        """All that there is to say about a watcher that is owed something and does not get it."""
+        following = next(task for task in self._fed._tasks if task.get_name().startswith("reflector"))
+        stack = [f"{frame.f_code.co_qualname}:{frame.f_lineno}" for frame in _frames(following)]
+        return (
+            f"since {watched.since} {watched.colour!r}: initial {watched.initial}, seen {watched.seen},"
+            f" of {self._truth.changes}; {vars(watched.answer.stream)}; {self._fed.state()}; {stack}"
+        )
 
     async def close(self) -> None:
         self.resume()
@@ -315,3 +325,12 @@ class Fire:
     def _past(self, fraction: float) -> int:
         """One of this schedule's revisions, the oldest at 0, the newest at 1."""
         return self._truth.start + round(fraction * (self._acknowledged - self._truth.start))
+
+
+def _frames(task: asyncio.Task[Any]) -> Iterator[Any]:
+    awaited: Any = task.get_coro()
+    while awaited is not None:
+        frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "ag_frame", None)
+        if frame is not None:
+            yield frame
+        awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "ag_await", None)
