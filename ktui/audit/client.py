@@ -19,6 +19,11 @@ class Client(NamedTuple):
     agent: str
     user: str
 
+    @property
+    def account(self) -> str:
+        """The user name of a ServiceAccount, "" for anybody else."""
+        return _SERVICE_ACCOUNT + self.user.replace("/", ":") if "/" in self.user else ""
+
 
 @lru_cache(maxsize=8192)
 def client_of(agent: str, user: str) -> Client:

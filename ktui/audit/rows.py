@@ -11,6 +11,7 @@ from ktui.audit.histogram import Histogram
 from ktui.audit.report import Cheaper, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
 from ktui.kube.advice import advise
 from ktui.kube.cautions import cautions
+from ktui.kube.habits import Habit
 from ktui.kube.routing.reasons import REASONS
 
 
@@ -51,7 +52,7 @@ def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan |
         warnings=cautions(request, decision, behaviour),
         cheaper=tuple(
             Cheaper(advice.id, advice.why, advice.path, advice.decision.route.public)
-            for advice in advise(request, state, behaviour)
+            for advice in advise(request, state, behaviour, Habit(account=group.key.client.account))
         ),
         example=group.example,
     )

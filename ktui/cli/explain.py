@@ -30,6 +30,7 @@ examples:
   ktui explain '/api/v1/pods' --etcd-version 3.5.1 --json
   ktui explain '/api/v1/pods?limit=500&resourceVersion=4711' --rv-age old --no-cache-snapshot
   ktui explain '/api/v1/configmaps?watch=true&resourceVersion=4711' --rv-age compacted
+  ktui explain '/api/v1/pods' --repeated-every 30 --agents 500 --node node-01 --accept application/json
   ktui explain '/api/v1/nodes' --kube-version 1.30 --feature-gates ConsistentListFromCache=true
 
 exit status: 0 explained (also where the server would answer an error), 2 usage"""
@@ -64,6 +65,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default=True,
         help="whether the cache still holds a snapshot of an old revision",
     )
+    client = parser.add_argument_group("the client, as far as it is known: for more advice")
+    client.add_argument(
+        "--repeated-every", type=float, metavar="SECONDS", help="it asks this again and again"
+    )
+    client.add_argument(
+        "--agents", type=int, default=1, metavar="N", help="so many ask it at the same time (after a rollout)"
+    )
+    client.add_argument("--node", metavar="NAME", default="", help="the node that it runs on")
+    client.add_argument("--account", metavar="USER", default="", help="its user name in the cluster")
+    client.add_argument("--accept", metavar="TYPE", help="its Accept header, like application/json")
     add("--json", action="store_true", help="one JSON object, or an array of them for `all`")
 
 
@@ -91,6 +102,7 @@ def _explain(
     request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
 ) -> Explanation:
     from ktui.kube.explain import explain
+    from ktui.kube.habits import Habit
     from ktui.kube.routing.model import Readiness
     from ktui.kube.routing.world import Age, world_of
 
@@ -102,7 +114,15 @@ def _explain(
         token_age=Age(args.continue_age),
         snapshot=args.cache_snapshot,
     )
-    return explain(request, state, behaviour, warnings)
+    habit = Habit(
+        repeated_every=args.repeated_every,
+        agents=args.agents,
+        together=args.agents > 1,
+        node=args.node,
+        account=args.account,
+        accept=args.accept,
+    )
+    return explain(request, state, behaviour, warnings, habit)
 
 
 def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:

@@ -127,7 +127,9 @@ def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
         yield ""
         yield "cheaper (predicted)"
     for advice in e.advice:
-        yield f"   {_letter(advice.decision, colour)}  {printable(advice.path)}"
+        if advice.tryable:
+            yield f"   {_letter(advice.decision, colour)}  {printable(advice.path)}"
+        yield from (f"      {name}: {value}" for name, value in advice.headers)
         yield from _wrapped(advice.why, width, " " * 6)
 
 

@@ -32,6 +32,7 @@ class Cheaper:
     why: str
     route: str
     all_pages: bool = False
+    accept: str = ""  # the form to ask for, "" for plain JSON
     measured: Measured | None = None
 
 
@@ -56,6 +57,7 @@ class Listing:
             "id": form.id,
             "path": form.path,
             "why": form.why,
+            "headers": {"Accept": form.accept} if form.accept else {},
             "predicted": {"route": form.route},
             "measured": None if measured is None else measured.document(),
             "factors": None if measured is None else factors(self.measured, measured),
@@ -94,7 +96,7 @@ async def _try(target: Target, form: Cheaper, args: argparse.Namespace) -> None:
     """Fire a cheaper form as often as the dear one."""
     if target.real:
         await ask_before(target, [form.path], await target.world(), yes=args.yes)
-    runs = await run_often(target, Question(form.path, form.all_pages), args.repeat)
+    runs = await run_often(target, Question(form.path, form.all_pages, accept=form.accept), args.repeat)
     form.measured = runs.measured
 
 
@@ -104,9 +106,15 @@ def _cheaper(foreseen: Foreseen, asked: Question) -> list[Cheaper]:
     whole = asked.all_pages or not _limited(asked.path)
     return [
         Cheaper(
-            advice.id, advice.path, advice.why, advice.decision.route.public, whole and _limited(advice.path)
+            advice.id,
+            advice.path,
+            advice.why,
+            advice.decision.route.public,
+            all_pages=whole and _limited(advice.path),
+            accept=dict(advice.headers).get("Accept", ""),
         )
         for advice in foreseen.explanation.advice
+        if advice.tryable
     ]
 
 

@@ -150,7 +150,8 @@ def _why(listing: Listing) -> str:
 
 
 def _cheaper(form: Cheaper, dear: Measured) -> Iterator[RenderableType]:
-    yield Text.assemble(("  cheaper  ", "dim"), printable(form.path))
+    header = f"  Accept: {form.accept}" if form.accept else ""
+    yield Text.assemble(("  cheaper  ", "dim"), printable(form.path), (header, "dim"))
     yield _indented(Text(form.why, "dim"), 11)
     if form.measured is None:
         return

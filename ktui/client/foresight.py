@@ -10,6 +10,7 @@ from typing import Any
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.kube.explain import Explanation, explain
+from ktui.kube.habits import UNKNOWN, Habit
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.routing.model import CacheState as RoutingState
 from ktui.kube.routing.model import Readiness, Route
@@ -166,11 +167,11 @@ class Foreseen:
         }
 
 
-def foresee(path: str, world: World) -> Foreseen:
+def foresee(path: str, world: World, habit: Habit = UNKNOWN) -> Foreseen:
     """Prediction and cheaper forms of a GET or LIST at a server in that state."""
     try:
         request = parse_request(path)
     except RequestError as error:
         return Foreseen(problem=str(error))
     state = world.routing_state(resource_id_of(path))
-    return Foreseen(explain(request, state, world.behaviour), assumed=world.assumed)
+    return Foreseen(explain(request, state, world.behaviour, habit=habit), assumed=world.assumed)

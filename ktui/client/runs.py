@@ -9,6 +9,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from ktui.client.foresight import Foreseen, foresee
+from ktui.kube.habits import JSON, Habit
 
 if TYPE_CHECKING:
     from ktui.client.measure import Keep, Question
@@ -53,7 +54,7 @@ async def run_often(
 ) -> Runs:
     """Predict, then fire `repeat` times, one after the other. `kept` is entered anew for each run."""
     world = await target.world()
-    foreseen = foresee(question.path, world)
+    foreseen = foresee(question.path, world, Habit(accept=question.accept or JSON))
     runs = []
     for _ in range(repeat):
         with kept() as keep:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
+from ktui.kube.habits import UNKNOWN, Habit, Headers, hints
 from ktui.kube.query import pairs
 from ktui.kube.requestinfo import split_url
+from ktui.kube.rewriting import changed, query_text, rewritten, without
 from ktui.kube.routing.model import CacheState, Decision, Route
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
@@ -42,12 +44,19 @@ _OPERATION_COST = {
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`path` is the request rewritten; `decision` what the rules foresee for it."""
+    """`path` is the request rewritten; `decision` what the rules foresee for it.
+
+    `headers` are to be sent with it. With neither another path nor headers the advice is
+    about the client's habits: the request stays as it is (`tryable` False). docs/advice.md
+    has the evidence of each id.
+    """
 
     id: str
     why: str
     path: str
     decision: Decision
+    headers: Headers = ()
+    tryable: bool = True
 
 
 def near_parameter(name: str) -> str | None:
@@ -57,10 +66,13 @@ def near_parameter(name: str) -> str | None:
     return by_lower[near[0]] if near else None
 
 
-def advise(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> tuple[Advice, ...]:
+def advise(
+    request: ReadRequest, state: CacheState, behaviour: Behaviour, habit: Habit = UNKNOWN
+) -> tuple[Advice, ...]:
     """Cheaper forms, the most telling first; none for a request that is refused or cheap already.
 
-    A misspelt parameter is corrected first: the other forms start from there.
+    A misspelt parameter is corrected first: the other forms start from there. What is
+    known of the client's `habit` adds what its request alone does not tell.
     """
     found = []
     corrected = _corrected(request)
@@ -72,9 +84,13 @@ def advise(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> tup
     decision = predict(request, state, behaviour)
     for rule in _RULES:
         for advice_id, why, path in rule(request, decision, behaviour):
-            rewritten = predict(parse_request(path, request.verb), state, behaviour)
-            if _cheaper(rewritten, decision):
-                found.append(Advice(advice_id, why, path, rewritten))
+            foreseen = predict(parse_request(path, request.verb), state, behaviour)
+            if _cheaper(foreseen, decision):
+                found.append(Advice(advice_id, why, path, foreseen))
+    for hint in hints(request, decision, behaviour, habit):
+        foreseen = predict(parse_request(hint.path), state, behaviour)
+        tryable = bool(hint.headers) or hint.path != request.url
+        found.append(Advice(hint.id, hint.why, hint.path, foreseen, hint.headers, tryable))
     return tuple(found)
 
 
@@ -90,7 +106,7 @@ def _corrected(request: ReadRequest) -> ReadRequest | None:
         return None
     parameters = [(names.get(key, key), value) for key, value in pairs(split_url(request.url)[1])]
     try:
-        return parse_request(request.info.path + _query(parameters), request.verb)
+        return parse_request(request.info.path + query_text(parameters), request.verb)
     except RequestError:
         return None  # the value makes no selector: the warning alone has to do
 
@@ -100,10 +116,10 @@ def etcd_cost(decision: Decision) -> int:
     return sum(_OPERATION_COST.get(op, 0) for op in decision.etcd_ops)
 
 
-def _cheaper(rewritten: Decision, decision: Decision) -> bool:
-    if rewritten.error is not None:
+def _cheaper(foreseen: Decision, decision: Decision) -> bool:
+    if foreseen.error is not None:
         return False
-    return decision.error is not None or etcd_cost(rewritten) < etcd_cost(decision)
+    return decision.error is not None or etcd_cost(foreseen) < etcd_cost(decision)
 
 
 Found = Iterator[tuple[str, str, str]]
@@ -120,7 +136,7 @@ def _any_version(request: ReadRequest, decision: Decision, behaviour: Behaviour)
         why += "; the limit is then ignored, everything comes at once"
     if request.fields.requires("spec.nodeName") is not None and request.info.resource == "pods":
         why += "; pods are indexed by spec.nodeName, so only that node's are looked at"
-    yield "a.rv0", why, _with(request, resourceVersion="0")
+    yield "a.rv0", why, rewritten(request, resourceVersion="0")
 
 
 def _not_exact(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
@@ -133,17 +149,17 @@ def _not_exact(request: ReadRequest, decision: Decision, behaviour: Behaviour) -
                 "limit with resourceVersion means exactly that revision (the legacy rule); "
                 "NotOlderThan lets the cache serve the page"
             )
-            yield "a.not_older_than", why, _with(request, resourceVersionMatch="NotOlderThan")
+            yield "a.not_older_than", why, rewritten(request, resourceVersionMatch="NotOlderThan")
         else:
             why = "without the limit the cache serves it: limit with resourceVersion is read from etcd"
-            yield "a.no_limit", why, _with(request, limit=None)
+            yield "a.no_limit", why, rewritten(request, limit=None)
     elif options.resource_version_match == "NotOlderThan" and options.limit > 0 and behaviour.minor <= 30:
         why = "without the limit the cache serves it: up to 1.30 the cache cannot paginate"
-        yield "a.no_limit", why, _with(request, limit=None)
+        yield "a.no_limit", why, rewritten(request, limit=None)
     elif options.resource_version_match == "Exact":
         why = "NotOlderThan lets the cache answer with what it has, if a newer answer will do as well"
-        path = _with(request, resourceVersionMatch="NotOlderThan")
-        yield "a.not_older_than", why, path if behaviour.minor >= 31 else _without(path, "limit")
+        path = rewritten(request, resourceVersionMatch="NotOlderThan")
+        yield "a.not_older_than", why, path if behaviour.minor >= 31 else without(path, "limit")
 
 
 def _namespace(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
@@ -154,7 +170,7 @@ def _namespace(request: ReadRequest, decision: Decision, behaviour: Behaviour) -
         root = f"/api/{info.version}" if not info.group else f"/apis/{info.group}/{info.version}"
         path = f"{root}/namespaces/{quote(namespace)}/{info.resource}"
         rest = str(request.fields.without("metadata.namespace"))
-        query = _query(_changed(request, fieldSelector=rest or None))
+        query = query_text(changed(request, fieldSelector=rest or None))
         why = "the namespace in the path narrows the read; up to 1.26 a metadata.namespace selector does not"
         yield "a.namespace", why, path + query
 
@@ -164,29 +180,11 @@ def _pages(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Fo
         return
     if "range_full" in decision.etcd_ops:
         why = f"pages of {PAGE} keep each read of etcd small, if the answer has to be the newest"
-        yield "a.page", why, _with(request, limit=str(PAGE))
+        yield "a.page", why, rewritten(request, limit=str(PAGE))
     elif "n.429" in decision.reasons:
         why = "a page without selectors is read from etcd while the cache is being filled"
-        yield "a.page", why, _with(request, limit=str(PAGE))
+        yield "a.page", why, rewritten(request, limit=str(PAGE))
 
 
 Rule = Callable[[ReadRequest, Decision, Behaviour], Found]
 _RULES: tuple[Rule, ...] = (_any_version, _not_exact, _namespace, _pages)
-
-
-def _changed(request: ReadRequest, **changes: str | None) -> list[tuple[str, str]]:
-    kept = [(key, value) for key, value in pairs(split_url(request.url)[1]) if key not in changes]
-    return kept + [(key, value) for key, value in changes.items() if value is not None]
-
-
-def _with(request: ReadRequest, **changes: str | None) -> str:
-    return request.info.path + _query(_changed(request, **changes))
-
-
-def _without(path: str, parameter: str) -> str:
-    plain, query = split_url(path)
-    return plain + _query([(key, value) for key, value in pairs(query) if key != parameter])
-
-
-def _query(parameters: list[tuple[str, str]]) -> str:
-    return "?" + urlencode(parameters, safe="=,./:()!", quote_via=quote) if parameters else ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from ktui.kube.advice import Advice, advise
 from ktui.kube.cautions import cautions
+from ktui.kube.habits import UNKNOWN, Habit
 from ktui.kube.routing.model import CacheState, Decision, RouteError
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.reasons import REASONS
@@ -48,7 +49,13 @@ class Explanation:
             "fallback": decision.fallback,
             "warnings": list(self.warnings),
             "cheaper": [
-                {"id": a.id, "why": a.why, "path": a.path, "route": a.decision.route.public}
+                {
+                    "id": a.id,
+                    "why": a.why,
+                    "path": a.path,
+                    "headers": dict(a.headers),
+                    "route": a.decision.route.public,
+                }
                 for a in self.advice
             ],
         }
@@ -59,7 +66,11 @@ class Explanation:
 
 
 def explain(
-    request: ReadRequest, state: CacheState, behaviour: Behaviour, warnings: tuple[str, ...] = ()
+    request: ReadRequest,
+    state: CacheState,
+    behaviour: Behaviour,
+    warnings: tuple[str, ...] = (),
+    habit: Habit = UNKNOWN,
 ) -> Explanation:
     """Everything that can be said beforehand; `warnings` are put before those about the request."""
     decision = predict(request, state, behaviour)
@@ -69,7 +80,7 @@ def explain(
         decision,
         predict_seats(request, behaviour, progress=state.progress),
         (*warnings, *cautions(request, decision, behaviour)),
-        advise(request, state, behaviour),
+        advise(request, state, behaviour, habit),
     )
 
 

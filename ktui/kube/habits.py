@@ -1,0 +1,162 @@
+"""Advice on how a client asks, not what: again and again, many at a time, as whom, in which form.
+
+A request alone does not tell; whoever knows more of the client says so in a `Habit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ktui.kube.rewriting import rewritten
+from ktui.kube.routing.model import Decision, Route
+from ktui.kube.routing.request import ReadRequest
+from ktui.kube.seats import flow_controlled
+from ktui.kube.versions import Behaviour
+
+JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
+METADATA_ONLY = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+# Who asks again within this many seconds polls; what is rarer may be cheaper than holding a watch.
+POLLING_SECONDS = 600.0
+# From so many on, agents that start together are a herd.
+HERD = 10
+RESTARTS_PER_MINUTE = 0.1  # of the agents
+_SERVICE_ACCOUNT = "system:serviceaccount:"
+
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """What is known of the client beside its request.
+
+    `repeated_every` is in seconds, None for once or unknown; `agents` of the same kind ask
+    alike, `together` when all do so at the same time (a rollout, a restart); `node` is the one
+    an agent runs on; `account` its user name, "" for unknown; `accept` the header that it
+    sends, None for unknown.
+    """
+
+    repeated_every: float | None = None
+    agents: int = 1
+    together: bool = False
+    node: str = ""
+    account: str = ""
+    accept: str | None = None
+
+
+UNKNOWN = Habit()
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class Hint(NamedTuple):
+    """An advice before its route is foreseen. `path` may be the request's own."""
+
+    id: str
+    why: str
+    path: str
+    headers: Headers = ()
+
+
+def hints(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+    """What to do otherwise; nothing for a request that the server refuses."""
+    if decision.error is None:
+        for rule in _RULES:
+            yield from rule(request, decision, behaviour, habit)
+
+
+def _watch(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+    every = habit.repeated_every
+    if every is None or every > POLLING_SECONDS or request.verb == "watch" or request.options.continue_:
+        return
+    asked = f"asked again every {_seconds(every)}"
+    kept = {"limit": None, "resourceVersionMatch": None, "timeoutSeconds": None}
+    begin: dict[str, str | None] = {**kept, "watch": "true", "allowWatchBookmarks": "true"}
+    if behaviour.enabled("WatchList"):
+        begin |= {
+            "resourceVersion": None,
+            "sendInitialEvents": "true",
+            "resourceVersionMatch": "NotOlderThan",
+        }
+        why = f"{asked}: a WATCH (WatchList, an informer) gets the state once and then only what changes"
+    else:
+        begin |= {"resourceVersion": "0"}
+        why = f"{asked}: an informer (LIST, then WATCH) gets the state once and then only what changes"
+    yield Hint("a.watch", why, _collection(request, begin))
+
+
+def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
+    """The request as one of its collection: a GET becomes a selector of its name."""
+    info = request.info
+    if request.verb != "get":
+        return rewritten(request, **changes)
+    collection = rewritten(request, **changes, fieldSelector=f"metadata.name={info.name}")
+    return collection.replace(f"/{info.resource}/{info.name}", f"/{info.resource}", 1)
+
+
+def _node(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+    info = request.info
+    pods = request.verb in ("list", "watch") and (info.group, info.resource) == ("", "pods")
+    if not habit.node or not pods or request.fields.requires("spec.nodeName") is not None:
+        return
+    if request.options.continue_:
+        return
+    selector = ",".join(filter(None, [request.options.field_selector, f"spec.nodeName={habit.node}"]))
+    changes: dict[str, str | None] = {"fieldSelector": selector}
+    if decision.route is Route.ETCD:  # etcd has no index
+        changes |= {"resourceVersion": "0", "resourceVersionMatch": None, "limit": None}
+    why = "the watch cache has an index of pods by spec.nodeName: an agent gets its own node's only"
+    yield Hint("a.node", why, rewritten(request, **changes))
+
+
+def _metadata(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+    if request.verb != "list" or request.narrows_name(behaviour) or not _whole_objects(habit.accept):
+        return
+    wanted = PROTOBUF if _protobuf_first(habit.accept) else JSON
+    why = "the metadata alone, as a PartialObjectMetadataList, if spec and status are not read"
+    yield Hint("a.metadata", why, request.url, (("Accept", f"{wanted};{METADATA_ONLY}"),))
+
+
+def _protobuf(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+    built_in = request.resource is not None and not request.resource.custom
+    if request.verb == "get" or not built_in or request.narrows_name(behaviour):
+        return
+    if _whole_objects(habit.accept) and not _protobuf_first(habit.accept):
+        why = "protobuf, as etcd has it, is smaller than JSON and cheaper to encode and to decode"
+        yield Hint("a.protobuf", why, request.url, (("Accept", f"{PROTOBUF}, {JSON}"),))
+
+
+def _backoff(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+    if request.verb != "get" and habit.together and habit.agents >= HERD:
+        at_once = max(1, int(habit.agents * RESTARTS_PER_MINUTE))
+        why = (
+            f"{habit.agents:,} agents ask at the same time: restart at most {at_once:,} a minute "
+            "(10 % of the nodes), each with a backoff that grows and is random"
+        )
+        yield Hint("a.backoff", why, request.url)
+
+
+def _account(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+    shared = habit.account.startswith(_SERVICE_ACCOUNT) and habit.account.endswith(":default")
+    if shared and flow_controlled(behaviour):
+        why = (
+            f"{habit.account} is whoever has none: with a ServiceAccount of its own a FlowSchema "
+            "can set the client apart from the others"
+        )
+        yield Hint("a.account", why, request.url)
+
+
+def _whole_objects(accept: str | None) -> bool:
+    return accept is not None and "as=" not in accept
+
+
+def _protobuf_first(accept: str | None) -> bool:
+    return (accept or "").split(",")[0].split(";")[0].strip() == PROTOBUF
+
+
+def _seconds(every: float) -> str:
+    return f"{every:.0f} s" if every >= 1 else f"{every * 1000:.0f} ms"
+
+
+_Rule = Callable[[ReadRequest, Decision, Behaviour, Habit], Iterator[Hint]]
+_RULES: tuple[_Rule, ...] = (_watch, _node, _metadata, _protobuf, _backoff, _account)
