@@ -31,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_demo_size(parser)
     add_attach_arguments(parser)
     parser.add_argument(
-        "--traffic", action="store_true", help="then keep a gentle traffic going until interrupted"
+        "--traffic", action="store_true", help="keep a gentle traffic going until interrupted"
     )
     parser.add_argument("--silent", action="store_true", help="print nothing but errors")
     parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         connection = require_connection(args)
         plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))
-        asyncio.run(_seed(connection, plan, args))
+        asyncio.run(_run(connection, plan, args))
     except ClientError as error:
         return fail(str(error))
     except ExceptionGroup as group:  # from the tasks that create side by side; each says the same
@@ -57,6 +57,18 @@ def run(args: argparse.Namespace) -> int:
             raise
         return fail(str(refused.exceptions[0]))
     return OK
+
+
+async def _run(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
+    """Seed; with `--traffic` clients read from the first moment on, and kubelets write when it is done."""
+    from ktui.workloads.traffic import run_kubelets, run_readers
+
+    async with asyncio.TaskGroup() as group:
+        if args.traffic:
+            group.create_task(run_readers(connection, plan))
+        await _seed(connection, plan, args)
+        if args.traffic:
+            group.create_task(run_kubelets(connection, plan))
 
 
 async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
@@ -69,10 +81,6 @@ async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) ->
         print(
             f"\r\033[Kcreated {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)"
         )
-    if args.traffic:
-        from ktui.workloads.traffic import run_traffic
-
-        await run_traffic(connection, plan)
 
 
 def _report(progress: SeedProgress) -> None:

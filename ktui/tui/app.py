@@ -68,7 +68,7 @@ class KtuiApp(App[int]):
         self.state = State()
         self.link = Link(Stage.STARTING)
         self.paused = False
-        self.writes = True  # whether the logs show writes
+        self.writes = False  # whether the logs show writes: the read path is what ktui is about
         self.clock = clock
         self.start_timers = start_timers
         self._pending: deque[AnyEvent] = deque()

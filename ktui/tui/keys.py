@@ -47,7 +47,7 @@ APP: list[BindingType] = [
     Binding("space", "pause", "pause", show=False, id="pause", tooltip="hold the tables still"),
     Binding("s", "sort", "sort", show=False, id="sort", tooltip="sort by the next column"),
     Binding("S", "sort_turn", "turn sort", show=False, id="sort.turn", tooltip="turn the sort round"),
-    Binding("w", "writes", "writes", show=False, id="writes", tooltip="hide writes in the log, or show them"),
+    Binding("w", "writes", "writes", show=False, id="writes", tooltip="show writes in the log, or hide them"),
     Binding("y", "show_object", "object", show=False, id="object", tooltip="show what is selected as JSON"),
     Binding("e", "export", "export", show=False, id="export", tooltip="write the table to a CSV file"),
     Binding("left_square_bracket", "go_back", "back", key_display="[", show=False, id="back", tooltip="back"),

@@ -35,14 +35,12 @@ class _Page(msgspec.Struct):
     metadata: _Continue
 
 
-async def run_traffic(connection: Connection, plan: Plan) -> None:
-    """Run until cancelled. A refused or failed request is the server's to report, not ours to die of."""
+async def run_readers(connection: Connection, plan: Plan) -> None:
+    """Informers and pollers until cancelled; they may begin before there is anything to read.
+
+    A refused or failed request is the server's to report, not ours to die of.
+    """
     async with asyncio.TaskGroup() as group:
-        kubelets = Kubelets(ApiClient(connection, "kubelet/v1.36.2"), plan)
-        every = LEASE_SECONDS / max(1, len(plan.nodes))
-        group.create_task(_repeat(every, kubelets.renew_lease))
-        group.create_task(_repeat(0.7, kubelets.report_status))
-        group.create_task(_repeat(3.1, kubelets.record_event))
         for poll in habits(plan):
             client = ApiClient(connection, poll.user_agent)
             group.create_task(_repeat(poll.every, functools.partial(follow, client, poll)))
@@ -51,6 +49,16 @@ async def run_traffic(connection: Connection, plan: Plan) -> None:
         group.create_task(_repeat(31, lambda: boot_agent(agent, next(restarts))))
         for user_agent, path, selector in INFORMERS:
             group.create_task(run_informer(ApiClient(connection, user_agent), path, selector))
+
+
+async def run_kubelets(connection: Connection, plan: Plan) -> None:
+    """Lease renewals, statuses and events until cancelled; the nodes and pods have to be there."""
+    async with asyncio.TaskGroup() as group:
+        kubelets = Kubelets(ApiClient(connection, "kubelet/v1.36.2"), plan)
+        every = LEASE_SECONDS / max(1, len(plan.nodes))
+        group.create_task(_repeat(every, kubelets.renew_lease))
+        group.create_task(_repeat(0.7, kubelets.report_status))
+        group.create_task(_repeat(3.1, kubelets.record_event))
 
 
 async def follow(client: ApiClient, poll: Poll) -> None:

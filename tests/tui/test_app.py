@@ -207,7 +207,7 @@ async def test_every_screen_opens_and_survives_no_data(size: tuple[int, int]) ->
             app.tick()
 
 
-async def test_writes_can_be_hidden() -> None:
+async def test_writes_are_shown_when_asked_for() -> None:
     post = RequestStarted(
         id=77,
         at=1_790_000_012.0,
@@ -223,11 +223,12 @@ async def test_writes_can_be_hidden() -> None:
     app = still_app([*demo_events(), post, RequestFinished(id=77, status=201, route="etcd", ms=4.0)])
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.pause()
-        assert "a write: one transaction" in shown(app)
+        assert "reads (w: all)" in shown(app)
+        assert 77 not in {row.id for row in app.screen.requests.rows}
         await pilot.press("w")
         await pilot.pause()
-        assert "requests · reads only" in shown(app)
-        assert 77 not in {row.id for row in app.screen.requests.rows}
+        assert "a write: one transaction" in shown(app)
+        assert 77 in {row.id for row in app.screen.requests.rows}
 
 
 async def test_a_replay_keeps_the_pace_of_its_recording(tmp_path: Path) -> None:

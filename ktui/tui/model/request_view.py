@@ -72,7 +72,7 @@ def shown_requests(state: State, *, writes: bool) -> list[RequestRow]:
 
 
 def log_title(*, writes: bool) -> str:
-    return "requests" if writes else "requests · reads only"
+    return "requests" if writes else "requests · reads (w: all)"
 
 
 def request_text(row: RequestRow) -> str:
