@@ -43,7 +43,8 @@ def test_rows_kept(text: str, kept: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("foo:E", "no column 'foo': route ms client"), ("ms>fast", "a number"), ("'open", "quote")]
+    ("text", "says"),
+    [("foo:E", "no column 'foo': route ms client"), ("ms>fast", "a number"), ("'open", "quote")],
 )
 def test_what_makes_no_sense_says_why(text: str, says: str) -> None:
     with pytest.raises(FilterError, match=says):

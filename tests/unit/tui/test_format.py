@@ -13,7 +13,15 @@ from ktui.tui.model import format as f
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (812, "812"), (999, "999"), (1000, "1.0k"), (3049, "3.0k"), (48_213, "48.2k"), (999_960, "1.0M")],
+    [
+        (0, "0"),
+        (812, "812"),
+        (999, "999"),
+        (1000, "1.0k"),
+        (3049, "3.0k"),
+        (48_213, "48.2k"),
+        (999_960, "1.0M"),
+    ],
 )
 def test_short_count(value: int, text: str) -> None:
     assert f.short_count(value) == text
@@ -40,7 +48,13 @@ def test_milliseconds(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.42, "0.4s"), (38, "38s"), (12 * 60, "12m"), (3 * 3600 + 300, "3h05m"), (2 * 86400 + 4 * 3600, "2d04h")],
+    [
+        (0.42, "0.4s"),
+        (38, "38s"),
+        (12 * 60, "12m"),
+        (3 * 3600 + 300, "3h05m"),
+        (2 * 86400 + 4 * 3600, "2d04h"),
+    ],
 )
 def test_duration(seconds: float, text: str) -> None:
     assert f.duration(seconds) == text

@@ -30,7 +30,9 @@ def started(number: int, at: float = 1.0, **changes: object) -> RequestStarted:
 
 def routed(number: int, route: str = "etcd", wait: str = "none") -> RequestRouted:
     steps = [RouteStep("resourceVersion unset?", "unset", True)]
-    return RequestRouted(id=number, route=route, reason_id="d.unset", reason="because", steps=steps, wait=wait)
+    return RequestRouted(
+        id=number, route=route, reason_id="d.unset", reason="because", steps=steps, wait=wait
+    )
 
 
 def finished(number: int, route: str = "etcd", status: int = 200) -> RequestFinished:
