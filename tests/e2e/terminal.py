@@ -22,7 +22,19 @@ class Terminal:
     def run(self, command: str, environment: dict[str, str]) -> None:
         """Start a shell, and `command` in it (the shell stays when the command has ended)."""
         words = [f"{name}={value}" for name, value in environment.items()]
-        self._call("new-session", "-d", *self._size, "env", "-u", "COLUMNS", "-u", "LINES", *words, "PS1=ready$ ", "sh")
+        self._call(
+            "new-session",
+            "-d",
+            *self._size,
+            "env",
+            "-u",
+            "COLUMNS",
+            "-u",
+            "LINES",
+            *words,
+            "PS1=ready$ ",
+            "sh",
+        )
         self.type(command, "Enter")
 
     def type(self, *keys: str) -> None:
