@@ -11,7 +11,7 @@ Part = tuple[Badge, float]
 
 
 def stacked(parts: Sequence[Part], width: int) -> list[tuple[str, str]]:
-    """Runs of a bar of exactly `width` cells, `E━━━━━━C━━`; a part above nothing shows its letter at least."""
+    """Runs of a bar of exactly `width` cells, `E━━━━━━C━━`; a part above 0 shows its letter at least."""
     shown = [(badge, value) for badge, value in parts if value > 0]
     total = sum(value for _, value in shown)
     if not shown or width < len(shown):
