@@ -129,22 +129,31 @@ class Reflector:
 
     async def _follow(self) -> None:
         """Keep up with etcd from the cache's revision on; EtcdError when the watch cannot be resumed."""
-        patience = Patience()
+        patience, seen = Patience(), 0
         while True:
             try:
-                await self._watch_on()
+                await self._watch_on(seen)
                 return
             except EtcdError as error:
                 await self._resume(patience, error)
+            seen = self._cache.rv
 
-    async def _watch_on(self) -> None:
+    async def _watch_on(self, seen: int) -> None:
+        """Follow one watch; `seen` is the revision that it resumes from, 0 for the first one.
+
+        A resumed watch begins with what was seen last. Compactions of older etcds (before 3.5.16)
+        forget a deletion at the very revision of the compaction and still let watches begin there,
+        which would miss it; one that begins earlier is told of the compaction.
+        """
         cache, dispatcher = self._cache, self._dispatcher
-        async with self._store.watch(cache.rv) as watch:
+        async with self._store.watch(seen - 1 if seen else cache.rv) as watch:
             self._watch, self._confirmation = watch, Confirmation(lambda: watch.created_at)
             try:
                 async for event in watch:
                     if event.type == BOOKMARK or event.object is None:
                         await self._answered(event.rv)
+                        continue
+                    if event.rv <= seen:
                         continue
                     if event.rv > cache.rv:  # all events of one transaction go on together
                         await dispatcher.room()

@@ -128,6 +128,27 @@ async def test_what_etcd_has_forgotten_meanwhile_is_listed_anew(
     assert names(await cut_off.list()) == ["a/c2"]
 
 
+async def test_a_deletion_at_the_compacted_revision_is_not_lost(
+    etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster
+):
+    since = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
+    cacher = await cut_off.warm()
+    watched = Watched(since, "", await cut_off.watch(f"resourceVersion={since}"))
+    await until(lambda: watched.answer.stream.live)
+    link.cut()
+    deleted = await etcd_of_ours.delete(cut_off.prefix, "c1")
+    await etcd_of_ours.client.compact(deleted)
+    rv = await etcd_of_ours.put(cut_off.prefix, "c1", "blue")
+    link.restore()
+    await until(lambda: cacher.state().rv >= rv)
+    await until(lambda: watched.ended or bool(watched.seen))
+    assert watched.seen in ([], [("DELETED", "c1", deleted)])
+    assert watched.ended or watched.seen
+    watched.answer.close()
+    await watched.task
+    assert names(await cut_off.list()) == ["a/c1"]
+
+
 async def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(
     etcd_of_ours: ShotEtcd, cut_off: Cluster
 ):
