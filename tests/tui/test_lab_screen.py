@@ -157,7 +157,7 @@ async def test_a_fired_list_is_measured_beside_its_prediction() -> None:
         compared = {each.name: (each.foreseen, each.verdict, each.measured) for each in result.comparisons}
         assert compared == {
             "route": ("C", "=", "C"),
-            "seats": ("10", "=", "10"),
+            "seats": ("8", "=", "8"),
             "fetched": ("3,000", "=", "3,000"),
             "etcd reads": ("1", "=", "1"),
         }
@@ -167,7 +167,7 @@ async def test_a_fired_list_is_measured_beside_its_prediction() -> None:
             "as composed",
             "27.0M",
             "any version will do",
-            "route C = C · seats 10 = 10 · fetched 3,000 = 3,000 · etcd reads 1 = 1",
+            "route C = C · seats 8 = 8 · fetched 3,000 = 3,000 · etcd reads 1 = 1",
             "17.9 MB processed, 0.66 for each byte returned",
             "2.2 MB on the wire (gzip)",
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from ktui.client.foresight import World
 from ktui.kube import seats
 from ktui.kube.explain import Explanation, explain
+from ktui.kube.flowcontrol import LEVELS
 from ktui.kube.resources import Resource, ResourceTable
 from ktui.kube.routing.model import CacheState, Readiness
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
@@ -18,6 +19,10 @@ from ktui.tui.model.foresee import Foreseen
 from ktui.tui.model.lab import ListForm, path_of
 from ktui.tui.model.lab_figures import Figures, figures_of
 from ktui.tui.model.state import State
+
+# The dashboard is let in as an administrator, whose level is exempt; of these the server sizes requests
+# as of the level that they would fall under otherwise.
+ADMINISTRATOR_CAP = LEVELS["global-default"].max_seats
 
 # Which field a refusal is about, by the id of its reason.
 _FIELD_OF_REASON = {
@@ -103,12 +108,12 @@ def predict(
         return Prediction(path, problem=Problem(0, "", str(error)))
     if elsewhere:
         cache, size = elsewhere.world.routing_state(resource.id), elsewhere.size(resource.path)
-        progress = elsewhere.world.progress
+        progress, cap = elsewhere.world.progress, None
     else:
         cache, size = routing_state(state, resource.id), size_of(state, resource.id)
-        progress = _progress(state)
+        progress, cap = _progress(state), ADMINISTRATOR_CAP
     explanation = explain(request, cache, behaviour)
-    seats_taken = seats_for(request, behaviour, size, progress=progress)
+    seats_taken = seats_for(request, behaviour, size, progress=progress, cap=cap)
     return Prediction(
         path,
         explanation,
@@ -169,9 +174,14 @@ def _progress(state: State) -> bool:
 
 
 def seats_for(
-    request: ReadRequest, behaviour: Behaviour, size: tuple[int, int] | None, *, progress: bool
+    request: ReadRequest,
+    behaviour: Behaviour,
+    size: tuple[int, int] | None,
+    *,
+    progress: bool,
+    cap: int | None = None,
 ) -> int | None:
-    """Seats of a LIST or WATCH of so many objects and bytes."""
+    """Seats of a LIST or WATCH of so many objects and bytes; `cap` is the priority level's, None: unknown."""
     if size is None or request.refusal is not None:
         return None
     objects, stored = size
@@ -192,8 +202,9 @@ def seats_for(
         single=bool(request.required_name),
     )
     if request.verb == "watch":
-        return seats.watch_seats(behaviour, work, options.resource_version, options.send_initial_events)
-    return seats.list_seats(behaviour, work)
+        asked = options.resource_version, options.send_initial_events
+        return seats.watch_seats(behaviour, work, *asked, cap)
+    return seats.list_seats(behaviour, work, cap)
 
 
 def size_of(state: State, resource_id: str) -> tuple[int, int] | None:

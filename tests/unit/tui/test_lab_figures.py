@@ -79,6 +79,11 @@ def test_what_a_real_apiserver_does_not_tell_is_no_surprise() -> None:
     assert set(verdicts(FIGURES, route="", seats=None, counters={}).values()) == {"?"}
 
 
+@pytest.mark.parametrize(("rpcs", "verdict"), [(1, "="), (7, "?"), (0, "≠")])
+def test_counters_of_a_whole_server_prove_only_what_they_have_not_reached(rpcs: int, verdict: str) -> None:
+    assert verdicts(FIGURES, counters={"fetched": 3_000, "etcd_rpcs": rpcs})["etcd reads"] == verdict
+
+
 @pytest.mark.parametrize(
     ("honoured", "token", "returned", "verdict"),
     [(True, "t", 500, "="), (True, "", 3_000, "≠"), (False, "", 3_000, "="), (True, "", 300, "?")],

@@ -80,7 +80,8 @@ def test_a_refusal_has_no_route() -> None:
 
 
 def test_seats_are_those_of_the_objects_there_are() -> None:
-    assert predict(ListForm(), BUILTIN, state()).seats == 10
+    assert predict(ListForm(), BUILTIN, state()).seats == 8  # capped by the priority level
+    assert predict(ListForm(), BUILTIN, state("1.24")).seats == 10
     assert predict(ListForm(limit="50"), BUILTIN, state()).seats == 3
     assert predict(ListForm(resource="leases"), BUILTIN, state()).seats == 1
     assert predict(ListForm(resource="configmaps"), BUILTIN, state()).seats is None

@@ -100,7 +100,7 @@ def _processed(row: ResultLine) -> Cell:
 
 def _amplification(row: ResultLine) -> Cell:
     measured = row.result.measured
-    factor = measured.amplification if measured is not None else None
+    factor = measured.amplification if measured is not None and row.result.ok else None
     if factor is None:
         return NONE
     return (
@@ -171,7 +171,7 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
         Column("seats", "seats", lambda row: _counted(_seats(row)), lambda row: _seats(row) or 0, 5,
                align="right", priority=4),
         Column("pages", "req", lambda row: integer(_pages(row)), _pages, 3, align="right", priority=9),
-        Column("server", "server", lambda row: (row.result.server or "ktui", "$ink-muted"),
+        Column("server", "server", lambda row: (row.result.server or "own", "$ink-muted"),
                lambda row: row.result.server, 6, flex=1, most=20, priority=8),
         Column("at", "at", lambda row: (clock_time(row.result.at), "$ink-faint"), lambda row: row.result.at,
                8, priority=8),
