@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from ktui.apiserver.http.yamltext import read_yaml
 from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
@@ -81,6 +83,8 @@ def parse_json(body: bytes) -> Any:
 
 def duplicate_fields(body: bytes) -> list[str]:
     """Paths of members that stand twice in one object; [] for a body that is no JSON."""
+    if _stands_once(body):
+        return []
     twice: dict[int, list[str]] = {}
     kept: list[dict[str, Any]] = []  # keeps the ids of `twice` from being given to others
 
@@ -97,6 +101,14 @@ def duplicate_fields(body: bytes) -> list[str]:
     except (ValueError, RecursionError):
         return []
     return list(_duplicates(document, "", twice)) if twice else []
+
+
+def _stands_once(body: bytes) -> bool:
+    """Whether reading loses nothing: what programs send is mostly written as we would write it."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(body)) == body.rstrip()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
 
 
 def _duplicates(value: Any, path: str, twice: dict[int, list[str]]) -> Iterator[str]:
