@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ktui.cli.child import ServerChild
-from ktui.client.api import ApiClient
 from ktui.client.connection import Connection
 from ktui.telemetry.events import AnyEvent
 from ktui.telemetry.recording import Recorder
 from ktui.tui.source import Link, Report, Source
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 
 class ChildLauncher:
@@ -21,6 +24,8 @@ class ChildLauncher:
 
     async def start(self, report: Report) -> ApiClient:
         report("starting etcd and the API server")
+        from ktui.client.api import ApiClient  # takes httpx along: not before the first frame
+
         connection = await self._child.start()
         report("reading the first telemetry")
         return ApiClient(connection)
@@ -44,6 +49,8 @@ class AttachLauncher:
 
     async def start(self, report: Report) -> ApiClient:
         report(f"attaching to {self._connection.url}")
+        from ktui.client.api import ApiClient
+
         return ApiClient(self._connection)
 
     async def restart(self, report: Report) -> ApiClient:

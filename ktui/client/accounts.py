@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from ktui.client.api import ApiClient
 from ktui.telemetry.events import RequestFinished
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 PATH = "/ktui/v1/requests"
 

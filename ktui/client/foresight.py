@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.habits import UNKNOWN, Habit
@@ -18,6 +17,9 @@ from ktui.kube.routing.reasons import REASONS
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 from ktui.telemetry.events import CacheState, Progress
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 # The present state comes first on the telemetry stream, so this is only for a server that is stuck.
 STATE_SECONDS = 2.0

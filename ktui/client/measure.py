@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from ktui.client.accounts import Accounts
-from ktui.client.api import ApiClient, Fired
 from ktui.client.listbody import ListBody
 from ktui.client.measured import Measured, joined_route
 from ktui.client.watchlist import InitialEvents
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient, Fired
 
 Body = ListBody | InitialEvents
 Keep = Callable[[bytes], object]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import Connection
 from ktui.client.counters import Counters, Subject, account, moved, read_counters
 from ktui.client.foresight import World, world_of_ktui, world_of_kube
@@ -14,6 +13,9 @@ from ktui.client.listbody import ListBody
 from ktui.client.measure import Keep, Question, add_page, fire_measured, pages
 from ktui.client.measured import Measured
 from ktui.kube.requestinfo import parse_path, split_url
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 SHARED = "counters are the whole server's: may include other clients' requests"
 CLIENT_ONLY = "/metrics are not to be had ({}): only the client's side is known"
@@ -41,6 +43,8 @@ class Target(Protocol):
 
 def target_of(connection: Connection, user_agent: str) -> Target:
     """The target behind a connection."""
+    from ktui.client.api import ApiClient  # takes httpx along: the dashboard's first frame needs none
+
     client = ApiClient(connection, user_agent)
     return KubeTarget(client) if isinstance(connection, KubeConnection) else KtuiTarget(client)
 

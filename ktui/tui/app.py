@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
@@ -18,7 +18,6 @@ from textual.command import Provider
 from textual.theme import Theme
 from textual.worker import Worker
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.kube.versions import Behaviour, behaviour_of
 from ktui.telemetry.events import AnyEvent
@@ -37,6 +36,9 @@ from ktui.tui.screens.text import TextScreen
 from ktui.tui.source import LaunchError, Link, Source, Stage
 from ktui.tui.switching import effect_content, switch_rules, why_not
 from ktui.tui.widgets.prompt import Prompt
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 TABLE_INTERVAL = 0.1  # seconds: tables at 10 Hz
 PANEL_EVERY = 3  # drains: panels at a third of that

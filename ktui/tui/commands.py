@@ -10,7 +10,6 @@ from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
 from ktui.tui.model.in_hand import read_in_hand
 from ktui.tui.modes import MODES, find_mode
-from ktui.tui.open_audit import open_audit
 from ktui.tui.switching import read_rules
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def run_command(app: KtuiApp, text: str) -> str:
     if word == "theme":
         return _set_theme(app, rest.strip())
     if word == "audit":
+        from ktui.tui.open_audit import open_audit
+
         return open_audit(app, rest)
     if word == "kube":
         return _follow_rules(app, rest.strip())

@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.telemetry.events import AnyEvent
 from ktui.telemetry.recording import read_recording
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 FRAME = 0.05  # seconds: events of a replay nearer than this come together
 Report = Callable[[str], None]  # takes one short sentence: what is being done

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.source import Stage
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 
 class AskingScreen(ModeScreen):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.telemetry.events import Prefix
 from ktui.tui import keys
@@ -15,6 +14,9 @@ from ktui.tui.model.format import short_bytes, short_count
 from ktui.tui.model.prefixes import PrefixRow, PrefixTree
 from ktui.tui.widgets.columns import Cell, Column
 from ktui.tui.widgets.vtable import VTable
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 _BAR = "▏▎▍▌▋▊▉█"
 
