@@ -141,7 +141,7 @@ class Reflector:
     async def _watch_on(self, seen: int) -> None:
         """Follow one watch; `seen` is the revision that it resumes from, 0 for the first one.
 
-        A resumed watch begins with what was seen last. Compactions of older etcds (before 3.5.16)
+        A resumed watch begins with what was seen last. Compactions of etcds before 3.5.18 (etcd #18274)
         forget a deletion at the very revision of the compaction and still let watches begin there,
         which would miss it; one that begins earlier is told of the compaction.
         """
