@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +26,12 @@ class ChildLauncher:
 
     async def start(self, report: Report) -> ApiClient:
         report("starting etcd and the API server")
-        from ktui.client.api import ApiClient  # takes httpx along: not before the first frame
+        # httpx takes a while to load: not before the first frame, and while the server boots.
+        connection, _ = await asyncio.gather(
+            self._child.start(), asyncio.to_thread(import_module, "ktui.client.api")
+        )
+        from ktui.client.api import ApiClient
 
-        connection = await self._child.start()
         report("reading the first telemetry")
         return ApiClient(connection)
 
