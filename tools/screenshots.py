@@ -1,6 +1,6 @@
 """Render `screenshots/` from the real program: a real server over a real etcd, the demo cluster, its traffic.
 
-usage: python tools/screenshots.py [DIRECTORY]
+usage: python tools/screenshots.py [DIRECTORY [SCREEN …]]
 
 The pictures differ a little from run to run, as the traffic does: they are what a
 user sees, not test data (that is `tests/tui/__snapshots__`).
@@ -25,7 +25,7 @@ from ktui.tui.source import LiveSource
 from ktui.tui.themes import DEFAULT
 
 SIZES = ((80, 24), (120, 40), (200, 50))
-SETTLE_REQUESTS = 60  # reads by the demo's own clients before a picture is worth taking
+SETTLE_REQUESTS = 12  # reads by the demo's own clients before a picture is worth taking
 THEMES = ("ktui-light", "ktui-mono")
 
 # What a visitor does on a screen before the picture is taken.
@@ -65,16 +65,16 @@ async def seeded(connection: Connection) -> None:
     await client.close()
 
 
-async def main(directory: Path) -> None:
+async def main(directory: Path, modes: list[str]) -> None:
     child = ServerChild(["--demo"])
     connection = await child.start()
     try:
         await seeded(connection)
-        for mode in MODES:
+        for name in modes:
             for width, height in SIZES:
                 await write(
-                    directory / f"{mode.name}-{width}x{height}.svg",
-                    shoot(connection, mode.name, (width, height)),
+                    directory / f"{name}-{width}x{height}.svg",
+                    shoot(connection, name, (width, height)),
                 )
         for theme in THEMES:
             await write(
@@ -93,4 +93,4 @@ async def write(path: Path, drawing: Awaitable[str]) -> None:
 if __name__ == "__main__":
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
     target.mkdir(parents=True, exist_ok=True)
-    asyncio.run(main(target))
+    asyncio.run(main(target, sys.argv[2:] or [mode.name for mode in MODES]))
