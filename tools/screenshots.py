@@ -29,7 +29,7 @@ SETTLE_REQUESTS = 12  # reads by the demo's own clients before a picture is wort
 THEMES = ("ktui-light", "ktui-mono")
 
 # What a visitor does on a screen before the picture is taken.
-KEYS: dict[str, tuple[str, ...]] = {"lab": ("r",), "cache": ("enter",), "etcd": ("down", "enter", "tab")}
+KEYS: dict[str, tuple[str, ...]] = {"lab": ("r",), "etcd": ("down", "enter", "tab")}
 
 
 async def shoot(connection: Connection, mode: str, size: tuple[int, int], theme: str = DEFAULT) -> str:
