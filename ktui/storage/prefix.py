@@ -36,7 +36,11 @@ async def find_prefix(client: EtcdClient) -> str | None:
         prefix = child.prefix.decode("utf-8", "replace").rstrip("/")
         if not child.is_key and await _holds_kubernetes(client, prefix):
             return prefix
-    return None
+    # No server has ever run over it (filled by a tool, a part of a cluster): a usual place that is not empty.
+    below = [
+        child.prefix.decode("utf-8", "replace").rstrip("/") for child in found.children if not child.is_key
+    ]
+    return next((prefix for prefix in (DEFAULT, OPENSHIFT) if prefix in below), None)
 
 
 async def check_readable(client: EtcdClient, prefix: str) -> None:
