@@ -38,6 +38,11 @@ def integer(value: int) -> str:
     return f"{value:,}"
 
 
+def many(count: int, noun: str) -> str:
+    """`1 object`, `2,000 objects`: for nouns that take an s."""
+    return f"{integer(count)} {noun}" + ("" if count == 1 else "s")
+
+
 def short_count(value: float) -> str:
     """At most five cells: 812, 3.0k, 48k, 1.2M."""
     return _scaled(value, 1000.0)

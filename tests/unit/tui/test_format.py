@@ -80,3 +80,8 @@ def test_safe_shows_what_would_steer_the_terminal(text: str, shown: str) -> None
 def test_nothing_unsafe_is_left(text: str) -> None:
     assert not [char for char in f.safe(text) if unicodedata.category(char)[0] == "C"]
     assert f.safe(f.safe(text)) == f.safe(text)
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 objects"), (1, "1 object"), (2_000, "2,000 objects")])
+def test_many(count: int, text: str) -> None:
+    assert f.many(count, "object") == text

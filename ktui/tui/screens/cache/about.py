@@ -6,7 +6,7 @@ from textual.content import Content
 
 from ktui.tui.model.cache_lines import CacheLine
 from ktui.tui.model.cache_view import GLYPHS, is_loading, loaded_share
-from ktui.tui.model.format import integer, long_bytes
+from ktui.tui.model.format import integer, long_bytes, many
 from ktui.tui.model.state import CacheState
 from ktui.tui.screens.cache.columns import STATE_STYLES
 from ktui.tui.widgets.bars import TRACK, bar
@@ -71,7 +71,7 @@ def _about_ready(row: CacheLine, head: int) -> Content:
         _head(row, ""),
         _labelled(
             "holds",
-            (f"{integer(cache.objects)} objects, {long_bytes(cache.bytes)} at rv ", "$foreground"),
+            (f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} at rv ", "$foreground"),
             (integer(row.row.rv), "bold $rv-cache"),
             (f" · {behind}", "$rv-lag" if row.lag else "$ink-muted"),
         ),

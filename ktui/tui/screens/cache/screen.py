@@ -21,7 +21,7 @@ from ktui.tui.model.cache_view import (
     read_events,
     read_objects,
 )
-from ktui.tui.model.format import integer
+from ktui.tui.model.format import integer, many
 from ktui.tui.model.state import State
 from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.screens.cache.about import about
@@ -184,8 +184,8 @@ class CacheScreen(AskingScreen):
 
     def _title(self, resource: str) -> None:
         box = self.query_one("#objects-box", Container)
-        total, rv = integer(self.pages.total), integer(self.pages.rv)
-        box.border_title = line(f"{resource} · {total} objects at rv {rv}" if self.pages.rv else resource)
+        total, rv = many(self.pages.total, "object"), integer(self.pages.rv)
+        box.border_title = line(f"{resource} · {total} at rv {rv}" if self.pages.rv else resource)
         self.query_one("#ring-box", Container).border_title = line("ring · newest first")
         box.border_subtitle = line(f"/{self._filter}" if self._filter else "")
 
