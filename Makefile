@@ -1,8 +1,9 @@
 # Verbs for people; CI runs the same ones.
 VENV ?= .venv
 BIN := $(VENV)/bin
+ROUNDS ?= 20
 
-.PHONY: setup check test snapshots screenshots bench
+.PHONY: setup check test snapshots steady screenshots man bench
 
 setup: $(BIN)/ktui  ## a virtual environment with everything in it
 
@@ -23,8 +24,15 @@ test: setup  ## all tests
 snapshots: setup  ## accept the pictures as they are drawn now (look at them first)
 	$(BIN)/pytest tests/tui --snapshot-update
 
+steady: setup  ## every picture ROUNDS times, in another order each time; stops at the first that differs
+	for seed in $$(seq $(ROUNDS)); do \
+	  KTUI_SHUFFLE=$$seed $(BIN)/pytest tests/tui -m picture -n auto -x -q || exit 1; done
+
 screenshots: setup  ## render screenshots/ from the real program
-	$(BIN)/python tools/screenshots.py screenshots
+	$(BIN)/python -m tools.screenshots screenshots
+
+man: setup  ## write the manual page from the parsers
+	$(BIN)/python tools/manpage.py
 
 bench: setup  ## benchmarks, with ratios
 	$(BIN)/python -m benchmarks

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.pods import seeded, template
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import BUILTIN, Resource
 from ktui.wire.codec import Codec, fill, object_json
 from ktui.wire.encode import encode_object
+from ktui.wire.remembered import forget
 from ktui.wire.scan import Scanner
 
 Item = TypeVar("Item")
@@ -55,7 +56,8 @@ def _measure(pods: list[bytes]) -> dict[str, float]:
         "transcode, equal pieces shared": _rate(partial(_item, shared), pods),
         "transcode to pieces, as caches keep them": _rate(lambda pod: shared.item_pieces(pod, 1), pods),
         "new resourceVersion into a template": _rate(lambda marked: fill(marked, 4711), marked),
-        "encode": _rate(lambda obj: encode_object(obj, resource), objs),
+        "encode, nothing met before": _rate(lambda obj: _encode_anew(obj, resource), objs),
+        "encode, parts met before": _rate(lambda obj: encode_object(obj, resource), objs),
         "json.loads of the served text, for comparison": _rate(
             json.loads, [t.replace(b"\0", b"1") for t in marked]
         ),
@@ -83,6 +85,11 @@ def _report(rates: dict[str, float]) -> None:
 
 def _item(codec: Codec, pod: bytes) -> bytes:
     return codec.item_json(pod, 1)
+
+
+def _encode_anew(obj: Any, resource: Resource) -> bytes:
+    forget()
+    return encode_object(obj, resource)
 
 
 def _report_sharing(pods: list[bytes]) -> None:

@@ -15,23 +15,24 @@ import asyncio
 import gc
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from statistics import median
 from typing import Any, cast
+from unittest.mock import patch
 
 from benchmarks.pods import PREFIX, seeded, template
 from ktui.apiserver.forms.plain import Plain
 from ktui.apiserver.framing import chunked
 from ktui.apiserver.http.compression import Body
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.verbs.listing import stream
+from ktui.apiserver.verbs.listing import let_go, stream
 from ktui.cacher import cache_list
 from ktui.cacher.cache_list import CacheQuery, list_from_cache
-from ktui.cacher.scope import Scope
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.routing.scope import Scope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage import lister
 from ktui.storage.keys import Keys
@@ -39,7 +40,8 @@ from ktui.storage.lister import Lister
 from ktui.storage.objects import Reader, StoredObject
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.selection import Selection
-from ktui.telemetry.busy import BusyClock
+from ktui.telemetry.cpu import CpuClock
+from ktui.telemetry.memory import Footprint
 from ktui.telemetry.meter import Meter, metered
 
 ALLOWED = 0.03
@@ -58,6 +60,15 @@ class NoMeter(Meter):
     def add_phase(self, name: str, ms: float) -> None:
         pass
 
+    def hold(self, size: int) -> None:
+        pass
+
+    def reach(self, size: int) -> None:
+        pass
+
+    def look(self) -> None:
+        pass
+
 
 class Etcd:
     """Answers every Range with the next of its keys."""
@@ -67,9 +78,12 @@ class Etcd:
 
     async def range(self, start: bytes, end: bytes, *, limit: int = 0, **_: Any) -> RangeResult:
         found = [kv for kv in self._kvs if kv.key >= start]
-        return RangeResult(
-            found[:limit] if limit else found, len(found), bool(limit) and len(found) > limit, 9
-        )
+        kvs = found[:limit] if limit else found
+        size = sum(len(kv.key) + len(kv.value) for kv in kvs)
+        meter = cast("Any", lister).current_meter()  # as the ledger does it
+        meter.hold(size)
+        meter.reach(size)
+        return RangeResult(kvs, len(found), bool(limit) and len(found) > limit, 9, size)
 
 
 Work = Callable[[Meter], Awaitable[None]]
@@ -118,11 +132,11 @@ class Bench:
         async def run(meter: Meter) -> None:
             client = cast("Any", Etcd(self.kvs))
             found = await Lister(client, Keys(self.resource), self.reader, request).run()
-            await self._send(found.objects, meter)
+            await self._send(let_go(list(found.objects), meter), meter)
 
         return run
 
-    async def _send(self, objects: Sequence[StoredObject], meter: Meter) -> None:
+    async def _send(self, objects: Iterable[StoredObject], meter: Meter) -> None:
         form = Plain(self.resource)
         body = Body(Response(_nowhere), "application/json", gzip=False)
         chunks = chunked(form.list_head({"resourceVersion": "9"}), (form.item(obj) for obj in objects))
@@ -138,9 +152,9 @@ def _selection(labels: str) -> Selection:
 
 
 async def _metered(work: Work) -> None:
-    meter = Meter(request_id=1)
+    meter = Meter(request_id=1, footprint=Footprint())
     with metered(meter):
-        await BusyClock(_coroutine(work, meter), meter)
+        await CpuClock(_coroutine(work, meter), meter)
 
 
 async def _unmetered(work: Work) -> None:
@@ -154,14 +168,11 @@ async def _coroutine(work: Work, meter: Meter) -> None:
 @contextmanager
 def _nothing_is_counted() -> Iterator[None]:
     """Whoever asks for the current meter gets one that does nothing."""
-    blind, kept = NoMeter(), [(module, module.current_meter) for module in (cache_list, lister)]
-    for module, _ in kept:
-        module.current_meter = lambda: blind  # type: ignore[attr-defined]
-    try:
+    blind = NoMeter()
+    with ExitStack() as patches:
+        for module in (cache_list, lister):
+            patches.enter_context(patch.object(module, "current_meter", lambda: blind))
         yield
-    finally:
-        for module, function in kept:
-            module.current_meter = function  # type: ignore[attr-defined]
 
 
 async def _milliseconds(run: Callable[[Work], Awaitable[None]], work: Work) -> float:

@@ -38,8 +38,7 @@ class Serving:
 
     def cpu(self) -> float:
         """Milliseconds of processor time spent so far, by all threads."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.pid)
 
     def memory(self) -> float:
         """Resident megabytes."""
@@ -47,6 +46,12 @@ class Serving:
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1000
         raise RuntimeError("this system does not tell a process' memory")
+
+
+def cpu_of(pid: int) -> float:
+    """Milliseconds of processor time that a process has spent, without its children."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 @asynccontextmanager

@@ -36,7 +36,7 @@ async def _burst(server: Serving) -> Figure:
     for _, writer in watches:
         writer.close()
     lost = WATCHERS * EVENTS - delivered
-    note = f"{EVENTS} events each" + (f", {lost:,} lost to slow watchers' ends" if lost else "")
+    note = f"{EVENTS} events each" + (f", {lost:,} lost to slow watchers' ends" if lost > 0 else "")
     return Figure("100 watchers", delivered / seconds, "events/s", note)
 
 

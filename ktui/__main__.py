@@ -2,6 +2,16 @@
 
 import sys
 
-from ktui.cli.main import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line. A Ctrl-C is minded from here on, while the rest is still loading."""
+    try:
+        from ktui.cli.main import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec.json
 
 from ktui.apiserver.call import Call
+from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.http.yamltext import yaml_of
 from ktui.apiserver.negotiation import PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server
+from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
 
 if TYPE_CHECKING:
@@ -22,19 +24,33 @@ async def send_object(
     server: Server, call: Call, resource: Resource, obj: StoredObject, form: Form, status: int = 200
 ) -> None:
     """The object, as stored, as metadata or as a one-row Table."""
-    include = call.request.parameter("includeObject")
-    renderer = object_form(
-        form, resource, call.behaviour, server.services.codec, include=include, of_list=False
-    )
+    renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
     with call.meter.phase("encode"):
         document = finished(renderer.whole(obj), form)
     await send_document(call, document, form, status)
 
 
+async def send_tree(
+    server: Server, call: Call, resource: Resource, obj: dict[str, Any], form: Form, status: int = 200
+) -> None:
+    """An object that is not stored: of a dry run, or what a deletion left behind."""
+    document = _renderer(server, call, resource, form).of_document(to_json(obj))
+    await send_document(call, finished(document, form), form, status)
+
+
+async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:
+    """A Status or a Scale: it stays what it is, whatever `as=` asks for."""
+    document = to_json(obj)
+    if form.media_type == PROTOBUF:
+        document = server.services.codec.messages.document(document)
+    await send_document(call, finished(document, form), form, status)
+
+
 async def send_document(call: Call, document: bytes, form: Form, status: int = 200) -> None:
     """A whole document that is an API answer."""
     call.meter.encoded_bytes += len(document)
+    call.meter.reach(len(document))
     call.stamp()
     with call.meter.phase("send"):
         if status != 200:
@@ -45,12 +61,17 @@ async def send_document(call: Call, document: bytes, form: Form, status: int = 2
         await body.end()
 
 
+def _renderer(server: Server, call: Call, resource: Resource, form: Form) -> ObjectForm:
+    include = call.request.parameter("includeObject")
+    return object_form(form, resource, server.services.codec, include=include, of_list=False)
+
+
 def finished(document: bytes, form: Form) -> bytes:
-    """The last touch: YAML or indentation where it was asked for, and a newline."""
+    """The last touch: YAML or indentation where it was asked for; else a newline."""
     if form.media_type == PROTOBUF:
         return document
     if form.media_type == YAML:
         return yaml_of(document)
     if form.pretty:
-        document = msgspec.json.format(document, indent=2)
+        return msgspec.json.format(document, indent=2).rstrip()
     return document if document.endswith(b"\n") else document + b"\n"

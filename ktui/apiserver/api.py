@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import logging
 
-import msgspec.json
-
 from ktui.apiserver.call import Call
 from ktui.apiserver.deadline import time_allowed, within
 from ktui.apiserver.deprecations import warning_of
-from ktui.apiserver.dispatch import TextNotFound, find_handler, find_resource
+from ktui.apiserver.dispatch import TextNotFound, find_handler, find_resource, nothing_there, served_verb
 from ktui.apiserver.http.request import ClientGone
-from ktui.apiserver.http.yamltext import yaml_of
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.negotiation import JSON, PROTOBUF, error_media_type
-from ktui.apiserver.pages.answers import send_json, send_status
-from ktui.apiserver.pages.discovery import find_document
+from ktui.apiserver.negotiation import JSON, check_whole
+from ktui.apiserver.pages.answers import send_error, send_json, send_negotiated
+from ktui.apiserver.pages.discovery import find_document, served_by_verb
 from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
+from ktui.apiserver.verbs import components
 from ktui.apiserver.verbs.seats import seats_of_any
 from ktui.kube.status import StatusError, internal_error, method_not_allowed
-from ktui.telemetry.busy import BusyClock
+from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import metered
 
 log = logging.getLogger(__name__)
@@ -28,6 +26,13 @@ log = logging.getLogger(__name__)
 NOT_FOUND_TEXT = "404 page not found\n"
 # The verbs that routing decides about; a write may read as well, but has one route only.
 READS = ("GET", "LIST", "WATCH")
+
+
+def _of_components(call: Call) -> bool:
+    """They are in no etcd and no cache: no resource for routing and telemetry."""
+    info = call.info
+    known = (info.group, info.version, info.resource) == ("", "v1", "componentstatuses")
+    return known and not info.namespace and not info.deeper
 
 
 class Api:
@@ -46,17 +51,19 @@ class Api:
             call.meter.on_decision = call.decided
         try:
             with metered(call.meter):
-                await BusyClock(self._guarded(call, resolved), call.meter)
+                await CpuClock(self._guarded(call, resolved), call.meter)
         finally:
+            call.visit.leave()
             call.finish()
             self._metrics.ended(call)
 
     def _resolve(self, call: Call) -> StatusError | TextNotFound | None:
         """Find the resource first, so that telemetry can name it; what is wrong is answered later."""
-        if not call.info.is_resource:
+        if not call.info.is_resource or _of_components(call):
             return None
         try:
             call.resource = find_resource(self._server.catalog.table, call.info)
+            call.verb = served_verb(call.resource, call.verb, call.request, call.info)
         except (StatusError, TextNotFound) as error:
             return error
         return None
@@ -68,7 +75,7 @@ class Api:
             if call.verb == "WATCH":
                 await self._handle(call)
             else:
-                async with within(time_allowed(call.request)):
+                async with within(time_allowed(call.request, call.behaviour.minor)):
                     await self._handle(call)
         except StatusError as error:
             call.error = error.message
@@ -95,15 +102,26 @@ class Api:
                 call.response.add_headers([("warning", warning)])
             await find_handler(call, call.resource)(self._server, call, call.resource)
             return
+        if _of_components(call):
+            assert components.RESOURCE is not None
+            if warning := warning_of(components.RESOURCE, call.behaviour):
+                call.response.add_headers([("warning", warning)])
+            await components.handle(self._server, call)
+            return
         found = find_document(self._server.catalog.table, call.request)
         if found is None:
-            raise TextNotFound
-        if call.verb != "GET":
+            raise nothing_there(call.request.path)
+        if call.verb != "GET" and served_by_verb(call.request.path):
             raise method_not_allowed()
         document, media_type = found
+        if media_type == JSON:
+            check_whole(call.request.accept, routed=served_by_verb(call.request.path))
         call.meter.seats = seats_of_any(self._server, call)
         call.stamp()
-        await send_json(call.response, document, media_type=media_type)
+        if media_type == JSON:
+            await send_negotiated(call.response, document, call.request, self._server.services.codec.messages)
+        else:
+            await send_json(call.response, document, media_type=media_type)
 
     async def _fail(self, call: Call, error: StatusError) -> None:
         """Too late for a Status once the answer has begun: then the stream just ends."""
@@ -112,12 +130,4 @@ class Api:
                 await call.response.end()
             return
         call.stamp()
-        media_type = error_media_type(call.request.accept) if call.verb in READS else JSON
-        if media_type == JSON:
-            await send_status(call.response, error)
-            return
-        document = msgspec.json.encode(error.body())
-        messages = self._server.services.codec.messages
-        body = messages.document(document) if media_type == PROTOBUF else yaml_of(document)
-        call.response.add_headers((name.lower(), value) for name, value in error.headers.items())
-        await call.response.whole(error.code, media_type, body)
+        await send_error(call.response, error, call.request, self._server.services.codec.messages)

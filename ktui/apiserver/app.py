@@ -5,24 +5,30 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from html import escape
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authn import authorize, identify
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.deadline import time_allowed
 from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
 from ktui.apiserver.http.request import ClientGone, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.identity import audit_id, flow_headers, flow_of
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.pages.answers import send_status
+from ktui.apiserver.pages.answers import send_error
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
-from ktui.kube.requestinfo import parse_path, request_verb
+from ktui.kube.flowcontrol import PriorityLevel
+from ktui.kube.golang.quoting import quote
+from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb
 from ktui.kube.seats import flow_controlled
-from ktui.kube.status import StatusError, internal_error
+from ktui.kube.status import StatusError, internal_error, path_not_found
+from ktui.kube.versions import Behaviour
+from ktui.telemetry.memory import Company, Footprint
 from ktui.telemetry.meter import Meter
 
 log = logging.getLogger(__name__)
@@ -42,12 +48,13 @@ class Application:
         self._api = Api(self._server, metrics)
         self._pages = Pages(services, self._catalog, metrics)
         self._ids = itertools.count(1)
+        self._company = Company()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            await self._serve(Request(scope, receive), Response(send))
+            await self._serve(Request(scope, receive), Response(send, bodyless=scope["method"] == "HEAD"))
 
     async def start(self) -> None:
         self._catalog.start()
@@ -72,40 +79,70 @@ class Application:
 
     async def _serve(self, request: Request, response: Response) -> None:
         info = parse_path(request.path)
+        if info.incomplete:
+            await response.text(500, _without_info(request))
+            return
         verb = request_verb(request.method, info, request.query)
         behaviour = self._services.settings.behaviour
         response.add_headers([("audit-id", audit_id(request)), ("cache-control", "no-cache, private")])
         try:
+            if verb != "WATCH":
+                time_allowed(request, behaviour.minor)
             who = identify(request, self._services.token)
             flow = flow_of(who, info, verb, behaviour.minor)
             if flow_controlled(behaviour):
                 response.add_headers(flow_headers(flow))
             authorize(who, request, info, verb)
         except StatusError as error:
-            await send_status(response, error)
+            await self._fail(response, error, request)
             return
-        if info.is_resource or request.path.split("/")[1] in ("api", "apis"):
-            meter = Meter(request_id=next(self._ids))
-            call = Call(request, response, info, verb, behaviour, self._services.bus, meter, flow.level)
-            await self._api.serve(call)
+        if request.path.split("/")[1] in ("api", "apis"):  # behind a doubled slash is nothing
+            await self._api.serve(self._call(request, response, info, verb, behaviour, who.user, flow.level))
         else:
             await self._serve_page(request, response)
+
+    def _call(
+        self,
+        request: Request,
+        response: Response,
+        info: RequestInfo,
+        verb: str,
+        behaviour: Behaviour,
+        user: str,
+        level: PriorityLevel,
+    ) -> Call:
+        meter = Meter(request_id=next(self._ids), footprint=Footprint())
+        visit = self._company.arrive()
+        bus = self._services.bus
+        return Call(request, response, info, verb, behaviour, bus, meter, level, visit, user)
 
     async def _serve_page(self, request: Request, response: Response) -> None:
         try:
             page = self._pages.find(request.method, request.path)
+            if page is None and request.path.startswith("/version/"):
+                raise path_not_found()  # upstream's router of the API has that page
             if page is None:
                 await response.text(404, NOT_FOUND_TEXT)
             else:
                 await page(request, response)
         except StatusError as error:
-            await send_status(response, error)
+            await self._fail(response, error, request)
         except ClientGone:
             log.debug("client gone from %s", request.path)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             if not response.started:
-                await send_status(response, internal_error("the server log has the details"))
+                await self._fail(response, internal_error("the server log has the details"), request)
+
+    async def _fail(self, response: Response, error: StatusError, request: Request) -> None:
+        await send_error(response, error, request, self._services.codec.messages)
+
+
+def _without_info(request: Request) -> str:
+    url = f"{request.path}?{request.query}" if request.query else request.path
+    why = f"unable to determine kind and namespace from url, {url}"
+    text = f"Internal Server Error: {quote(url)}: failed to create RequestInfo: {why}\n"
+    return escape(text, quote=False)
 
 
 def build_app(services: Services) -> ASGIApp:

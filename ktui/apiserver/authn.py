@@ -11,8 +11,8 @@ from __future__ import annotations
 import hmac
 
 from ktui.apiserver.http.request import Request
-from ktui.kube.flowcontrol import MASTERS, SERVICE_ACCOUNT, Requester
-from ktui.kube.requestinfo import RequestInfo
+from ktui.kube.flowcontrol import MASTERS, Requester, requester_of
+from ktui.kube.requestinfo import RequestInfo, api_verb, name_asked
 from ktui.kube.status import StatusError, unauthorized
 
 ANONYMOUS = "system:anonymous"
@@ -37,7 +37,7 @@ def identify(request: Request, token: str | None) -> Requester:
 def authorize(who: Requester, request: Request, info: RequestInfo, verb: str) -> None:
     """Let the request pass, or raise StatusError 403."""
     if who is NOBODY and not _is_public(request.path):
-        raise _anonymous_may_not(verb, info)
+        raise _anonymous_may_not(request, verb, info)
 
 
 def _impersonated(request: Request) -> Requester | None:
@@ -45,36 +45,28 @@ def _impersonated(request: Request) -> Requester | None:
     if not user:
         return None
     groups = [request.headers["impersonate-group"]] if "impersonate-group" in request.headers else []
-    if user.startswith(SERVICE_ACCOUNT) and user.count(":") == 3:
-        groups += ["system:serviceaccounts", f"system:serviceaccounts:{user.split(':')[2]}"]
-    return Requester(user, (*groups, "system:authenticated"))
+    return requester_of(user, groups)
 
 
 def _is_public(path: str) -> bool:
     return path.rstrip("/") in PUBLIC_PATHS
 
 
-def _anonymous_may_not(verb: str, info: RequestInfo) -> StatusError:
-    verb = api_verb(verb)
+def _anonymous_may_not(request: Request, verb: str, info: RequestInfo) -> StatusError:
     if not info.is_resource:
-        return StatusError(
-            403, "Forbidden", f'forbidden: User "{ANONYMOUS}" cannot {verb} path "{info.path}"', {}
-        )
+        may_not = f'{request.method.lower()} path "{info.path}"'
+        return StatusError(403, "Forbidden", f'forbidden: User "{ANONYMOUS}" cannot {may_not}', {})
+    if verb == "HEAD" and not info.name:
+        verb = "LIST"
     resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-    where = f' in the namespace "{info.namespace}"' if info.namespace else " at the cluster scope"
-    qualified = f"{info.resource}.{info.group}" if info.group else info.resource
-    named = f'{qualified} "{info.name}"' if info.name else qualified
+    # A namespace lies in itself.
+    namespace = info.name if info.resource == "namespaces" else info.namespace
+    where = f' in the namespace "{namespace}"' if namespace else " at the cluster scope"
+    name = info.name or name_asked(verb, request.query)
+    named = f'{info.resource_id} "{name}"' if name else info.resource_id
     message = (
-        f'{named} is forbidden: User "{ANONYMOUS}" cannot {verb} resource "{resource}" '
+        f'{named} is forbidden: User "{ANONYMOUS}" cannot {api_verb(verb)} resource "{resource}" '
         f'in API group "{info.group}"{where}'
     )
-    details = {"name": info.name, "group": info.group, "kind": info.resource}
+    details = {"name": name, "group": info.group, "kind": info.resource}
     return StatusError(403, "Forbidden", message, {k: v for k, v in details.items() if v})
-
-
-def api_verb(verb: str) -> str:
-    """A verb as RBAC and flow schemas name it."""
-    return _VERBS.get(verb, verb.lower())
-
-
-_VERBS = {"POST": "create", "PUT": "update"}

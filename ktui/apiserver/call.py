@@ -6,12 +6,16 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.reasons import REASONS
+from ktui.kube.seats import flow_controlled
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import RequestFinished, RequestRouted, RequestStarted, RouteStep
+from ktui.telemetry.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted, RouteStep
+from ktui.telemetry.memory import Visit
 from ktui.telemetry.meter import Meter
 
 if TYPE_CHECKING:
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from ktui.kube.resources import Resource
     from ktui.kube.versions import Behaviour
 
+MAX_ACCEPT = 256
 WRITE_REASON_ID = "write"
 WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 
@@ -28,7 +33,8 @@ WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 class Call:
     """State of one request. `route` is "" until storage was asked.
 
-    `level` is the priority level under which the request falls.
+    `level` is the priority level under which the request falls, `visit` its presence
+    among the other requests.
     """
 
     request: Request
@@ -39,6 +45,8 @@ class Call:
     bus: Bus
     meter: Meter
     level: PriorityLevel
+    visit: Visit
+    user: str = ""
     resource: Resource | None = None
     decision: Decision | None = None
     route: str = ""
@@ -47,6 +55,7 @@ class Call:
     error: str = ""
     rv: str = ""
     started: float = field(default_factory=time.perf_counter)
+    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: what the bus was told until it began
 
     @property
     def id(self) -> int:
@@ -58,7 +67,7 @@ class Call:
 
     def announce(self) -> None:
         """Tell the bus that the request began."""
-        self.bus.publish(
+        self._tell(
             RequestStarted(
                 id=self.id,
                 verb=self.verb,
@@ -69,6 +78,10 @@ class Call:
                 name=self.info.name,
                 client=self.request.client,
                 user_agent=self.request.user_agent,
+                accept=self.request.accept[:MAX_ACCEPT],
+                user=self.user,
+                level=self.level.name if flow_controlled(self.behaviour) else "",
+                peer=self.request.peer,
             )
         )
 
@@ -83,7 +96,7 @@ class Call:
         self.decision = decision
         self.reason_id = decision.reason_id
         self.reason = REASONS[decision.reason_id]
-        self.bus.publish(
+        self._tell(
             RequestRouted(
                 id=self.id,
                 route=decision.route.value,
@@ -95,6 +108,13 @@ class Call:
                 wait=decision.wait,
             )
         )
+
+    def _tell(self, event: RequestStarted | RequestRouted) -> None:
+        """A WATCH lasts: what it began with is told again to whoever begins to listen while it does."""
+        if self.verb == "WATCH":
+            event = replace(event, at=self.bus.now())
+            self.begun.append(event)
+        self.bus.publish(event)
 
     def writes(self) -> None:
         """Take down that this is a write: those have one route only."""
@@ -139,7 +159,10 @@ class Call:
                 encoded_bytes=meter.encoded_bytes,
                 sent_bytes=meter.sent_bytes,
                 seats=meter.seats,
-                busy_ms=meter.busy_ms,
+                cpu_ms=meter.cpu_ms,
+                peak_held=meter.peak_held,
+                process_growth=meter.process_growth,
+                shared=self.visit.shared,
                 initial=meter.initial,
                 initial_bytes=meter.initial_bytes,
                 initial_ms=meter.initial_ms,

@@ -8,7 +8,7 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.objects.schema import Schema, schema_of
+from ktui.apiserver.objects.scaling import ScalePaths, paths_of
 from ktui.cacher.requests import ListRequest, WatchRequest
 from ktui.kube.crd import resources_of
 from ktui.kube.listoptions import ListOptions
@@ -38,6 +38,7 @@ class Catalog:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._definitions: dict[str, dict[str, Any]] = {}
+        self._specs: dict[str, Any] = {}
         self._task: asyncio.Task[None] | None = None
         self.table: ResourceTable = BUILTIN
         self.synced = asyncio.Event()
@@ -66,9 +67,12 @@ class Catalog:
             return resource
         return self.table.find(resource.group, resource.versions[0], resource.resource) or resource
 
-    def schema_of(self, resource: Resource) -> Schema:
-        """The structural schema of a custom resource's version."""
-        return schema_of(self._definitions.get(f"{resource.resource}.{resource.group}", {}), resource.version)
+    def scale_paths(self, resource: Resource) -> ScalePaths:
+        """Where a custom resource with the scale subresource keeps its replicas."""
+        definition = self._definitions.get(f"{resource.resource}.{resource.group}", {})
+        versions = (definition.get("spec") or {}).get("versions") or []
+        version: dict[str, Any] = next((v for v in versions if v.get("name") == resource.version), {})
+        return paths_of((version.get("subresources") or {}).get("scale") or {})
 
     async def _follow(self) -> None:
         resource = BUILTIN.find(CRD_GROUP, "v1", CRD_RESOURCE)
@@ -118,10 +122,19 @@ class Catalog:
                 custom += resources_of(definition)
             except (KeyError, TypeError, AttributeError) as error:
                 log.warning("custom resource definition %s cannot be understood: %r", name, error)
-        before = {r.id for r in self.table.all() if r.custom}
+        before = self._specs
+        self._specs = {name: _spec(definition) for name, definition in self._definitions.items()}
         self.table = BUILTIN.plus(custom)
-        for resource_id in before - {r.id for r in custom}:
-            await self._registry.forget(resource_id)
+        # As upstream: what is defined anew is read anew. Resources bear the names of their definitions.
+        for name, spec in before.items():
+            if self._specs.get(name) != spec:
+                await self._registry.forget(name)
+
+
+def _spec(definition: dict[str, Any]) -> Any:
+    """What decides how a custom resource is served."""
+    accepted = (definition.get("status") or {}).get("acceptedNames")
+    return definition.get("spec"), accepted
 
 
 def _tree(obj: StoredObject) -> dict[str, Any]:

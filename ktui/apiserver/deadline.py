@@ -11,14 +11,16 @@ from ktui.kube import status
 from ktui.kube.golang.durations import parse_duration
 
 REQUEST_SECONDS = 60.0
+ALLOWED_SINCE = 20
 
 
-def time_allowed(request: Request) -> float:
-    """Seconds, from `?timeout=10s` (kubectl's --request-timeout), a minute at most. 400 if that is garbled.
+def time_allowed(request: Request, minor: int) -> float:
+    """Seconds, from `?timeout=10s` (kubectl's --request-timeout), a minute at most.
 
-    kube-apiserver since 1.20; WATCHes have their own `timeoutSeconds`.
+    400 if that is garbled, before anybody asks who the client is. kube-apiserver 1.`minor`
+    has it since 1.20; WATCHes have their own `timeoutSeconds`.
     """
-    text = request.parameter("timeout")
+    text = request.parameter("timeout") if minor >= ALLOWED_SINCE else ""
     if not text:
         return REQUEST_SECONDS
     try:

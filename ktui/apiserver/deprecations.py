@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.versions import Behaviour
 
@@ -14,5 +15,5 @@ _DEPRECATED = {
 
 def warning_of(resource: Resource, behaviour: Behaviour) -> str:
     """The value of a Warning header, "" where there is nothing to warn of."""
-    since, text = _DEPRECATED.get(resource.id, (0, ""))
-    return f'299 - "{text}"' if text and behaviour.minor >= since else ""
+    since, text = _DEPRECATED.get(resource.id, (0, resource.deprecation))
+    return f"299 - {quote(text)}" if text and behaviour.minor >= since else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from ktui.apiserver.call import Call
+from ktui.apiserver.http.request import Request
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import (
     create,
@@ -18,9 +19,18 @@ from ktui.apiserver.verbs import (
     update,
     watch,
 )
-from ktui.kube.requestinfo import RequestInfo
+from ktui.kube.golang.quoting import quote
+from ktui.kube.names import path_segment_faults
+from ktui.kube.requestinfo import RequestInfo, api_verb, request_verb
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
-from ktui.kube.status import method_not_allowed, path_not_found
+from ktui.kube.status import (
+    StatusError,
+    bad_request,
+    method_not_allowed,
+    method_not_supported,
+    not_found,
+    path_not_found,
+)
 
 Handler = Callable[[Server, Call, Resource], Awaitable[None]]
 
@@ -47,15 +57,26 @@ class TextNotFound(Exception):
     """404 in plain text: nothing of Kubernetes is served there at all."""
 
 
+def nothing_there(path: str) -> StatusError | TextNotFound:
+    """404: a Status below the paths of a built-in group, even in a version that is not served."""
+    root, _, rest = path.strip("/").partition("/")
+    group = rest.partition("/")[0]
+    known = root == "api" or (bool(group) and BUILTIN.has_group(group))
+    return path_not_found() if known else TextNotFound()
+
+
 def find_resource(table: ResourceTable, info: RequestInfo) -> Resource:
     """The resource that a path names; TextNotFound or StatusError 404 when it does not fit one."""
     resource = table.find(info.group, info.version, info.resource)
     if resource is None or not resource.stored or not _scope_fits(resource, info):
-        if BUILTIN.serves(info.group, info.version):
-            raise path_not_found()
-        raise TextNotFound
-    if info.subresource and info.subresource not in _subresources(resource):
-        raise TextNotFound if resource.custom else path_not_found()
+        raise nothing_there(info.path)
+    if info.watch and info.subresource:
+        raise method_not_supported(resource, "watch") if resource.custom else path_not_found()
+    if resource.custom:
+        if info.subresource and info.subresource not in _subresources(resource):
+            raise not_found(resource, info.name)
+    elif info.deeper or (info.subresource and info.subresource not in _subresources(resource)):
+        raise path_not_found()
     return resource
 
 
@@ -64,8 +85,38 @@ def find_handler(call: Call, resource: Resource) -> Handler:
     subresource = call.info.subresource
     handlers = SUBRESOURCES[subresource] if subresource else OBJECTS
     handler = handlers.get(call.verb)
+    if resource.custom:
+        return _custom_handler(call, resource, handler)
     if handler is None or not _reachable(call, resource):
         raise method_not_allowed()
+    _check_name(call.verb, call.info.name)
+    return handler
+
+
+def _check_name(verb: str, name: str) -> None:
+    """StatusError 400 for a name that cannot be a part of a key; selectors may have it."""
+    faults = path_segment_faults(name) if verb in ("GET", "PATCH", "DELETE") else []
+    if faults:
+        raise bad_request(f"Name parameter invalid: {quote(name)}: {';'.join(faults)}")
+
+
+def served_verb(resource: Resource, verb: str, request: Request, info: RequestInfo) -> str:
+    """The verb that is served: of custom resources a HEAD is a read, built-in ones know no HEAD."""
+    if verb != "HEAD" or not resource.custom:
+        return verb
+    return request_verb("GET", info, request.query)
+
+
+def _custom_handler(call: Call, resource: Resource, handler: Handler | None) -> Handler:
+    """Custom resources have no routes, only verbs; TextNotFound for one of another scope."""
+    everywhere = resource.namespaced and not call.info.namespace
+    if everywhere and call.verb not in ("LIST", "WATCH"):
+        raise TextNotFound
+    if handler is None:
+        raise method_not_supported(resource, api_verb(call.verb))
+    if call.verb in ("PUT", "PATCH") and not call.info.name:
+        raise bad_request("name must be provided")
+    _check_name(call.verb, call.info.name)
     return handler
 
 
@@ -74,7 +125,9 @@ def _scope_fits(resource: Resource, info: RequestInfo) -> bool:
         return not info.namespace
     if info.namespace and not resource.namespaced:
         return False
-    # The old watch form may go without a namespace even with a name.
+    # The old watch form may go without a namespace even with a name, but by no route.
+    if info.watch and resource.custom:
+        return True
     return not (info.name and resource.namespaced and not info.namespace)
 
 

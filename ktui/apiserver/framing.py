@@ -8,9 +8,14 @@ from typing import Any
 
 import msgspec.json
 
+from ktui.apiserver.http.yamltext import yaml_of
+from ktui.kube.golang.jsonencode import to_json
+
 # The first chunk is small, so that the first byte is early.
 FIRST_CHUNK_BYTES = 16 * 1024
-CHUNK_BYTES = 256 * 1024
+# Larger ones cost a LIST less (1.08 s with 256 KiB, 1.16 s with 128, 1.23 s with 64), and GETs beside
+# it more (99 %: 11.5, 8.6 and 6.9 ms): one thread of the HTTP server sends for all.
+CHUNK_BYTES = 128 * 1024
 # Encoding items must not keep other requests waiting for longer.
 SLICE_SECONDS = 0.004
 
@@ -29,22 +34,43 @@ def list_metadata(
 
 def list_head(kind: str, api_version: str, metadata: dict[str, Any]) -> bytes:
     """Everything before the first item."""
-    head = msgspec.json.encode({"kind": kind, "apiVersion": api_version, "metadata": metadata})
+    head = to_json({"kind": kind, "apiVersion": api_version, "metadata": metadata})
     return head[:-1] + b',"items":['
 
 
 LIST_TAIL = b"]}\n"
-INDENTED_TAIL = b"\n  ]\n}\n"
+
+
+def custom_list_head(api_version: str) -> bytes:
+    """A List of custom resources up to its first item: upstream sorts its members, as it does theirs."""
+    return b'{"apiVersion":%b,"items":[' % to_json(api_version)
+
+
+def custom_list_tail(kind: str, metadata: dict[str, Any]) -> bytes:
+    """What follows the last item of a List of custom resources."""
+    return b"]," + to_json({"kind": kind, "metadata": metadata}, order="sorted")[1:] + b"\n"
+
+
+_MARK = b'"\\u0000"'  # stands in for the items while the rest is written
 _ITEM_BEGINS = b"\n    "
 
+Framed = tuple[bytes, Iterator[Sequence[bytes]], bytes]
+"""Head, items (each in pieces) and tail of a List."""
 
-def indented(head: bytes, items: Iterable[Sequence[bytes]]) -> tuple[bytes, Iterator[Sequence[bytes]]]:
-    """Head and items of a List as `?pretty=true` shows them, before INDENTED_TAIL; for at least one item.
+
+def indented(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Framed:
+    """A List as `?pretty=true` shows it; for at least one item.
 
     Item by item: to indent a whole List at once stops everybody else for seconds.
     """
-    empty = msgspec.json.format(head + LIST_TAIL, indent=2)
-    return empty[: empty.rindex(b"]")], (_indented_item(b"".join(item)) for item in items)
+    head, _, tail = msgspec.json.format(head + _MARK + tail, indent=2).partition(_ITEM_BEGINS + _MARK)
+    return head, (_indented_item(b"".join(item)) for item in items), tail.rstrip()
+
+
+def in_yaml(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Framed:
+    """A List as YAML, item by item as well; for at least one item."""
+    head, _, tail = yaml_of(head + _MARK + tail).partition(yaml_of(b"[%b]" % _MARK))
+    return head, ((yaml_of(b"[%b]" % b"".join(item)),) for item in items), tail
 
 
 def _indented_item(item: bytes) -> Sequence[bytes]:
@@ -52,8 +78,10 @@ def _indented_item(item: bytes) -> Sequence[bytes]:
     return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
 
 
-def chunked(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes = LIST_TAIL) -> Iterator[bytes]:
-    """Head, items (each in pieces) joined by commas and tail, in chunks.
+def chunked(
+    head: bytes, items: Iterable[Sequence[bytes]], tail: bytes = LIST_TAIL, joint: bytes = b","
+) -> Iterator[bytes]:
+    """Head, items (each in pieces) joined and tail, in chunks.
 
     A chunk ends when it is big enough or when gathering it has taken SLICE_SECONDS:
     the caller gives way to others between chunks.
@@ -62,11 +90,11 @@ def chunked(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes = LIST_TA
     size = len(head)
     full = FIRST_CHUNK_BYTES
     deadline = time.perf_counter() + SLICE_SECONDS
-    comma = b""
+    before = b""
     for item in items:
-        pieces.append(comma)
+        pieces.append(before)
         pieces += item
-        comma = b","
+        before = joint
         size += sum(map(len, item)) + 1
         if size >= full or time.perf_counter() >= deadline:
             yield b"".join(pieces)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import uuid
 
-from ktui.apiserver.authn import api_verb
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Headers
 from ktui.kube.flowcontrol import Asked, FlowSchema, Requester, classify
-from ktui.kube.requestinfo import RequestInfo
+from ktui.kube.requestinfo import RequestInfo, api_verb
 
 # kube-apiserver: a client's own Audit-ID is kept up to this length.
 MAX_AUDIT_ID = 64
@@ -22,7 +21,7 @@ def audit_id(request: Request) -> str:
 def flow_of(who: Requester, info: RequestInfo, verb: str, minor: int) -> FlowSchema:
     """Under which flow schema the request falls."""
     if not info.is_resource:
-        return classify(who, Asked(api_verb(verb), path=info.path), minor)
+        return classify(who, Asked(verb.lower(), path=info.path), minor)
     asked = Asked(api_verb(verb), info.group, info.resource, info.subresource)
     return classify(who, asked, minor)
 

@@ -10,16 +10,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ktui.apiserver.http.accept import Clause, mime_types, parse_accept
-from ktui.kube.status import SERVED_MEDIA_TYPES, WATCH_MEDIA_TYPES, not_acceptable, not_acceptable_form
+from ktui.kube.status import (
+    COLLECTION_MEDIA_TYPES,
+    SERVED_MEDIA_TYPES,
+    STREAM_MEDIA_TYPES,
+    not_acceptable,
+    not_acceptable_form,
+)
 
 JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 PRODUCED = (JSON, YAML, PROTOBUF)
+# What a WATCH can be sent in.
+STREAMED = (JSON, PROTOBUF)
 
 Target = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 TARGETS: tuple[Target, ...] = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 META_VERSIONS = ("v1", "v1beta1")
+# Parameters that ask for another kind than the resource's own.
+CONVERSION = ("as", "g", "v")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,65 +42,97 @@ class Form:
     pretty: bool = False
 
     @property
-    def as_is(self) -> bool:
-        """Stored pieces can be sent as they are."""
-        return self.media_type == JSON and not self.target and not self.pretty
-
-    @property
     def meta_api_version(self) -> str:
         return f"meta.k8s.io/{self.meta_version}"
 
 
 def negotiate(
-    accept: str, *, custom: bool, stream: bool = False, pretty: bool = False, protobuf: bool = False
+    accept: str, *, custom: bool, stream: bool = False, collection: bool = False, pretty: bool = False
 ) -> Form:
     """The best form that the Accept header allows; StatusError 406 when none is.
 
-    `protobuf`: the answer can be made in it (of custom resources only the metadata ever is).
+    `stream`: a WATCH is asked for, `collection`: that or a LIST. Of custom resources
+    only the metadata is ever made as protobuf.
     """
     if not accept.strip():
         return Form(pretty=pretty)
     if not custom:
-        _route_by_mime_type(accept, stream)
+        _route_by_mime_type(accept, collection or stream)
     for clause in parse_accept(accept):
-        form = _form_of(clause, stream)
-        if form is not None and (form.media_type != PROTOBUF or (protobuf and _has_message(form, custom))):
+        for media_type in PRODUCED:
+            if not _matches(clause, media_type):
+                continue
+            form = _form_of(clause, media_type)
+            if form is None or (custom and media_type == PROTOBUF and not form.target):
+                continue
+            if stream and media_type not in STREAMED:
+                raise not_acceptable_form(STREAM_MEDIA_TYPES)
             return Form(form.media_type, form.target, form.meta_version, form.pretty or pretty)
     raise not_acceptable_form()
 
 
-def error_media_type(accept: str) -> str:
-    """In what a Status is sent: the first of what the client accepts that anything can be sent in."""
+def whole_form(accept: str) -> Form | None:
+    """In what a Status or a list of APIs is sent: the first accepted form that anything can be
+    sent in, None when nothing can."""
+    if not accept.strip():
+        return Form()
     for clause in parse_accept(accept):
+        if not _whole_objects(clause):
+            continue
         media_type = next((m for m in PRODUCED if _matches(clause, m)), None)
         if media_type is not None:
-            return media_type
-    return JSON
+            return Form(media_type, pretty=clause.parameters.get("pretty") == "1")
+    return None
 
 
-def _has_message(form: Form, custom: bool) -> bool:
-    return form.target.startswith("PartialObjectMetadata") or not (form.target or custom)
+def check_whole(accept: str, *, routed: bool) -> None:
+    """StatusError 406 when a list of APIs cannot be sent as the client wants it.
+
+    `routed`: the HTTP router serves it, which looks at the bare media types first.
+    """
+    if routed and accept.strip():
+        _route_by_mime_type(accept, collection=False)
+    if whole_form(accept) is None:
+        raise not_acceptable_form()
 
 
-def _route_by_mime_type(accept: str, stream: bool) -> None:
+def acceptable(accept: str, media_type: str) -> bool:
+    """The HTTP router's look alone, at what is made in one media type only."""
+    wanted = mime_types(accept)
+    return not accept.strip() or "*/*" in wanted or media_type in wanted
+
+
+def _whole_objects(clause: Clause) -> bool:
+    """Whether a clause asks for objects as they are: a Status is never turned into anything else."""
+    parameters = clause.parameters
+    plain = not any(name in parameters for name in CONVERSION) and not parameters.get("sv")
+    return plain and parameters.get("stream", "") in ("", "watch")
+
+
+def _route_by_mime_type(accept: str, collection: bool) -> None:
+    """The HTTP router's look: LIST and WATCH are one route, which names the streams as well."""
     wanted = mime_types(accept)
     if "*/*" not in wanted and not any(mime in SERVED_MEDIA_TYPES for mime in wanted):
-        raise not_acceptable(WATCH_MEDIA_TYPES if stream else SERVED_MEDIA_TYPES)
+        raise not_acceptable(COLLECTION_MEDIA_TYPES if collection else SERVED_MEDIA_TYPES)
 
 
-def _form_of(clause: Clause, stream: bool) -> Form | None:
-    media_type = next((m for m in PRODUCED if _matches(clause, m)), None)
-    if media_type is None or (stream and media_type == YAML):
+def _form_of(clause: Clause, media_type: str) -> Form | None:
+    """The form that a clause asks for in a media type that it matches; None: not to be had in it."""
+    parameters = clause.parameters
+    if (stream := parameters.get("stream")) and (stream != "watch" or media_type not in STREAMED):
         return None
-    pretty = clause.parameters.get("pretty") == "1"
-    wanted = clause.parameters.get("as", "")
-    if not wanted:
+    if parameters.get("sv", "") not in ("", META_VERSIONS[0]):
+        return None
+    pretty = parameters.get("pretty") == "1"
+    if not any(name in parameters for name in CONVERSION):
         return Form(media_type, pretty=pretty)
-    version = clause.parameters.get("v", "")
-    if clause.parameters.get("g") != "meta.k8s.io" or version not in META_VERSIONS:
+    version = parameters.get("v", "")
+    if parameters.get("g") != "meta.k8s.io" or version not in META_VERSIONS:
         return None
-    target = next((t for t in TARGETS if t == wanted), None)
-    return None if target is None else Form(media_type, target, version, pretty)
+    target = next((t for t in TARGETS if t == parameters.get("as")), None)
+    if target is None or (target == "Table" and media_type == PROTOBUF):
+        return None
+    return Form(media_type, target, version, pretty)
 
 
 def _matches(clause: Clause, media_type: str) -> bool:

@@ -178,7 +178,11 @@ class Codec(Protocol):
 
     def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes: ...
 
-    def go_mismatch(self, obj: dict[str, Any], resource: Resource) -> str:
+    def knows(self, api_version: str, kind: str) -> bool:
+        """Whether a built-in apiVersion has such a kind."""
+        ...
+
+    def go_mismatch(self, obj: dict[str, Any], api_version: str, kind: str) -> str:
         """What Go's JSON decoder says of a member of a wrong type, "" when it would take all."""
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec.structs
 
@@ -19,11 +19,15 @@ class OpenWatch:
     """One client's WATCH. Of its events `made` were encoded for it, `shared` for another one before.
 
     `bytes` of them were sent; how many until it was live stands in its request's meter.
+    `begun` is how its request began and was routed, for those who come later.
     """
 
-    __slots__ = ("answer", "bytes", "made", "meter", "opened", "reported", "shared")
+    __slots__ = ("answer", "begun", "bytes", "made", "meter", "opened", "reported", "shared")
 
-    def __init__(self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter) -> None:
+    def __init__(
+        self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter, begun: Sequence[AnyEvent] = ()
+    ) -> None:
+        self.begun = begun
         self.opened = opened
         self.answer = answer
         self.meter = meter
@@ -55,6 +59,12 @@ class OpenWatch:
             initial=meter.initial,
             initial_bytes=meter.initial_bytes,
             initial_ms=meter.initial_ms,
+            fetched=meter.fetched,
+            etcd_rpcs=meter.etcd_rpcs,
+            etcd_bytes=meter.etcd_bytes,
+            cached_bytes=meter.cached_bytes,
+            decoded_bytes=meter.decoded_bytes,
+            cpu_ms=meter.cpu_ms,
         )
 
     def closed(self) -> WatcherClosed:
@@ -82,9 +92,11 @@ class OpenWatches:
         self._timer: asyncio.TimerHandle | None = None
         bus.add_snapshot(self.describe)
 
-    def add(self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter) -> OpenWatch:
+    def add(
+        self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter, begun: Sequence[AnyEvent] = ()
+    ) -> OpenWatch:
         opened = msgspec.structs.replace(opened, at=self._bus.now())
-        watch = self._open[opened.id] = OpenWatch(opened, answer, meter)
+        watch = self._open[opened.id] = OpenWatch(opened, answer, meter, begun)
         self._bus.publish(opened)
         if self._timer is None:
             self._arm()
@@ -101,6 +113,7 @@ class OpenWatches:
 
     def describe(self) -> Iterator[AnyEvent]:
         for watch in self._open.values():
+            yield from watch.begun
             yield watch.opened
             yield watch.state()
 

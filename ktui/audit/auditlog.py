@@ -44,6 +44,7 @@ class _Event(msgspec.Struct, rename="camel", gc=False):
     user: _User | None = None
     impersonated_user: _User | None = None
     response_status: _Status | None = None
+    audit_id: str = msgspec.field(name="auditID", default="")
 
 
 _decode = msgspec.json.Decoder(_Event).decode
@@ -76,6 +77,7 @@ def read(line: bytes) -> Request | None:
         took=max(0, at - since_epoch(event.request_received_timestamp)),
         code=status.code if status else -1,
         done=event.stage != "ResponseStarted",
+        id=event.audit_id,
     )
 
 

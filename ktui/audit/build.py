@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from ktui.audit.doubles import settled
 from ktui.audit.foresight import ASSUMED, Foresight
 from ktui.audit.group import Group
 from ktui.audit.moves import Move, VersionShare, best_move, shares
@@ -39,7 +40,7 @@ def build_report(tally: Tally, question: Question) -> Report:
     foresight = Foresight(
         question.versions, question.sizes, progress=question.progress, earlier=question.earlier
     )
-    groups, ranked_by = ranked(list(tally.groups), foresight)
+    groups, ranked_by = ranked(list(settled(tally.groups)), foresight)
     every = shares(groups, foresight)
     rows, earlier = every[: len(question.versions)], every[len(question.versions) :]
     move = best_move(groups, foresight, rows)
@@ -99,16 +100,24 @@ def _notes(tally: Tally, ranked_by: str, question: Question) -> list[str]:
             "plus looked at; resources of unknown size come last"
         )
     if tally.formats["audit"] and tally.formats["httplog"]:
-        notes.append(
-            "audit and httplog lines were both read: if they are of the same apiserver and time, "
-            "requests count twice"
-        )
+        notes.append(_doubles(tally))
     if tally.groups.folded:
         notes.append(
             "there were more clients and shapes than are kept: the smallest are in `others`, without a "
             "route, and the shares are of the rest"
         )
     return notes
+
+
+def _doubles(tally: Tally) -> str:
+    doubles = tally.doubles
+    if not doubles.count:
+        return "audit and httplog lines were both read, and no request stands in both: all of them count"
+    rest = "; there were more than can be remembered: some may count twice" if doubles.lost else ""
+    return (
+        f"{doubles.count:,} httplog lines stand for requests that are in the audit log as well: these count "
+        f"once, by their audit Events; seats and initial times are from httplog{rest}"
+    )
 
 
 def _lines(tally: Tally) -> Lines:
@@ -121,6 +130,7 @@ def _lines(tally: Tally) -> Lines:
         etcd=formats["etcd"],
         skipped=tally.lines - counted - tally.malformed,
         malformed=tally.malformed,
+        doubles=tally.doubles.count,
     )
 
 

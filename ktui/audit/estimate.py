@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ktui.audit.sizes import Size, Sizes
+from ktui.kube.indexes import finds_namespaces
 from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.versions import Behaviour
@@ -23,9 +24,14 @@ class Cost(NamedTuple):
     touched: float
 
     @property
-    def total(self) -> float:
-        """Both: an object from etcd is read and decoded before it is looked at like a cached one."""
-        return self.etcd + self.touched
+    def cached(self) -> float:
+        """Bytes of the objects that are looked at in a watch cache: those from etcd are in `etcd`."""
+        return 0.0 if self.etcd else self.touched
+
+    @property
+    def processed(self) -> float:
+        """What is taken in hand, each byte once: the measure of a request's cost everywhere in ktui."""
+        return self.etcd + self.cached
 
 
 NOTHING = Cost(0.0, 0.0)
@@ -45,8 +51,9 @@ def estimate(
         return _read(decision, size.average)
     scope = _scope(request, behaviour, size, sizes)
     if request.verb == "watch":
-        return _read(decision, scope if _lists_first(decision) else 0.0)
-    if request.narrows_name(behaviour):
+        lists_first = decision.initial_from_cache or decision.initial_from_etcd
+        return _read(decision, scope if lists_first else 0.0)
+    if request.scope(behaviour).single:
         return _read(decision, size.average)
     if decision.route is Route.ETCD:
         read = sum(_range(op, request, behaviour, scope, size.average) for op in decision.etcd_ops)
@@ -62,14 +69,11 @@ def _from_cache(
     request: ReadRequest, decision: Decision, behaviour: Behaviour, size: Size, sizes: Sizes
 ) -> float:
     """Bytes of the objects that the cache looks at: kube-apiserver narrows by namespace and by index."""
-    info = request.info
-    pods = not info.group and info.resource == "pods"
-    if pods and request.fields.requires("spec.nodeName"):  # an index since 1.19
+    if request.required_node:
         return size.bytes / max(1, sizes.get("nodes", ONE).count)
-    # Ordered by key since 1.32; before, everything is looked at, but for an index of pods since 1.30.
-    narrows = behaviour.minor >= 32 or (pods and behaviour.minor >= 30)
+    narrows = finds_namespaces(behaviour.minor, pods=request.of_pods)
     scope = _scope(request, behaviour, size, sizes) if narrows else float(size.bytes)
-    if decision.limit_honoured and not request.selects(behaviour):
+    if decision.limit_honoured and not request.scope(behaviour).selective:
         return min(scope, request.options.limit * size.average)
     return scope
 
@@ -83,17 +87,13 @@ def _range(op: str, request: ReadRequest, behaviour: Behaviour, scope: float, av
     if op in _PAGES and limit > 0:
         page = min(limit * average, scope)
         # etcd cannot filter: kube-apiserver's own estimate (1.34+) is half of what is stored.
-        return max(page, scope / 2) if request.selects(behaviour) else page
+        return max(page, scope / 2) if request.scope(behaviour).selective else page
     return scope if op == "range_full" or op in _PAGES else 0.0
 
 
 def _scope(request: ReadRequest, behaviour: Behaviour, size: Size, sizes: Sizes) -> float:
     """Bytes of the objects under the key prefix that is read; all where the namespaces are unknown."""
-    if request.info.namespace or request.narrows_namespace(behaviour):
+    if request.scope(behaviour).namespace:
         namespaces = sizes.get("namespaces", ONE).count
         return size.bytes / max(1, namespaces)
     return float(size.bytes)
-
-
-def _lists_first(decision: Decision) -> bool:
-    return any(reason.startswith("w.initial_") or reason == "w.etcd_list" for reason in decision.reasons)

@@ -54,14 +54,14 @@ def _read_apply(line: bytes) -> SlowRequest:
     entry = _apply(line)
     what = entry.prefix.removeprefix("read-only ").strip()
     return _slow(
-        "apply",
-        what if what in ("range", "txn") else "write",
         entry.request,
-        zap_time(entry.ts),
-        duration(entry.took),
-        _number(_KEYS, entry.response, -1),
-        _number(_SIZE, entry.response, -1),
-        bool(entry.error),
+        source="apply",
+        what=what if what in ("range", "txn") else "write",
+        at=zap_time(entry.ts),
+        took=duration(entry.took),
+        keys=_number(_KEYS, entry.response, -1),
+        size=_number(_SIZE, entry.response, -1),
+        failed=bool(entry.error),
     )
 
 
@@ -70,13 +70,20 @@ def _read_stats(line: bytes) -> SlowRequest:
     method = entry.kind.rpartition("/")[2]
     what = {"Range": "range", "RangeStream": "range"}.get(method, "write")
     return _slow(
-        "stats", what, entry.content, zap_time(entry.ts), duration(entry.spent), entry.keys, entry.size
+        entry.content,
+        source="stats",
+        what=what,
+        at=zap_time(entry.ts),
+        took=duration(entry.spent),
+        keys=entry.keys,
+        size=entry.size,
     )
 
 
 def _slow(
-    source: str, what: str, text: str, at: int, took: int, keys: int, size: int, failed: bool = False
+    text: str, *, source: str, what: str, at: int, took: int, keys: int, size: int, failed: bool = False
 ) -> SlowRequest:
+    """`text` is the request as etcd prints it."""
     key, end = _KEY.search(text), _END.search(text)
     return SlowRequest(
         source=source,

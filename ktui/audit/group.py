@@ -20,14 +20,15 @@ class Group:
     """What the log says of one client's requests of one shape. `example` is the first URI seen."""
 
     __slots__ = (
-        "codes", "done", "example", "init", "key", "seats_count", "seats_max", "seats_total", "started",
-        "took",
+        "codes", "done", "doubles", "example", "init", "key", "seats_count", "seats_max", "seats_total",
+        "started", "took",
     )  # fmt: skip
 
     def __init__(self, key: Key, example: str) -> None:
         self.key = key
         self.example = example
         self.done = self.started = 0
+        self.doubles = 0  # of the done, those that are counted by their audit Event
         self.took = Histogram()
         self.init = Histogram()
         self.codes: Counter[int] = Counter()
@@ -48,15 +49,32 @@ class Group:
             self.seats_total += request.seats
             self.seats_max = max(self.seats_max, request.seats)
 
+    def double(self, code: int) -> None:
+        """One httplog line of these stands for a request that its audit Event counts."""
+        self.doubles += 1
+        if self.codes[code] > 1:
+            self.codes[code] -= 1
+        else:
+            del self.codes[code]
+
+    def learn(self, other: Group) -> None:
+        """Seats and initialisation of the same requests, from their httplog lines."""
+        self.init.merge(other.init)
+        self.seats_count += other.seats_count
+        self.seats_total += other.seats_total
+        self.seats_max = max(self.seats_max, other.seats_max)
+
     @property
     def count(self) -> int:
         """Each request once: a WATCH may have its start in the log, its end, or both."""
-        return max(self.done, self.started)
+        return max(self.done - self.doubles, self.started)
 
     @property
-    def busy(self) -> int:
+    def cost(self) -> int:
         """Microseconds that the apiserver worked on these: of a WATCH only its start, where it is known."""
-        return self.init.total if self.key.shape.verb == "watch" else self.took.total
+        if self.key.shape.verb == "watch":
+            return self.init.total
+        return self.took.total * (self.done - self.doubles) // self.done if self.doubles else self.took.total
 
 
 class RangeKey(NamedTuple):
@@ -98,5 +116,5 @@ class SlowGroup:
         return self.took.count
 
     @property
-    def busy(self) -> int:
+    def cost(self) -> int:
         return self.took.total

@@ -24,6 +24,13 @@ class Histogram:
         if micros > self.max:
             self.max = micros
 
+    def merge(self, other: Histogram) -> None:
+        for bucket, count in other._buckets.items():
+            self._buckets[bucket] = self._buckets.get(bucket, 0) + count
+        self.count += other.count
+        self.total += other.total
+        self.max = max(self.max, other.max)
+
     def percentile(self, share: float) -> float:
         """The duration that `share` (0 to 1) of all do not exceed; 0 when nothing was counted."""
         wanted, seen = math.ceil(share * self.count), 0

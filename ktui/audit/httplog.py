@@ -22,6 +22,7 @@ _FIELDS = re.compile(
     rb'"HTTP" verb="(\w+)" URI=' + _TEXT + rb' latency="([^"]*)" userAgent=' + _TEXT +
     rb'((?: [\w-]+="[^"\\]*(?:\\.[^"\\]*)*":?| apf_\w+=\d+)*) (?:resp=(\d{1,9})|hijacked=true)'
 )  # fmt: skip
+_ID = re.compile(rb' audit-ID="([^"\\]*)"')
 _SEATS = re.compile(rb" apf_iseats=(\d{1,9})")
 _INIT = re.compile(rb' (?:watchlist|apf)_init_latency="([^"]*)"')
 
@@ -51,7 +52,13 @@ def read(line: bytes, now: datetime) -> Request | None:
         code=int(code) if code else -1,
         seats=_seats(more),
         init=_init(more),
+        id=_id(more),
     )
+
+
+def _id(more: bytes) -> str:
+    found = _ID.search(more)
+    return found[1].decode("utf-8", "replace") if found else ""
 
 
 def _seats(more: bytes) -> int:

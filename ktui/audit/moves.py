@@ -51,12 +51,12 @@ class Move:
 
 
 def percent(share: float) -> str:
-    """`81 %`; never 0 or 100 for what is not quite."""
+    """`81%`; never 0 or 100 for what is not quite."""
     if 0 < share < 0.005:
-        return "less than 1 %"
+        return "less than 1%"
     if 0.995 < share < 1:
-        return "over 99 %"
-    return f"{share * 100:.0f} %"
+        return "over 99%"
+    return f"{share * 100:.0f}%"
 
 
 def shares(groups: Iterable[Group], foresight: Foresight) -> list[VersionShare]:
@@ -67,7 +67,7 @@ def shares(groups: Iterable[Group], foresight: Foresight) -> list[VersionShare]:
         counts = {"cache": 0, "etcd": 0, "none": 0}
         to_cache = to_etcd = 0
         known = [
-            (count * cost.etcd, count * cost.touched * (foreseen.route(i) == "cache"))
+            (count * cost.etcd, count * cost.cached)
             for count, foreseen in lists
             if (cost := foreseen.costs[i]) is not None
         ]
@@ -111,7 +111,7 @@ def _bytes_share(groups: Sequence[Group], foresight: Foresight, to: int) -> floa
         foreseen = foresight.of(group)
         if group.key.shape.verb != "list" or (cost := foreseen.costs[0]) is None:
             continue
-        read = group.count * max(cost)
+        read = group.count * cost.processed
         total += read
         if foreseen.route() == "etcd" and foreseen.route(to) == "cache":
             moved += read

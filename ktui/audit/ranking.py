@@ -19,13 +19,13 @@ def ranked(groups: Sequence[Group], foresight: Foresight) -> tuple[list[Group], 
 
 
 def ranked_slow(groups: Sequence[SlowGroup]) -> list[SlowGroup]:
-    return sorted(groups, key=lambda group: (group.busy, group.count), reverse=True)
+    return sorted(groups, key=lambda group: (group.cost, group.count), reverse=True)
 
 
 def _by_time(group: Group) -> tuple[int, int]:
-    return group.busy, group.count
+    return group.cost, group.count
 
 
 def _by_bytes(group: Group, foresight: Foresight) -> tuple[float, int, int]:
     cost = foresight.of(group).costs[0]
-    return (group.count * cost.total if cost else 0.0), *_by_time(group)
+    return (group.count * cost.processed if cost else 0.0), *_by_time(group)

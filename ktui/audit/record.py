@@ -15,7 +15,8 @@ class Request(msgspec.Struct, gc=False, frozen=True):
     `at` is when the line was written (since 1970), `took` how long the request ran: a WATCH
     for as long as it was open. `done` is False for a WATCH that was only just accepted.
     `init` is a WATCH's time until its initial events were sent. `code`, `seats` and `init`
-    are -1 where the line does not say. `user` is "" in httplog lines, which have none.
+    are -1 where the line does not say. `user` is "" in httplog lines, which have none; `id`,
+    the audit-ID, in those up to 1.21.
     """
 
     verb: str
@@ -28,6 +29,7 @@ class Request(msgspec.Struct, gc=False, frozen=True):
     done: bool = True
     seats: int = -1
     init: int = -1
+    id: str = ""
 
 
 class SlowRequest(msgspec.Struct, gc=False, frozen=True):

@@ -10,7 +10,10 @@ from ktui.audit.tally import BadLine, FileCount
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines by what they were. `skipped` were understood and are not counted (writes, other messages)."""
+    """Lines by what they were. `skipped` were understood and are not counted (writes, other messages).
+
+    `doubles`: of the httplog lines those whose request an audit Event counts already.
+    """
 
     total: int
     audit: int
@@ -18,6 +21,7 @@ class Lines:
     etcd: int
     skipped: int
     malformed: int
+    doubles: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class TimeSpan:
 class Latency:
     """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact.
 
+    Of requests that stand in both logs `total` counts one time, taken from the average of the group.
     `buckets`: how many took less than so many milliseconds and no less than the bound before.
     """
 
@@ -64,10 +69,15 @@ class Seats:
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """Bytes of all requests of a group together, and objects' bytes that one touches: estimates."""
+    """Bytes of all requests of a group together, and of each of them: estimates.
+
+    `touched`: of the objects that are looked at or sent. `processed` counts those once that
+    come out of etcd; groups are ranked by it.
+    """
 
     etcd_bytes: float
     touched_bytes: float
+    processed_bytes: float
     etcd_bytes_each: float
     touched_bytes_each: float
 

@@ -38,7 +38,7 @@ def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan |
         initial_events=shape.initial_events,
         count=group.count,
         per_second=group.count / span.seconds if span and span.seconds else None,
-        latency=_latency(group.took),
+        latency=_latency(group.took, None if shape.verb == "watch" else group.cost),
         init_latency=_latency(group.init),
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
@@ -62,15 +62,23 @@ def _estimated(group: Group, foreseen: Foreseen) -> Estimated | None:
     cost = foreseen.costs[0]
     if cost is None:
         return None
-    return Estimated(group.count * cost.etcd, group.count * cost.touched, cost.etcd, cost.touched)
+    return Estimated(
+        etcd_bytes=group.count * cost.etcd,
+        touched_bytes=group.count * cost.touched,
+        processed_bytes=group.count * cost.processed,
+        etcd_bytes_each=cost.etcd,
+        touched_bytes_each=cost.touched,
+    )
 
 
-def _latency(took: Histogram) -> Latency | None:
+def _latency(took: Histogram, total: int | None = None) -> Latency | None:
+    """`total`: microseconds of each request once, where some stand in two logs."""
     if not took.count:
         return None
     p50, p95, p99 = (took.percentile(share) / 1000 for share in (0.5, 0.95, 0.99))
     buckets = tuple((bound / 1000, count) for bound, count in took.octaves())
-    return Latency(p50, p95, p99, took.max / 1000, took.total / 1000, buckets)
+    total = took.total if total is None else total
+    return Latency(p50, p95, p99, took.max / 1000, total / 1000, buckets)
 
 
 def slow_report(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> SlowReport:

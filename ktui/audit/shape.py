@@ -67,7 +67,7 @@ def shape_of(request: ReadRequest) -> Shape:
     info, options = request.info, request.options
     return Shape(
         verb=request.verb,
-        resource=(f"{info.resource}.{info.group}" if info.group else info.resource)[:_LONGEST],
+        resource=info.resource_id[:_LONGEST],
         scope="name" if info.name else "namespace" if info.namespace else "all",
         selectors=_selectors(request),
         resource_version=_version_class(options.resource_version),
@@ -76,7 +76,7 @@ def shape_of(request: ReadRequest) -> Shape:
         continued=_continued(request),
         initial_events=options.send_initial_events,
         unknown=tuple(name[:_LONGEST] for name in options.unknown[:_SELECTORS_SHOWN]),
-        refused=request.refusal is not None,
+        refused=request.refused,
         subresource=info.subresource[:_LONGEST],
         bookmarks=options.allow_watch_bookmarks,
         narrowing=_narrowing(request),
@@ -86,9 +86,10 @@ def shape_of(request: ReadRequest) -> Shape:
 def _narrowing(request: ReadRequest) -> str:
     if request.verb == "get":
         return ""
-    if request.narrows_name(_NEWEST):
+    scope = request.scope(_NEWEST)
+    if scope.single:
         return "name"
-    return "namespace" if request.narrows_namespace(_NEWEST) else ""
+    return "namespace" if scope.narrowed else ""
 
 
 def _selectors(request: ReadRequest) -> tuple[str, ...]:
@@ -116,8 +117,8 @@ def _version_class(text: str) -> str:
 
 
 def _continued(request: ReadRequest) -> str:
-    if request.token is TokenState.NONE:
+    if request.token.state is TokenState.NONE:
         return ""
-    if request.token is TokenState.GARBAGE:
+    if request.token.state is TokenState.GARBAGE:
         return "bad"
-    return "at latest" if request.token_rv < 0 else "at revision"
+    return "at latest" if request.token.rv < 0 else "at revision"

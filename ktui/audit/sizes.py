@@ -54,9 +54,7 @@ def parse_sizes(text: bytes) -> dict[str, Size]:
     try:
         entries = msgspec.json.decode(text, type=dict[str, _Entry])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise SizesError(
-            f'is no JSON like {{"pods": {{"count": 2000, "bytes": 28000000}}}}: {error}'
-        ) from None
+        raise SizesError(f"is no JSON like {_LIKE}: {error}") from None
     if any(entry.count < 0 or entry.bytes < 0 for entry in entries.values()):
         raise SizesError("holds a negative number")
     return {resource: Size(entry.count, entry.bytes) for resource, entry in entries.items()}

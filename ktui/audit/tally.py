@@ -9,11 +9,12 @@ from datetime import datetime
 from ktui.audit import auditlog
 from ktui.audit.blocks import LongLine
 from ktui.audit.client import client_of
+from ktui.audit.doubles import Doubles
 from ktui.audit.group import Group, Key, RangeKey, SlowGroup
 from ktui.audit.ranges import range_key
 from ktui.audit.reader import line_reader
 from ktui.audit.record import Malformed, Request, SlowRequest
-from ktui.audit.shape import shape_of_uri
+from ktui.audit.shape import Shape, shape_of_uri
 from ktui.audit.topk import TopGroups
 
 MOST_GROUPS = 4096
@@ -77,6 +78,7 @@ class Tally:
         self.malformed = 0
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
+        self.doubles = Doubles()
         self.folded = Folded()
         self.groups: TopGroups[Key, Group] = TopGroups(most_groups, self.folded.add)
         self.slow_folded = 0
@@ -126,15 +128,26 @@ class Tally:
             self._count_slow(record)
 
     def _count_request(self, request: Request) -> None:
-        source = "audit" if request.verb.islower() else "httplog"
-        self._see(source, request.at)
+        event = request.verb.islower()
+        self._see("audit" if event else "httplog", request.at)
+        known = request.done and (self.doubles.event if event else self.doubles.line)(request)
         shape = shape_of_uri(request.uri)
         if shape is None:
-            self.unrouted += request.done
+            self.unrouted += request.done and not known
             return
         key = Key(client_of(request.agent[:_NAME_BYTES], request.user[:_NAME_BYTES]), shape)
         group = self.groups.get(key) or self.groups.add(key, Group(key, request.uri))
         group.add(request)
+        if known:
+            self._double(request, shape)
+
+    def _double(self, request: Request, shape: Shape) -> None:
+        """Its httplog line counts no more: that is in the group of whom no account is known."""
+        line = self.groups.get(Key(client_of(request.agent[:_NAME_BYTES], ""), shape))
+        if line is not None:
+            line.double(request.code)
+        else:
+            self.folded.requests[shape.verb] -= 1
 
     def _count_slow(self, slow: SlowRequest) -> None:
         self._see("etcd", slow.at)

@@ -8,9 +8,14 @@ from typing import Generic, Protocol, TypeVar
 
 class Counted(Protocol):
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """Requests."""
+        ...
+
     @property
-    def busy(self) -> int: ...
+    def cost(self) -> int:
+        """What they cost: microseconds of a log, bytes of live traffic."""
+        ...
 
 
 K = TypeVar("K", bound=Hashable)
@@ -20,7 +25,7 @@ G = TypeVar("G", bound=Counted)
 class TopGroups(Generic[K, G]):
     """Groups by key. When there are `most`, the lesser half is handed to `fold` and forgotten.
 
-    Kept are the largest by number and the largest by time. A group that comes again after
+    Kept are the largest by number and the largest by cost. A group that comes again after
     it was folded starts anew, so that its numbers are then too low by what was folded.
     """
 
@@ -49,7 +54,7 @@ class TopGroups(Generic[K, G]):
         quarter = self._most // 4
         items = sorted(self._groups.items(), key=lambda item: item[1].count, reverse=True)
         kept = dict(items[:quarter])
-        rest = sorted(items[quarter:], key=lambda item: item[1].busy, reverse=True)
+        rest = sorted(items[quarter:], key=lambda item: item[1].cost, reverse=True)
         kept.update(rest[:quarter])
         for _, group in rest[quarter:]:
             self._fold(group)

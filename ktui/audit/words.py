@@ -41,8 +41,11 @@ def rate(per_second: float | None) -> str:
 
 def who(group: GroupReport) -> str:
     """`kubelet/v1.28.0 (system:node:*)`."""
-    agent = group.client or "(no user agent)"
-    return f"{agent} ({group.user})" if group.user else agent
+    return f"{agent(group)} ({group.user})" if group.user else agent(group)
+
+
+def agent(group: GroupReport) -> str:
+    return group.client or "(no user agent)"
 
 
 def what(group: GroupReport) -> str:
@@ -73,22 +76,29 @@ def percentile(latency: Latency | None, name: str) -> str:
     return "" if latency is None else milliseconds(float(getattr(latency, name)))
 
 
+def processed(group: GroupReport) -> float:
+    """Estimated bytes that its requests take in hand: out of etcd, or looked at in the cache."""
+    return group.estimated.processed_bytes if group.estimated is not None else 0.0
+
+
 def estimated(group: GroupReport) -> str:
-    """`~1.2 GB etcd` where etcd is read, else what the cache looks at; "" where nothing is known."""
-    if group.estimated is None:
-        return ""
-    of_etcd = group.estimated.etcd_bytes
-    return f"~{size(of_etcd)} etcd" if of_etcd else f"~{size(group.estimated.touched_bytes)}"
+    """`~1.2 GB`; "" where nothing is known."""
+    return f"~{size(processed(group))}" if group.estimated is not None else ""
+
+
+def changes(group: GroupReport) -> list[tuple[str, str]]:
+    """(route, version) of each change in the versions after the chosen one."""
+    found, before = [], group.route
+    for version, route in group.routes.items():
+        if route != before:
+            found.append((route, version))
+            before = route
+    return found
 
 
 def later(group: GroupReport) -> str:
     """Where it goes in later versions, from the one in which that changes: `cache from 1.31`."""
-    changes, before = [], group.route
-    for version, route in group.routes.items():
-        if route != before:
-            changes.append(f"{_route(route)} from {version}")
-            before = route
-    return ", ".join(changes)
+    return ", ".join(f"{_route(route)} from {version}" for route, version in changes(group))
 
 
 def _route(route: str) -> str:
@@ -97,16 +107,21 @@ def _route(route: str) -> str:
 
 def routed(group: GroupReport) -> str:
     """`etcd (d.unset)`."""
-    return f"{_route(group.route)} ({group.reason_id})"
+    return f"{route(group)} ({group.reason_id})"
+
+
+def route(group: GroupReport) -> str:
+    """`cache`, `etcd`, `refused`."""
+    return _route(group.route)
 
 
 def slow_range(slow: SlowReport) -> str:
-    """`pods, all namespaces, limit 500, a later page at a revision`."""
+    """`pods, all, limit 500, later page, at a revision`."""
     parts = [slow.resource or slow.example or "(no key)"]
-    parts += [{"all": "all of it", "namespace": "one namespace", "key": "one key", "": ""}[slow.scope]]
+    parts += [{"all": "all", "namespace": "one namespace", "key": "one key", "": ""}[slow.scope]]
     parts += [slow.what if slow.what != "range" else ""]
     parts += [f"limit {slow.limit:,}" if slow.limit else "no limit" if slow.scope in _RANGES else ""]
-    parts += ["a later page" if slow.later_page else "", "at a revision" if slow.at_revision else ""]
+    parts += ["later page" if slow.later_page else "", "at a revision" if slow.at_revision else ""]
     return ", ".join(part for part in parts if part)
 
 
@@ -122,10 +137,11 @@ def counted(report: Report) -> str:
     """One line about what was read."""
     lines, requests, span = report.lines, report.requests, report.span
     over = f" over {span_words(span.seconds)}" if span else ""
+    both = f"; {lines.doubles:,} requests stand in both logs and count once" if lines.doubles else ""
     return (
         f"{lines.total:,} lines: {requests.list:,} LISTs, {requests.watch:,} WATCHes, {requests.get:,} GETs, "
         f"{lines.etcd:,} slow etcd requests{over}; {lines.skipped:,} others skipped, "
-        f"{lines.malformed:,} malformed"
+        f"{lines.malformed:,} malformed{both}"
     )
 
 

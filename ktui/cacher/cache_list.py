@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.candidates import Candidates, candidates, prepare
 from ktui.cacher.errors import SnapshotGone
-from ktui.cacher.scope import Scope
 from ktui.cacher.slices import sliced
 from ktui.cacher.watch_cache import WatchCache
+from ktui.kube.routing.scope import Scope
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import Selection
+
+# The objects are the cache's; a reader holds a list of references.
+REFERENCE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,9 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
     found = _found(cache, query)
     meter = current_meter()
     meter.fetched += found.fetched
-    meter.cached_bytes += _stored_bytes(cache, found)
+    meter.hold(REFERENCE_BYTES * len(found.objects))
     selected = await _select(found.objects, query)
+    meter.cached_bytes += _looked_at(cache, found, selected)
     meter.evaluated += selected.evaluated
     meter.matched += len(selected.objects)
     meter.returned += len(selected.objects)
@@ -95,6 +99,15 @@ def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
         objects = [] if one is None else [one]
         return Candidates(objects, len(objects), objects[-1].key if objects else "")
     return candidates(cache, query.selection, query.first, query.end, pods=query.pods, minor=query.minor)
+
+
+def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int:
+    """Stored bytes of the objects fetched; of those behind a full page, the references that were copied."""
+    stored = _stored_bytes(cache, found)
+    if not selected.full:
+        return stored
+    share = (selected.evaluated or len(selected.objects)) / len(found.objects)
+    return round(stored * share + REFERENCE_BYTES * found.fetched * (1 - share))
 
 
 def _stored_bytes(cache: WatchCache, found: Candidates) -> int:

@@ -8,14 +8,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ktui.cacher.watch_cache import WatchCache
+from ktui.kube.indexes import NODE_NAME, finds_namespaces
 from ktui.kube.selectors import Operator
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import Selection
 
-# The only LIST index of kube-apiserver whose hits it counts (and only pods have it).
-NODE_NAME = "spec.nodeName"
 # A selector of more terms is not looked up by the others: nobody is to push out all indexes at once.
 MOST_TERMS = 4
 _METADATA = ("metadata.name", "metadata.namespace")
@@ -46,8 +45,7 @@ def candidates(
         fetched = len(objects) if minor >= 32 else len(found)
         return Candidates(objects, fetched, objects[-1].key if objects else "")
     count = cache.store.count(start, end)
-    # Up to 1.31 the store was a hash map: a LIST took everything and filtered by prefix.
-    fetched = count if minor >= 32 or pods else len(cache.store)
+    fetched = count if finds_namespaces(minor, pods=pods) else len(cache.store)
     last_key = cache.store.last_key(start, end)
     best = min(_hits(cache, selection), key=len, default=None)
     if best is None or len(best) >= count:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ktui.cacher.plans import Token
-from ktui.cacher.scope import Scope
+from ktui.cacher.revisions import minimum_rv
 from ktui.etcd.errors import CompactedError, FutureRevisionError
 from ktui.kube import continuetoken, status
 from ktui.kube.listoptions import ListOptions
+from ktui.kube.routing.questions import Token
+from ktui.kube.routing.scope import Scope
 from ktui.kube.status import StatusError
 from ktui.storage.store import StoreListRequest
 
@@ -42,7 +43,7 @@ def revision_of(options: ListOptions, scope: Scope, token: Token) -> int:
     """The revision to read at: the token's, that of Exact or of limit with an RV; 0: the newest."""
     if token.start:
         return max(token.rv, 0)
-    asked = int(options.resource_version or 0)
+    asked = minimum_rv(options)
     legacy = options.limit > 0 and not options.resource_version_match and not scope.single
     exact = options.resource_version_match == EXACT or legacy
     # Go's conversion to int64 makes a larger one negative: the newest is read, and found too old.
@@ -66,7 +67,7 @@ async def list_from_etcd(
         limit=max(options.limit, 0),
         revision=revision,
         start_key=token.start,
-        minimum_rv=0 if revision else int(options.resource_version or 0),
+        minimum_rv=0 if revision else minimum_rv(options),
         page_rule="doubling" if behaviour.minor >= 24 else "constant",
     )
     try:

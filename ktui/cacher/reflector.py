@@ -71,6 +71,7 @@ class Reflector:
         self._watch: StoreWatch | None = None
         self._confirmation = Confirmation(lambda: math.inf)
         self._retry = RETRY_SECONDS
+        self._history = 0  # of etcd, when the cache was filled
 
     @property
     def downtime(self) -> float:
@@ -113,6 +114,7 @@ class Reflector:
     async def _fill(self) -> None:
         async with self._gate:
             objects: list[StoredObject] = []
+            self._history = self._store.history
             rv = self.loaded = self.loaded_bytes = self.expected = 0
             async for page in self._store.pages():
                 objects += page.objects
@@ -120,6 +122,7 @@ class Reflector:
                 self.loaded, self.expected = len(objects), page.count
                 self.loaded_bytes += sum(len(obj.raw) for obj in page.objects)
                 self._changed()
+        self._same_history()
         self._cache.replace(objects, rv)
         self._dispatcher.reset(rv, "cache reinitialized")
         self.readiness, self.error = Readiness.READY, ""
@@ -150,6 +153,7 @@ class Reflector:
             self._watch, self._confirmation = watch, Confirmation(lambda: watch.created_at)
             try:
                 async for event in watch:
+                    self._same_history()
                     if event.type == BOOKMARK or event.object is None:
                         await self._answered(event.rv)
                         continue
@@ -178,8 +182,14 @@ class Reflector:
                 continue
             if head < self._cache.rv:
                 raise EtcdError(f"etcd has gone back from revision {self._cache.rv} to {head}.")
+            self._same_history()
             self._tell("")
             return
+
+    def _same_history(self) -> None:
+        """EtcdError when etcd's revisions have begun anew: what was read belongs to no present state."""
+        if self._store.history != self._history:
+            raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
 
     async def _answered(self, rv: int) -> None:
         """etcd says how far it is; one that is not to be trusted is asked once more if somebody waits."""

@@ -38,9 +38,7 @@ class Watcher:
     after the filter; here the filter is applied first and the queue holds both.
     """
 
-    def __init__(
-        self, selection: Selection, since: int, size: int, *, selective: bool, form: str = ""
-    ) -> None:
+    def __init__(self, selection: Selection, since: int, size: int, *, form: str = "") -> None:
         self.selection = selection
         self.since = since
         self.joined = since
@@ -48,7 +46,7 @@ class Watcher:
         self.cause = ""  # why the stream has ended
         self.form = form  # how the client takes objects: for the books only
         self.capacity = size
-        self._selective = selective
+        self._selective = selection.selective
         self._queue: deque[OutEvent] = deque()
         self._wake = asyncio.Event()
         self._room = asyncio.Event()

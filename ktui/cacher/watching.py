@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ktui.cacher import events, plans
+from ktui.cacher import events
 from ktui.cacher.bookmarks import bookmark
+from ktui.cacher.cache_list import REFERENCE_BYTES
 from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
 from ktui.cacher.errors import NotFresh, status_of
 from ktui.cacher.etcd_watch import EtcdWatch
 from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.requests import Stream, WatchAnswer, WatchRequest
-from ktui.cacher.scope import NAME, NAMESPACE
+from ktui.cacher.revisions import minimum_rv
 from ktui.cacher.settings import Settings
 from ktui.cacher.watchers import Watcher, channel_size
 from ktui.kube.routing import decide_watch
 from ktui.kube.routing.model import CacheState, Decision, Route
+from ktui.kube.routing.questions import watch_question
+from ktui.kube.routing.scope import NAME, NAMESPACE
 from ktui.kube.status import StatusError
 from ktui.storage.selection import Selection
 from ktui.telemetry.meter import current_meter
@@ -44,8 +47,8 @@ class Watching:
 
     async def watch(self, request: WatchRequest, state: CacheState, last_error: str) -> WatchAnswer:
         """Raises StatusError for what is refused at once; the rest are ERROR events in the stream."""
-        question = plans.watch_question(request.options)
-        decision = decide_watch(question, state, self._settings.behaviour)
+        asked = watch_question(request.options)
+        decision = decide_watch(asked, state, self._settings.behaviour)
         current_meter().decided(decision, decision.route.value)
         if decision.error is not None:
             error = status_of(decision.error, last_error)
@@ -60,11 +63,11 @@ class Watching:
             return self._failed(decision, late.as_status())
 
     async def _from_cache(self, fed: FedCache, request: WatchRequest, decision: Decision) -> CacheWatch:
-        if plans.waits_until_ready(decision):
+        if decision.waits_until_ready:
             await fed.await_ready()
-        initial = any(reason.startswith("w.initial_") for reason in decision.reasons)
-        since = plans.minimum_rv(request.options)
-        if plans.probes(decision):
+        initial = decision.initial_from_cache
+        since = minimum_rv(request.options)
+        if decision.probes:
             since = await fed.probe()
         if initial:
             await fed.fresh(since)
@@ -75,6 +78,7 @@ class Watching:
             meter = current_meter()
             meter.fetched += len(objects)
             meter.cached_bytes += sum(len(obj.raw) for obj in objects)
+            meter.hold(REFERENCE_BYTES * len(objects))
         watcher = self._watcher(request, memory.rv if initial or not since else since, fed)
         stream = CacheWatch(
             fed.feed,
@@ -93,8 +97,8 @@ class Watching:
         return EtcdWatch(
             self._store,
             self._selection(request),
-            initial="w.etcd_list" in decision.reasons,
-            since=plans.minimum_rv(request.options),
+            initial=decision.initial_from_etcd,
+            since=minimum_rv(request.options),
             bookmark=self._bookmarks(request),
             end_bookmark="w.bookmark_end" in decision.reasons,
             timeout=request.timeout,
@@ -113,8 +117,7 @@ class Watching:
         triggers = first <= behaviour.minor <= last
         triggered = triggers and selection.fields.requires(field) is not None
         size = channel_size(behaviour, fed.memory.ring.capacity, triggers=triggers, triggered=triggered)
-        selective = not (selection.labels.empty and selection.fields.empty)
-        return Watcher(selection, since, 2 * size, selective=selective, form=request.form)
+        return Watcher(selection, since, 2 * size, form=request.form)
 
     def _selection(self, request: WatchRequest) -> Selection:
         """The selectors, and the namespace and name that scope the dispatch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from ktui.client.connection import ClientError, Connection, connection_from_url
@@ -23,8 +24,8 @@ def attached_connection(args: argparse.Namespace) -> Connection | None:
     """The server named by `--attach`, else the newest that runs here, else None."""
     if args.attach:
         known = find_by_url(args.attach)
-        if known is not None and not args.token:
-            return known.connection
+        if known is not None and not args.server_ca:
+            return replace(known.connection, token=args.token or known.connection.token)
         return connection_from_url(args.attach, args.token, Path(args.server_ca) if args.server_ca else None)
     return next((server.connection for server in find_running()), None)
 

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
+from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import count
 
@@ -56,7 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="whose rules route the requests, 1.19 to 1.37 (default %(default)s)",
     )
     add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
-    add("--etcd-version", metavar="V", help="does this etcd support progress requests? (default: it does)")
+    add_etcd_version(parser)
     add(
         "--etcd-prefix",
         metavar="PREFIX",
@@ -78,15 +79,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     from ktui.audit.sizes import SizesError
     from ktui.client.connection import ClientError
+    from ktui.config.errors import ConfigError
     from ktui.kube.versions import BehaviourError
 
     try:
         versions = _versions(args)
-        progress = _progress(args.etcd_version)
+        progress = supports_progress(args)
         if args.screen:
             return _screen(args, progress)
         report = _report(args, versions, progress)
-    except (BehaviourError, SizesError, _UsageError) as error:
+    except (BehaviourError, ConfigError, SizesError) as error:
         return fail(str(error), USAGE)
     except OSError as error:
         return fail(f"cannot read {error.filename}: {error.strerror}", USAGE)
@@ -96,10 +98,6 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-class _UsageError(ValueError):
-    pass
-
-
 def _versions(args: argparse.Namespace) -> list[Behaviour]:
     from ktui.audit.versions import versions_from
     from ktui.kube.versions import parse_gates
@@ -107,22 +105,12 @@ def _versions(args: argparse.Namespace) -> list[Behaviour]:
     return versions_from(args.kube_version, parse_gates(args.feature_gates))
 
 
-def _progress(etcd_version: str | None) -> bool:
-    from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
-
-    if etcd_version is None:
-        return True
-    if not is_etcd_version(etcd_version):
-        raise _UsageError(f"{etcd_version!r} is no etcd version: write it like 3.5.13")
-    return etcd_supports_progress(etcd_version)
-
-
 def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> Report:
     from ktui.audit.build import Question, build_report
     from ktui.audit.files import open_logs
     from ktui.audit.versions import versions_before
-    from ktui.cli.audit_files import read_with_bar
-    from ktui.cli.audit_sizes import find_sizes
+    from ktui.cli.auditing.files import read_with_bar
+    from ktui.cli.auditing.sizes import find_sizes
     from ktui.kube.versions import parse_gates
 
     with open_logs(args.files) as logs:
@@ -136,15 +124,17 @@ def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool)
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
     from ktui.audit.files import open_logs
-    from ktui.cli.audit_screen import keyboard_apart, show
-    from ktui.cli.audit_sizes import find_sizes
+    from ktui.cli.auditing.screen import keyboard_apart, show
+    from ktui.cli.auditing.sizes import find_sizes
+    from ktui.cli.preferences import check_theme, preferences_of
     from ktui.kube.versions import parse_gates
-    from ktui.tui.model.audit_reading import Wish
+    from ktui.tui.model.audit.reading import Wish
 
+    check_theme(args)
     with keyboard_apart("-" in args.files) as piped, open_logs(args.files, piped) as logs:
         sizes, sizes_from = find_sizes(args)
         wish = Wish(args.kube_version, parse_gates(args.feature_gates), sizes, sizes_from, progress)
-        return show(logs, _tally(args), wish, args.theme)
+        return show(logs, _tally(args), wish, preferences_of(args))
 
 
 def _tally(args: argparse.Namespace) -> Tally:
@@ -162,10 +152,10 @@ def _print(report: Report, args: argparse.Namespace) -> None:
         # Not msgspec's own text: json escapes what could steer a terminal.
         print(json.dumps(msgspec.to_builtins(report), indent=2))
     elif args.markdown:
-        from ktui.cli.audit_markdown import markdown
+        from ktui.cli.auditing.markdown import markdown
 
         sys.stdout.write(markdown(report))
     else:
-        from ktui.cli.audit_text import print_report
+        from ktui.cli.auditing.text import print_report
 
         print_report(report)

@@ -46,6 +46,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default="cilium-agent",
         help="a built-in plan or a file (default: %(default)s)",
     )
+    add("--plan", dest="named_plan", metavar="PLAN|FILE.toml", default="", help="the same as an option")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="one JSON document, for programs")
     output.add_argument("--markdown", action="store_true", help="a table for an issue or a README")
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     if problem := target_conflict(args):
         return fail(problem, USAGE)
     try:
-        bench = asyncio.run(_measure(args, find_plan(args.plan)))
+        bench = asyncio.run(_measure(args, find_plan(args.named_plan or args.plan)))
     except PlanError as error:
         return fail(str(error), USAGE)
     except ClientError as error:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.explain_text import printable
+from ktui.cli.printing import Printer
 from ktui.cli.units import size, times
 from ktui.workloads.benchmark import total_of
 
@@ -18,25 +18,30 @@ if TYPE_CHECKING:
     from ktui.client.runs import Runs
     from ktui.workloads.benchmark import Bench, Extrapolation, Row, Total
 
-_HEADS = ("", "LIST", "objects", "processed", "received", "ms")
+_HEADS = ("", "LIST", "objects", "processed", "received", "held", "ms")
 _STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}
 # What the columns of numbers need beside the path, and the least that a path is to have.
-NUMBERS_WIDTH, PATH_WIDTHS = 60, (20, 36)
+NUMBERS_WIDTH, PATH_WIDTHS = 70, (20, 36)
+# Where there is no room for all columns rich would cut off the last, the time: this one is left out.
+_SPARED = _HEADS.index("held")
 _WITHOUT = "without its selector"
 
 
 def print_table(bench: Bench) -> None:
-    console = Console(highlight=False)
+    console = Printer(highlight=False)
     console.print(Text(_title(bench)))
     table = _table(_HEADS, console.width)
     for row in bench.rows:
         _add(table, row)
     table.add_section()
     table.add_row(*(Text(cell, "bold") for cell in _sum(bench)))
+    roomy = console.width >= NUMBERS_WIDTH + PATH_WIDTHS[0]
+    if not roomy:
+        del table.columns[_SPARED]
     console.print(table)
     if bench.many is not None:
         console.print(_extrapolated(bench, bench.many, console.width))
-    for line in _foot(bench):
+    for line in _foot(bench, held=roomy):
         console.print(Text(line, "dim"))
 
 
@@ -128,7 +133,7 @@ def _without(row: Row, without: Runs) -> list[str]:
 def _measured(runs: Runs, name: str) -> list[str]:
     measured = runs.measured
     if not measured.ok:
-        return ["!", f"{name}: {measured.status} {printable(measured.message)}"]
+        return ["!", f"{name}: {_refusal(measured.status, printable(measured.message))}"]
     letter = {"cache": "C", "etcd": "E", "cache,etcd": "E"}.get(measured.route, "?")
     fetched = measured.counters.get("fetched")
     return [
@@ -137,8 +142,16 @@ def _measured(runs: Runs, name: str) -> list[str]:
         f"{measured.items:,}" + ("" if fetched is None else f" of {fetched:,}"),
         _known(measured.processed_bytes),
         size(measured.body_bytes),
+        size(measured.memory.peak_held) if measured.memory is not None else "",
         f"{measured.total_ms:,.1f}",
     ]
+
+
+def _refusal(status: int, message: str) -> str:
+    """An apiserver says 404 in plain words of what it does not serve: often a CRD that is not installed."""
+    if message.startswith("404 page not found"):
+        return f"{status} not served here; is its CustomResourceDefinition missing?"
+    return message if message.startswith(str(status)) else f"{status} {message}"
 
 
 def _known(count: int | None) -> str:
@@ -154,15 +167,18 @@ def _sum(bench: Bench) -> list[str]:
         f"{sum(m.items for m in measured):,}",
         _known(sum(known) if known else None),
         size(sum(m.body_bytes for m in measured)),
+        "",
         f"{sum(m.total_ms for m in measured):,.1f}",
     ]
 
 
-def _foot(bench: Bench) -> Iterator[str]:
+def _foot(bench: Bench, *, held: bool = True) -> Iterator[str]:
     repeated = max(len(row.runs.ms) for row in bench.rows)
     runs = "one run each" if repeated == 1 else f"median of {repeated} runs each"
     yield f"{runs}; objects: returned of those fetched; C cache, E etcd, ≠ not the predicted route"
     yield "processed: bytes out of etcd; of objects taken from memory their number times their mean size"
+    if held and any(row.measured.memory for row in bench.rows):
+        yield "held: the most bytes that the server held for the request at one time"
     many = bench.many
     if many is not None:
         yield (

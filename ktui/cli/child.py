@@ -10,8 +10,11 @@ import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from ktui.cli.logs import log_of
 from ktui.client.connection import ClientError, Connection
 from ktui.client.running import find_running
+
+log = log_of(__name__)
 
 START_SECONDS = 60.0  # a snapshot of gigabytes takes its time to restore
 STOP_SECONDS = 8.0
@@ -28,15 +31,12 @@ class ServerChild:
         self._words = [sys.executable, "-m", "ktui", "serve", f"--parent={os.getpid()}", *words]
         self._environment = {**os.environ, **(environment or {})}
         self._process: asyncio.subprocess.Process | None = None
-        self._awaited = True  # whether somebody has waited for the process to serve
         self._errors: deque[str] = deque(maxlen=50)
         self._reader: asyncio.Task[None] | None = None
 
-    async def spawn(self) -> None:
-        """Let it begin; `start` waits for it. Who has something to do meanwhile calls this first."""
+    async def _spawn(self) -> asyncio.subprocess.Process:
         self._errors.clear()
-        self._awaited = False
-        self._process = await asyncio.create_subprocess_exec(
+        process = self._process = await asyncio.create_subprocess_exec(
             *self._words,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -44,14 +44,13 @@ class ServerChild:
             env=self._environment,
             start_new_session=True,  # Ctrl-C in the terminal is ours to handle, not its
         )
-        self._reader = asyncio.create_task(self._keep_errors(self._process))
+        log.info("server started as process %d", process.pid)
+        self._reader = asyncio.create_task(self._keep_errors(process))
+        return process
 
     async def start(self) -> Connection:
         """Start it and wait until it serves; ClientError with its own words when it does not."""
-        if self._awaited:
-            await self.spawn()
-        process, self._awaited = self._process, True
-        assert process is not None
+        process = await self._spawn()
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._until_ready(process)
@@ -101,6 +100,11 @@ class ServerChild:
             self._errors.append(line.decode("utf-8", "replace").rstrip())
 
     async def _cause(self, status: int) -> str:
+        cause = await self._told_cause(status)
+        log.error("the server ended: %s", cause)
+        return cause
+
+    async def _told_cause(self, status: int) -> str:
         if self._reader is not None:
             await self._reader
         if status < 0:

@@ -6,20 +6,32 @@ import argparse
 import signal
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+from ktui import __version__
+from ktui.cli.crash import keep_quiet, report
+from ktui.cli.exits import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.logs import add_log_arguments, log_of, start_log, tell_of_log
 from ktui.cli.options import (
     add_behaviour_arguments,
+    add_context_argument,
     add_demo_arguments,
     add_source_arguments,
     passed_on,
     secrets_environment,
 )
+from ktui.cli.preferences import add_view_arguments, aim_of, check_theme, preferences_of
+from ktui.cli.screenshot import add_screenshot_arguments, size_of
+from ktui.cli.terminal import check_terminal
+from ktui.config.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ktui.cli.child import ServerChild
+    from ktui.telemetry.recorder import Recorder
+    from ktui.tui.app import KtuiApp
     from ktui.tui.source import Source
+
+log = log_of(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,82 +40,175 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     view.add_argument("--token", metavar="T", default="", help="its bearer token (default: KTUI_TOKEN)")
     view.add_argument("--server-ca", metavar="FILE", help="CA of that server's certificate")
     view.add_argument("--replay", metavar="FILE", help="play a recording as the same screens")
-    view.add_argument("--speed", type=float, default=1.0, metavar="X", help="pace of a replay (default 1)")
-    view.add_argument("--record", metavar="FILE", help="write the telemetry to FILE as it comes")
-    view.add_argument("--theme", metavar="NAME", help="colours; `:theme` lists them")
+    view.add_argument(
+        "--speed", type=_pace, default=1.0, metavar="X", help="pace of a replay: 4, 0.25, max (default 1)"
+    )
+    view.add_argument("--record", metavar="FILE", help="write the telemetry to FILE as it comes (gzip: .gz)")
+    add_view_arguments(view)
+    add_screenshot_arguments(view)
+    cluster = parser.add_argument_group("cluster")
+    add_context_argument(cluster)
+    cluster.add_argument(
+        "--kubeconfig",
+        metavar="FILE",
+        default="",
+        help="the Lab fires at a real kube-apiserver, named by this file; --context is then one of its",
+    )
+    cluster.add_argument("--aim", default="", help=argparse.SUPPRESS)  # a page's: $KUBECONFIG has it
+    cluster.add_argument("--page-of", type=int, help=argparse.SUPPRESS)  # its `ktui web`, gone with it
     add_source_arguments(parser)
     add_behaviour_arguments(parser)
     add_demo_arguments(parser)
+    add_log_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    status = check(args) or (OK if args.screenshot else check_terminal())
+    return _open(args) if status == OK else status
+
+
+def _pace(text: str) -> float:
+    from ktui.telemetry.errors import RecordingError
+    from ktui.telemetry.spot import pace
+
+    try:
+        return pace(text)
+    except RecordingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def check(args: argparse.Namespace) -> int:
+    """Say what is wrong with the arguments before anything is started, and begin the log."""
+    from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates
+
     chosen = [f"--{name}" for name in ("etcd", "snapshot", "attach", "replay") if getattr(args, name)]
     if len(chosen) > 1:
         return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)
-    if args.speed <= 0:
-        return fail(f"--speed {args.speed:g} is not above 0", USAGE)
-    return _open(args)
+    if args.record and args.replay:
+        return fail("a recording is not recorded again: `ktui recording cut` copies a part of one", USAGE)
+    try:
+        check_theme(args)
+        size_of(args.size)
+        behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+        start_log(args, "dashboard")
+    except (ConfigError, BehaviourError) as error:
+        return fail(str(error), USAGE)
+    return OK
 
 
 def _open(args: argparse.Namespace) -> int:
     import asyncio
+    import gc
 
+    gc.disable()  # until the first frame: all that is loaded before it lives for good
     from ktui.client.connection import ClientError
-    from ktui.telemetry.recording import RecordingError
+    from ktui.telemetry.errors import RecordingError
 
+    if args.page_of:
+        from ktui.cli.parent import die_with_parent
+
+        die_with_parent(args.page_of)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a closed terminal ends us, whatever our parent ignored
+    keep_quiet()
+    log.info("ktui %s, config %s", __version__, args.configured.config.file.path)
     try:
         return asyncio.run(_show(args))
+    except ConfigError as error:
+        return fail(str(error), USAGE)
     except (ClientError, RecordingError) as error:
+        log.error("%s", error)
         return fail(str(error), NO_CONNECTION)
+    finally:
+        gc.enable()
+        log.info("left")
+        tell_of_log()
 
 
 async def _show(args: argparse.Namespace) -> int:
-    """The dashboard until it is left. A server of our own boots while we import the rest."""
-    child = None if args.replay or args.attach else await _spawned(args)
+    """The dashboard until it is left. A server of its own is started once the first frame is there."""
+    aim = aim_of(args)
+    child = None if args.replay or args.attach else server_child(args)
+    recorder = None
     try:
         from ktui.tui.app import KtuiApp
-        from ktui.tui.themes import DEFAULT
 
-        app = KtuiApp(_source(args, child), theme=args.theme or DEFAULT)
-        status = await app.run_async()
+        recorder = _recorder(args)
+        app = KtuiApp(_source(args, child), preferences=preferences_of(args, aim), recorder=recorder)
+        status = await _drive(app, args)
     finally:
+        if recorder is not None:
+            recorder.close()
         if child is not None:
             await child.stop()
-    return OK if status is None else status
+    if app.crash is not None:
+        return report(app.crash)
+    if recorder is not None and recorder.problem:
+        return fail(recorder.problem, FAILED)
+    return status
 
 
-async def _spawned(args: argparse.Namespace) -> ServerChild:
+async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
+    """Until it is left, or its picture is taken."""
+    if not args.screenshot:
+        return await app.run_async(mouse=args.mouse) or OK
+    from ktui.cli.screenshot import take_screenshot
+
+    await take_screenshot(app, args)
+    return OK
+
+
+def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
+    """A server of its own, not started yet; `words` are further ones for `ktui serve`."""
     from ktui.cli.child import ServerChild
 
     demo = [] if args.etcd or args.snapshot else ["--demo"]
-    child = ServerChild([*passed_on(args), *demo], secrets_environment(args))
-    await child.spawn()
-    return child
+    return ServerChild([*passed_on(args), *demo, *words], secrets_environment(args))
 
 
 def _source(args: argparse.Namespace, child: ServerChild | None) -> Source:
-    from pathlib import Path
-
-    from ktui.cli.launchers import AttachLauncher, ChildLauncher, RecordedSource
-    from ktui.tui.source import LiveSource, ReplaySource
+    from ktui.cli.launchers import AttachLauncher, ChildLauncher
+    from ktui.tui.source import LiveSource
 
     if args.replay:
+        from ktui.tui.replay.source import ReplaySource
+
         return ReplaySource(_recording(args.replay), args.speed)
     if child is None:
         from ktui.cli.attach import require_connection
 
-        source: Source = LiveSource(AttachLauncher(require_connection(args)))
-    else:
-        source = LiveSource(ChildLauncher(child))
-    return RecordedSource(source, Path(args.record)) if args.record else source
+        return LiveSource(AttachLauncher(require_connection(args), lambda: require_connection(args)))
+    return LiveSource(ChildLauncher(child))
+
+
+def _recorder(args: argparse.Namespace) -> Recorder | None:
+    """What `--record` asks for; a recording is not recorded again."""
+    if not args.record or args.replay:
+        return None
+    from pathlib import Path
+
+    from ktui.telemetry.recorder import Recorder
+
+    return Recorder(Path(args.record))
+
+
+def check_source(args: argparse.Namespace) -> None:
+    """ClientError or RecordingError, when what is attached to or played cannot be: nothing is asked yet."""
+    if args.replay:
+        _recording(args.replay)
+    elif args.attach:
+        from ktui.cli.attach import require_connection
+
+        require_connection(args)
 
 
 def _recording(name: str) -> Path:
+    """The file to replay; RecordingError when its very beginning is no recording."""
     from pathlib import Path
 
-    from ktui.telemetry.recording import RecordingError
+    from ktui.telemetry.beginning import check_beginning
+    from ktui.telemetry.errors import RecordingError
 
     if not Path(name).is_file():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")
+    check_beginning(Path(name))
     return Path(name)

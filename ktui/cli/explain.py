@@ -8,10 +8,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exits import OK, USAGE, fail
 
 if TYPE_CHECKING:
     from ktui.kube.explain import Explanation
+    from ktui.kube.flowcontrol import PriorityLevel
     from ktui.kube.routing.request import ReadRequest
     from ktui.kube.versions import Behaviour
 
@@ -23,6 +25,7 @@ EPILOG = """ages of a revision, for --rv-age and --continue-age:
   compacted  etcd has forgotten it          current  the cache's newest
   old        cache and etcd know it         ahead    etcd has it, the cache not yet
                                             beyond   nobody has it yet
+
 examples:
   ktui explain '/api/v1/pods?limit=500'
   ktui explain '/api/v1/pods?limit=500&resourceVersion=0' --kube-version all
@@ -55,7 +58,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help=f"1.19 to 1.37, or all (default: {DEFAULT_VERSION})",
     )
     add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
-    add("--etcd-version", metavar="V", help="does this etcd support progress requests? (default: it does)")
+    add_etcd_version(parser)
     add("--cache", choices=CACHES, default="ready", help="state of the resource's watch cache")
     add("--rv-age", choices=AGES, default="current", help="how old the request's resourceVersion is")
     add("--continue-age", choices=AGES[:-1], default="current", help="how old the continue token is")
@@ -73,19 +76,27 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--agents", type=int, default=1, metavar="N", help="so many ask it at the same time (after a rollout)"
     )
     client.add_argument("--node", metavar="NAME", default="", help="the node that it runs on")
-    client.add_argument("--account", metavar="USER", default="", help="its user name in the cluster")
+    client.add_argument(
+        "--account",
+        "--user",
+        metavar="USER",
+        default="",
+        help="its user name in the cluster: tells the priority level, whose cap its seats have",
+    )
+    client.add_argument("--group", metavar="G,…", default="", help="groups of that user")
     client.add_argument("--accept", metavar="TYPE", help="its Accept header, like application/json")
     add("--json", action="store_true", help="one JSON object, or an array of them for `all`")
 
 
 def run(args: argparse.Namespace) -> int:
+    from ktui.config.errors import ConfigError
     from ktui.kube.routing.request import RequestError, parse_request
     from ktui.kube.versions import BehaviourError
 
     try:
         request = parse_request(args.path, args.verb)
         explanations = [_explain(request, args, *pair) for pair in _behaviours(args)]
-    except (RequestError, BehaviourError) as error:
+    except (ConfigError, RequestError, BehaviourError) as error:
         from ktui.cli.explain_text import printable
 
         return fail(printable(str(error)), USAGE)
@@ -109,7 +120,7 @@ def _explain(
     state = world_of(
         request,
         readiness=Readiness(args.cache),
-        progress=_progress(args.etcd_version),
+        progress=supports_progress(args),
         rv_age=Age(args.rv_age),
         token_age=Age(args.continue_age),
         snapshot=args.cache_snapshot,
@@ -122,7 +133,19 @@ def _explain(
         account=args.account,
         accept=args.accept,
     )
-    return explain(request, state, behaviour, warnings, habit)
+    return explain(request, state, behaviour, warnings, habit, _level(request, args, behaviour))
+
+
+def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
+    """That of the user, if one is named."""
+    from ktui.kube.flowcontrol import NODES, level_of, requester_of
+
+    if not args.account:
+        return None
+    groups = [group for group in args.group.split(",") if group]
+    if args.account.startswith("system:node:"):
+        groups.append(NODES)  # as their certificates say
+    return level_of(requester_of(args.account, groups), request.verb, request.info, behaviour.minor)
 
 
 def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
@@ -143,17 +166,6 @@ def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str
             except BehaviourError as error:
                 warnings.append(f"{error}; the default is used")
         yield behaviour_of(version, settable), tuple(warnings)
-
-
-def _progress(etcd_version: str | None) -> bool:
-    from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
-    from ktui.kube.routing.request import RequestError
-
-    if etcd_version is None:
-        return True
-    if not is_etcd_version(etcd_version):
-        raise RequestError(f"{etcd_version!r} is no etcd version: write it like 3.5.13")
-    return etcd_supports_progress(etcd_version)
 
 
 def _print_json(explanations: Iterable[Explanation], *, every: bool) -> None:

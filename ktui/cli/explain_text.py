@@ -10,6 +10,7 @@ from itertools import groupby
 from ktui.kube.explain import Explanation
 from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.reasons import REASONS
+from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
 
 _LETTERS = {Route.CACHE: "C", Route.CACHE_SNAPSHOT: "S", Route.ETCD: "E", Route.NONE: "!"}
 _WORDS = {
@@ -103,7 +104,11 @@ def _seats(e: Explanation) -> str:
     few, many = e.seats
     if many == 0:
         return "none: flow control is off, requests are only counted in flight"
-    return str(few) if few == many else f"{few} to {many}, by how much the resource holds"
+    said = str(few) if few == many else f"{few} to {many}, by how much the resource holds"
+    if e.level is not None:
+        return f"{said} (priority level {e.level.name})"
+    capped = e.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE and many > 1
+    return f"{said}; its priority level may cap it lower" if capped else said
 
 
 def _walk(decision: Decision) -> Iterator[str]:

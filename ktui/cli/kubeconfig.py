@@ -13,7 +13,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="print the path of a kubeconfig for the running server",
         description="Print the path of a kubeconfig (mode 0600) for the running server; "
         "the newest one's if there are several.",
-        epilog="example:\n  KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A",
+        epilog="example:\n  KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A\n\n"
+        "exit status: 0 printed, 2 usage, 3 no server of yours runs",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--attach", metavar="URL", help="of the server at URL, when several run")

@@ -13,6 +13,7 @@ from ktui.cli.polite import ask_before
 from ktui.client.foresight import Foreseen
 from ktui.client.measure import Question, verb_of
 from ktui.client.runs import Runs, run_often
+from ktui.kube.habits import BIG_ANSWER
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import split_url
 from ktui.kube.status import StatusError
@@ -85,7 +86,10 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
         await ask_before(target, [args.path], await target.world(), yes=args.yes)
     question = Question(args.path, args.all_pages)
     runs = await run_often(target, question, args.repeat, lambda: _saved(args.save_body))
-    listing = Listing(runs, _cheaper(runs.foreseen, question))
+    forms = _cheaper(runs.foreseen, question)
+    if runs.measured.ok and runs.measured.body_bytes < BIG_ANSWER:
+        forms = [form for form in forms if not form.accept]  # a small answer is cheap in any form
+    listing = Listing(runs, forms)
     if args.compare:
         for form in listing.cheaper:
             await _try(target, form, args)

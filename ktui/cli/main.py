@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -10,7 +11,11 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from ktui import __version__
-from ktui.cli.exits import USAGE, fail
+from ktui.cli.configured import add_config_argument, parse
+from ktui.cli.exits import FAILED, INTERRUPTED, OK, USAGE, fail
+from ktui.cli.parser import Parser
+from ktui.config.errors import ConfigError
+from ktui.config.settings import DASHBOARD
 
 # name: (module, what it does in one line). The modules are imported when asked for.
 COMMANDS = {
@@ -22,7 +27,17 @@ COMMANDS = {
     "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),
     "kubeconfig": ("ktui.cli.kubeconfig", "print the path of a kubeconfig for the running server"),
     "seed": ("ktui.cli.seed", "fill the running server with a demo cluster of any size"),
+    "recording": ("ktui.cli.recording", "look into a recording, cut it, or make a copy to give away"),
+    "web": ("ktui.cli.web", "the dashboard in a browser, on this machine only"),
+    "info": ("ktui.cli.info", "print where everything is, and each setting with its source"),
+    "completion": ("ktui.cli.completion", "print a completion script for bash, zsh or fish"),
 }
+
+# Commands that no setting concerns.
+PLAIN = ("decode", "kubeconfig", "recording", "completion")
+
+# Of a disk, a quota, a limit of the shell (`ulimit -f`).
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EPILOG = (
     "commands:\n"
@@ -33,8 +48,12 @@ examples:
   ktui                                        an embedded etcd with a demo cluster
   ktui --etcd https://10.0.0.1:2379 --cacert ca.crt --cert client.crt --key client.key
   ktui --snapshot backup.db.gz                last night's etcd snapshot, in a throwaway etcd
-  ktui --replay incident.ndjson               what `--record` wrote, as the same screens
+  ktui --record incident.ndjson.gz            as ever, and all of it written down
+  ktui --replay incident.ndjson.gz            what `--record` wrote, as the same screens
+  ktui --context prod                         a cluster that the config file names
   ktui explain '/api/v1/pods?limit=500&resourceVersion=0' --kube-version all
+  ktui list '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --try
+  ktui audit audit.log --screen               who asks a real apiserver for what, and at what cost
   KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A
 
 `ktui COMMAND --help` tells more of each command."""
@@ -50,29 +69,69 @@ class Command(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status (0 done, 1 the server answered an
-    error, 2 usage, 3 no connection)."""
+    """Run the command line; returns the exit status (0 done, 1 the server answered an error, or it
+    could not be finished, 2 usage, 3 no connection, 70 crashed, 130 interrupted)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _run(arguments)
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()  # a full disk is told of now, not by the interpreter when it ends
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # `ktui list … | head`: the reader has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        _give_up_output()
+        return OK
+    except Exception as error:  # the one place for what nobody has foreseen
+        return _mistake(error)
+
+
+def _mistake(error: Exception) -> int:
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        _give_up_output()
+        return fail(f"cannot write {error.filename or 'the output'}: {error.strerror}", FAILED)
+    from ktui.cli.crash import report
+
+    return report(error)
+
+
+def _give_up_output() -> None:
+    """The interpreter would try to write the rest once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
-    if arguments and arguments[0] in COMMANDS:
-        return _run_command(arguments)
     if arguments and arguments[0] in ("--version", "-V"):
         print(f"ktui {__version__}")
         return 0
-    if arguments and not arguments[0].startswith("-"):
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
         return _unknown_command(arguments[0])
+    name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else ""
+    try:
+        args = parse(parser_of(name), arguments, name or DASHBOARD)
+    except ConfigError as error:
+        return fail(str(error), USAGE)
+    return _module(name).run(args)
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The parser of one command, "" for the dashboard."""
+    if not name:
+        return dashboard_parser()
+    parser: argparse.ArgumentParser = Parser(prog="ktui")
+    subparsers = parser.add_subparsers()
+    _module(name).add_parser(subparsers)
+    command: argparse.ArgumentParser = subparsers.choices[name]
+    if name not in PLAIN:
+        add_config_argument(command)
+    return command
+
+
+def dashboard_parser() -> argparse.ArgumentParser:
+    """The parser of `ktui` without a command."""
     from ktui.cli import dashboard
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="ktui",
         description="Explore the read path of a Kubernetes control plane: was this request served from "
         "the watch cache or from etcd, why, and what did it cost?",
@@ -81,15 +140,24 @@ def _run(arguments: list[str]) -> int:
     )
     parser.add_argument("-V", "--version", action="version", version=f"ktui {__version__}")
     dashboard.add_arguments(parser)
-    return dashboard.run(parser.parse_args(arguments))
+    add_config_argument(parser)
+    return parser
 
 
-def _run_command(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="ktui")
-    subparsers = parser.add_subparsers(dest="command", required=True)
-    module = cast(Command, importlib.import_module(COMMANDS[arguments[0]][0]))
-    module.add_parser(subparsers)
-    return module.run(parser.parse_args(arguments))
+def whole_parser() -> argparse.ArgumentParser:
+    """The dashboard's parser with every command's below it: for completions and the manual."""
+    parser = dashboard_parser()
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    for name in COMMANDS:
+        _module(name).add_parser(subparsers)
+        if name not in PLAIN:
+            add_config_argument(subparsers.choices[name])
+    return parser
+
+
+def _module(name: str) -> Command:
+    module = COMMANDS[name][0] if name else "ktui.cli.dashboard"
+    return cast(Command, importlib.import_module(module))
 
 
 def _unknown_command(word: str) -> int:

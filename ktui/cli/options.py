@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ktui.config.contexts import Context
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,11 +80,22 @@ def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_context_argument(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--context",
+        metavar="NAME",
+        default="",
+        help="a context of the config file (default: KTUI_CONTEXT, or the file's choice; `none`: no context)",
+    )
+
+
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     """The demo cluster's size and liveliness."""
     demo = parser.add_argument_group("demo cluster")
     add_demo_size(demo)
-    demo.add_argument("--quiet", action="store_true", help="no traffic: the demo cluster stands still")
+    demo.add_argument(
+        "--quiet", action="store_true", help="no traffic, no progress lines: the demo stands still"
+    )
 
 
 def add_demo_size(parser: argparse._ActionsContainer) -> None:
@@ -118,7 +133,7 @@ def passed_on(args: argparse.Namespace) -> list[str]:
     words: list[str] = []
     for name in ("etcd", "snapshot", "cacert", "cert", "key", "server_name", "etcd_prefix", "etcd_binary",
                  "data_dir", "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces",
-                 "seed"):  # fmt: skip
+                 "seed", "log_file", "log_level", "log_format"):  # fmt: skip
         value = getattr(args, name)
         if value not in (None, ""):
             words += [f"--{name.replace('_', '-')}", str(value)]
@@ -137,3 +152,22 @@ def passed_on(args: argparse.Namespace) -> list[str]:
 def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
     """Environment for the child: what must not stand on its command line."""
     return {"ETCDCTL_USER": args.user} if args.user else {}
+
+
+def context_words(context: Context) -> list[str]:
+    """A context's etcd or snapshot as arguments for `ktui serve`; its password goes by the environment."""
+    words = []
+    for dest, value in context.values.items():
+        if dest in ("user", "theme"):
+            continue
+        flag = dest.replace("_", "-")
+        if isinstance(value, bool):
+            words += [f"--{flag}"] if value else [f"--no-{flag}"] if dest != "allow_writes" else []
+        else:
+            words.append(f"--{flag}={value}")
+    return words
+
+
+def context_environment(context: Context) -> dict[str, str]:
+    """Environment beside `context_words`."""
+    return {"ETCDCTL_USER": context.values["user"]} if "user" in context.values else {}

@@ -25,7 +25,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="fill the running server with a demo cluster",
         description="Create a demo cluster through the server's own create path. "
         "What exists already is left alone.",
-        epilog="example:\n  ktui seed --pods 20000 --nodes 500 --namespaces 40",
+        epilog="examples:\n  ktui seed --pods 20000 --nodes 500 --namespaces 40\n"
+        "  ktui seed --traffic                                 until interrupted\n\n"
+        "exit status: 0 done, 2 usage, 3 no connection, or the server refused an object",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_demo_size(parser)
@@ -34,6 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--traffic", action="store_true", help="keep a gentle traffic going until interrupted"
     )
     parser.add_argument("--silent", action="store_true", help="print nothing but errors")
+    parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)  # of `serve --demo`
     parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
 
 
@@ -72,14 +75,20 @@ async def _run(connection: Connection, plan: Plan, args: argparse.Namespace) -> 
 
 
 async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
-    from ktui.workloads.seeding import seed
+    from ktui.cli.seed_progress import SeedTeller
+    from ktui.workloads.seeding import count_objects, seed
 
+    if args.progress:
+        teller = SeedTeller(await asyncio.to_thread(count_objects, plan))
+        teller.finish(await seed(connection, plan, teller))
+        return
     started = time.perf_counter()
     progress = await seed(connection, plan, (lambda _: None) if args.silent else _report)
     if not args.silent:
         seconds = time.perf_counter() - started
+        erased = "\r\033[K" if sys.stdout.isatty() else ""
         print(
-            f"\r\033[Kcreated {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)"
+            f"{erased}created {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)"
         )
 
 

@@ -7,18 +7,27 @@ import os
 from typing import TYPE_CHECKING
 
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.options import add_behaviour_arguments, add_demo_arguments, add_source_arguments
+from ktui.cli.logs import add_log_arguments, log_of
+from ktui.cli.options import (
+    add_behaviour_arguments,
+    add_context_argument,
+    add_demo_arguments,
+    add_source_arguments,
+)
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable
 
-    from ktui.cli.composition import ServeConfig
+    from ktui.cli.server.config import ServeConfig
+
+log = log_of(__name__)
 
 EPILOG = """examples:
   ktui serve --demo                                   an embedded etcd with a demo cluster
   ktui serve --etcd https://10.0.0.1:2379 --cacert ca.crt --cert c.crt --key c.key
   ktui serve --snapshot backup.db.gz --kube-version 1.30
+  ktui serve --context prod --listen 127.0.0.1:6443    an etcd that the config file names
   KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A
 
 When it is ready it prints one line, `serving https://HOST:PORT`. It ends on SIGINT, SIGTERM or SIGHUP.
@@ -51,7 +60,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_behaviour_arguments(parser)
     parser.add_argument("--demo", action="store_true", help="fill the embedded etcd with a demo cluster")
     add_demo_arguments(parser)
-    parser.add_argument("--record", metavar="FILE", help="write the telemetry to FILE as it comes")
+    parser.add_argument("--record", metavar="FILE", help="write the telemetry to FILE (gzip: .gz)")
+    add_context_argument(parser)
+    add_log_arguments(parser)
     parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
 
 
@@ -60,19 +71,26 @@ def run(args: argparse.Namespace) -> int:
 
     # Nothing here forks with gRPC's threads about; its handlers for that would only warn.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
-    from ktui.cli.composition import ServeConfig
+    from ktui.cli.crash import keep_quiet
+    from ktui.cli.logs import start_log, tell_of_log
     from ktui.cli.parent import die_with_parent
-    from ktui.cli.runtime import share_turns
+    from ktui.cli.server.config import ServeConfig
+    from ktui.cli.server.runtime import share_turns
 
     share_turns()
     if args.parent:
         die_with_parent(args.parent)
     try:
+        start_log(args, "serve")
         config = ServeConfig.from_arguments(args)
     except ValueError as error:
         return fail(str(error), USAGE)
-    with asyncio.Runner(loop_factory=_event_loop()) as runner:
-        return runner.run(_serve(config))
+    keep_quiet()
+    try:
+        with asyncio.Runner(loop_factory=_event_loop()) as runner:
+            return runner.run(_serve(config))
+    finally:
+        tell_of_log()
 
 
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:
@@ -86,19 +104,24 @@ def _event_loop() -> Callable[[], AbstractEventLoop] | None:
 
 async def _serve(config: ServeConfig) -> int:
     from ktui.apiserver.http.server import PortInUse
-    from ktui.cli.composition import Composition
-    from ktui.cli.runtime import spare_the_collector
+    from ktui.cli.logs import hide
+    from ktui.cli.server.composition import Composition
+    from ktui.cli.server.runtime import spare_the_collector
     from ktui.etcd.errors import EtcdError
-    from ktui.telemetry.recording import RecordingError
+    from ktui.telemetry.errors import RecordingError
 
     composition = Composition(config)
+    hide(config.token or "")
     try:
         await composition.start()
         spare_the_collector()
+        log.info("serving %s as Kubernetes %s", composition.url, config.behaviour.version)
         print(f"serving {composition.url}", flush=True)
         await composition.until_stopped()
     except (EtcdError, PortInUse, RecordingError) as error:
+        log.error("%s", error)
         return fail(str(error).removesuffix("."), NO_CONNECTION)
     finally:
         await composition.stop()
+        log.info("stopped")
     return OK

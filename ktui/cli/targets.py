@@ -9,10 +9,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
+from ktui.cli.options import context_environment, context_words
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection
     from ktui.client.target import Target
+    from ktui.config.contexts import Context
 
 # A demo cluster for one command: large enough to tell forms apart, filled in some seconds.
 PODS, NODES = 600, 20
@@ -28,7 +30,8 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
         "--context",
         metavar="NAME",
         default="",
-        help="its context (default: the current one; without --kubeconfig of $KUBECONFIG or ~/.kube/config)",
+        help="its context (default: the current one); without --kubeconfig a context of ktui's config file, "
+        "or else of $KUBECONFIG or ~/.kube/config",
     )
     server.add_argument(
         "--yes", action="store_true", help="do not ask before a real kube-apiserver is made to work hard"
@@ -47,6 +50,11 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
     """The server to fire at; one on an embedded etcd with a demo cluster when there is no other."""
     from ktui.client.target import target_of
 
+    context = _own_context(args)
+    if context is not None:
+        async with _served(context, user_agent) as found:
+            yield found
+        return
     connection = _connection(args)
     if connection is not None:
         async with _open(target_of(connection, user_agent)) as found:
@@ -76,6 +84,30 @@ async def _demo(user_agent: str) -> AsyncIterator[Target]:
 
 
 @asynccontextmanager
+async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
+    """A server for this one command over the etcd or the snapshot of a context."""
+    from ktui.cli.child import ServerChild
+    from ktui.client.target import target_of
+
+    print(f"ktui: starting a server over the {context.source} of context {context.name} …", file=sys.stderr)
+    child = ServerChild(context_words(context), context_environment(context))
+    try:
+        async with _open(target_of(await child.start(), user_agent)) as found:
+            yield found
+    finally:
+        await child.stop()
+
+
+def _own_context(args: argparse.Namespace) -> Context | None:
+    """The context of ktui's config file, where a server has to be started for it."""
+    chosen = args.configured.chosen
+    if chosen is None or chosen.context.kube or chosen.context.source == "attach":
+        return None
+    context: Context = chosen.context
+    return context
+
+
+@asynccontextmanager
 async def _open(found: Target) -> AsyncIterator[Target]:
     try:
         yield found
@@ -89,7 +121,7 @@ def _connection(args: argparse.Namespace) -> Connection | None:
 
     if not (args.kubeconfig or args.context):
         return attached_connection(args)
-    connection = read_kubeconfig(kubeconfig_files(args.kubeconfig), args.context)
+    connection = read_kubeconfig(kubeconfig_files(args.kubeconfig), args.context, terminal=sys.stdin.isatty())
     for warning in connection.warnings:
         print(f"ktui: warning: {warning}", file=sys.stderr)
     return connection

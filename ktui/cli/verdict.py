@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.explain_text import printable
 from ktui.cli.listing import factors
+from ktui.cli.printing import Printer
 from ktui.cli.units import duration, size, times
 
 if TYPE_CHECKING:
     from ktui.cli.listing import Cheaper, Listing
-    from ktui.client.measured import Measured
+    from ktui.client.measured import Measured, Memory
 
 _STYLES = {"cache": ("C", "green"), "etcd": ("E", "yellow"), "cache,etcd": ("E", "yellow")}
 _FACTORS = {"processed": "fewer bytes processed", "etcd_bytes": "fewer bytes out of etcd", "ms": "faster"}
@@ -27,7 +28,7 @@ NOTICEABLE = 1.2
 
 
 def print_listing(listing: Listing) -> None:
-    console = Console(highlight=False, soft_wrap=False)
+    console = Printer(highlight=False, soft_wrap=False)
     for part in _parts(listing):
         console.print(part)
 
@@ -80,7 +81,9 @@ def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     yield "received", f"{size(m.body_bytes)}{pages}{_on_the_wire(m)}"
     yield "time", f"{duration(m.total_ms)}, first byte after {duration(m.first_byte_ms)}{_runs(listing)}"
     yield "phases", ", ".join(f"{name} {duration(ms)}" for name, ms in m.phases.items())
-    yield "seats", "" if m.seats is None else str(m.seats)
+    yield "CPU", "" if m.cpu_ms is None else f"{duration(m.cpu_ms)} of the server's event loop, gzip included"
+    yield "memory", _memory(m.memory)
+    yield "seats", _seats(m)
     yield "flow control", ", ".join(f"{name} {uid}" for name, uid in m.flow_control.items())
     yield "resourceVersion", printable(m.rv)
 
@@ -103,6 +106,24 @@ def _processed(measured: Measured) -> str:
     if processed is None:
         return ""
     return size(processed) + (f", {factor:,.2f} for each byte returned" if factor is not None else "")
+
+
+def _memory(memory: Memory | None) -> str:
+    """`17.9 MB held at most; the process grew by 21.4 MB (others were served meanwhile)`."""
+    if memory is None:
+        return ""
+    held = f"{size(memory.peak_held)} held at most"
+    if memory.process_growth is None:
+        return held
+    doubt = " (others were served meanwhile: it may be theirs)" if memory.shared else ""
+    return f"{held}; the process grew by {size(memory.process_growth)}{doubt}"
+
+
+def _seats(measured: Measured) -> str:
+    if measured.seats is None:
+        return ""
+    seconds = measured.seat_seconds
+    return str(measured.seats) + (f", {seconds:,.3g} seat-seconds" if seconds is not None else "")
 
 
 def _on_the_wire(measured: Measured) -> str:

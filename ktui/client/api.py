@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import socket
+import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +16,7 @@ import msgspec
 
 from ktui import __version__
 from ktui.client.connection import ClientError, Connection
+from ktui.client.pieces import pieces
 from ktui.telemetry.events import AnyEvent
 from ktui.telemetry.recording import LineDecoder
 
@@ -121,7 +125,7 @@ class ApiClient:
         first, size, kept = 0.0, 0, bytearray()
         with clear_errors(self.connection):
             async with self._http.stream("GET", path, headers=dict(headers or {})) as response:
-                async for chunk in response.aiter_bytes():
+                async for chunk in pieces(response.aiter_bytes()):
                     first = first or time.perf_counter()
                     size += len(chunk)
                     if keep_body:
@@ -143,18 +147,21 @@ class ApiClient:
             body=bytes(kept) if keep_body else None,
         )
 
-    async def telemetry(self) -> AsyncGenerator[list[AnyEvent], None]:
-        """Batches of telemetry events until the server goes away (then ClientError)."""
+    async def telemetry(self, patience: float | None = None) -> AsyncGenerator[list[AnyEvent], None]:
+        """Batches of telemetry events until the server goes away (then ClientError).
+
+        `patience`: seconds of silence after which it is taken to have gone; None: it is waited for.
+        """
         decoder = LineDecoder()
         with clear_errors(self.connection):
-            timeout = httpx.Timeout(10.0, read=None)
+            timeout = httpx.Timeout(10.0, read=patience)
             async with self._http.stream("GET", "/telemetry", timeout=timeout) as response:
                 if response.status_code != 200:
-                    raise ClientError(await _refusal(response))
+                    raise ClientError(await self._refusal(response))
                 async for chunk in response.aiter_raw():
                     if events := decoder.feed(chunk):
                         yield events
-        raise ClientError("the server has closed the telemetry stream")
+        raise ClientError(f"the server at {self.connection.url} has closed the telemetry stream")
 
     async def lines(self, path: str) -> AsyncIterator[bytes]:
         """The lines of a streamed answer (a WATCH), unbounded in time."""
@@ -162,7 +169,7 @@ class ApiClient:
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", path, timeout=timeout) as response:
                 if response.status_code != 200:
-                    raise ClientError(await _refusal(response))
+                    raise ClientError(await self._refusal(response))
                 async for line in response.aiter_lines():
                     yield line.encode()
 
@@ -172,23 +179,41 @@ class ApiClient:
         with clear_errors(self.connection):
             response = await self._http.request(method, path, content=content, headers=headers or {})
         if not response.is_success:
-            raise ClientError(await _refusal(response))
+            raise ClientError(await self._refusal(response))
         return msgspec.json.decode(response.content)
 
-
-async def _refusal(response: httpx.Response) -> str:
-    """What an error answer says, in one sentence."""
-    content = await response.aread()
-    message = content.decode("utf-8", "replace")[:300]
-    with contextlib.suppress(msgspec.DecodeError):  # not a Status: the text itself must do
-        message = msgspec.json.decode(content, type=_StatusMessage).message or message
-    if response.status_code == 401:
-        message = "the server does not accept this token (give it with --token or KTUI_TOKEN)"
-    return f"{response.status_code}: {message.strip()}"
+    async def _refusal(self, response: httpx.Response) -> str:
+        """What an error answer says, in one sentence."""
+        content = await response.aread()
+        message = content.decode("utf-8", "replace")[:300]
+        with contextlib.suppress(msgspec.DecodeError):  # not a Status: the text itself must do
+            message = msgspec.json.decode(content, type=_StatusMessage).message or message
+        if response.status_code == 401:
+            message = self.connection.unauthorized
+        return f"{response.status_code}: {message.strip()}"
 
 
 class _StatusMessage(msgspec.Struct):
     message: str = ""
+
+
+def tls_fault(error: BaseException | None) -> str:
+    """Why the server's certificate was not accepted; "" when that was not it."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error.verify_message
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def connect_fault(error: BaseException | None) -> str:
+    """The system's own word for why there is no connection: "connection refused"."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            by_resolver = isinstance(error, socket.gaierror)  # its numbers are its own
+            return (str(error.strerror) if by_resolver else os.strerror(error.errno)).lower()
+        error = error.__cause__ or error.__context__
+    return "connection refused"
 
 
 @contextlib.contextmanager
@@ -198,7 +223,12 @@ def clear_errors(connection: Connection) -> Iterator[None]:
     try:
         yield
     except httpx.ConnectError as error:
-        raise ClientError(f"no server answers at {url} ({error or 'connection refused'})") from error
+        if said := tls_fault(error):
+            untrusted = f"the certificate of {url} is not to be trusted: {said}"
+            raise ClientError(f"{untrusted} ({connection.untrusted})") from error
+        raise ClientError(f"no server answers at {url} ({connect_fault(error)})") from error
+    except httpx.ProxyError as error:
+        raise ClientError(f"the proxy to {url} refuses: {error}") from error
     except httpx.TimeoutException as error:
         raise ClientError(f"the server at {url} did not answer in time") from error
     except (httpx.HTTPError, httpx.StreamError) as error:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ktui.client.foresight import World, foresee
+from ktui.client.foresight import foresee
 from ktui.client.measure import verb_of
 from ktui.client.target import collection_size
+from ktui.client.world import World
 from ktui.kube.requestinfo import parse_path, split_url
 
 if TYPE_CHECKING:
@@ -81,4 +82,4 @@ def is_unbounded(path: str, world: World) -> bool:
     if verb == "LIST" and request.options.limit > 0 and explanation.decision.limit_honoured is not False:
         return False
     from_cache = explanation.decision.route.public == "cache"
-    return not (from_cache and request.selects(world.behaviour))
+    return not (from_cache and request.scope(world.behaviour).selective)

@@ -32,6 +32,16 @@ class Connection:
         """The name that the server's certificate must bear, "" for the URL's host."""
         return ""
 
+    @property
+    def unauthorized(self) -> str:
+        """What a 401 means here."""
+        return "the server does not accept this token (give it with --token or KTUI_TOKEN)"
+
+    @property
+    def untrusted(self) -> str:
+        """What to do about a certificate that is not to be trusted."""
+        return "give its CA with --server-ca"
+
     def headers(self) -> Mapping[str, str]:
         """Headers that let a request in."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}

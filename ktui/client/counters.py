@@ -87,30 +87,49 @@ class ListAccount:
 
 def account(grown: Counters, subject: Subject) -> ListAccount:
     """Route and costs, from counters that have grown. Of the cache's own probe of etcd (a
-    storage LIST that fetches nothing) no route follows."""
+    storage LIST that fetches nothing) no route follows. Of several pages, some may have come
+    from the cache and some from etcd: then both are summed."""
+    sums = _sums(grown, subject)
+    cached = sums.get(f"{_CACHE}_total", 0) > 0
+    stored = sums.get(f"{_STORAGE}_total", 0) > 0
+    if cached and not sums.get(f"{_STORAGE}_fetched_objects_total"):
+        stored = False
+    families = [family for family, served in ((_CACHE, cached), (_STORAGE, stored)) if served]
+
+    def of(what: str, *among: str) -> float:
+        return sum(sums.get(f"{family}_{what}_objects_total", 0) for family in among)
+
+    counters = {
+        "fetched": of("fetched", *families),
+        "returned": of("returned", *families),
+        "etcd_rpcs": _rpcs(sums),
+        "etcd_keys": of("fetched", _STORAGE) if stored else 0,
+    }
+    if families == [_STORAGE]:
+        counters["evaluated"] = of("evaluated", _STORAGE)
+    route = ",".join(word for word, served in (("cache", cached), ("etcd", stored)) if served)
+    return ListAccount(route, {name: round(value) for name, value in counters.items()} if route else {})
+
+
+def account_of_watch(grown: Counters, subject: Subject) -> ListAccount:
+    """A WATCH moves no counter that tells where its events came from: only its probe of etcd counts."""
+    rpcs = round(_rpcs(_sums(grown, subject)))
+    return ListAccount("", {"etcd_rpcs": rpcs} if rpcs else {})
+
+
+def _sums(grown: Counters, subject: Subject) -> dict[str, float]:
+    """What has grown of this resource, by the counter's name."""
     sums: dict[str, float] = {}
     for (name, pairs), value in grown.items():
         labels = dict(pairs)
         if subject.named_by(labels):
             name = _renamed(name, labels)
             sums[name] = sums.get(name, 0.0) + value
-    cached = sums.get(f"{_CACHE}_total", 0) > 0
-    stored = sums.get(f"{_STORAGE}_total", 0) > 0
-    if cached and not sums.get(f"{_STORAGE}_fetched_objects_total"):
-        stored = False
-    family = _CACHE if cached and not stored else _STORAGE
-    counters = {
-        "fetched": sums.get(f"{family}_fetched_objects_total", 0),
-        "returned": sums.get(f"{family}_returned_objects_total", 0),
-        "etcd_rpcs": sums.get(_ETCD_TOTAL, sums.get(_ETCD_COUNT, 0)),
-    }
-    if family is _STORAGE:
-        counters["evaluated"] = sums.get(f"{_STORAGE}_evaluated_objects_total", 0)
-        counters["etcd_keys"] = counters["fetched"]
-    else:
-        counters["etcd_keys"] = 0
-    route = ",".join(word for word, served in (("cache", cached), ("etcd", stored)) if served)
-    return ListAccount(route, {name: round(value) for name, value in counters.items()} if route else {})
+    return sums
+
+
+def _rpcs(sums: dict[str, float]) -> float:
+    return sums.get(_ETCD_TOTAL, sums.get(_ETCD_COUNT, 0))
 
 
 def _renamed(name: str, labels: Labels) -> str:

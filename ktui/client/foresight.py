@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ktui.client.connection import ClientError
+from ktui.client.world import OWN_LEVEL, World, resource_id_of
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.habits import UNKNOWN, Habit
-from ktui.kube.requestinfo import parse_path, split_url
-from ktui.kube.routing.model import CacheState as RoutingState
-from ktui.kube.routing.model import Readiness, Route
+from ktui.kube.routing.model import Route
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
@@ -24,46 +23,6 @@ if TYPE_CHECKING:
 # The present state comes first on the telemetry stream, so this is only for a server that is stuck.
 STATE_SECONDS = 2.0
 SILENCE_SECONDS = 0.1
-_READINESS = {
-    "ready": Readiness.READY,
-    "reinitializing": Readiness.REINITIALIZING,
-    "disabled": Readiness.DISABLED,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    """A server's rules and the present state of its caches by resource id.
-
-    `assumed` says that the caches could not be looked at: then they count as ready.
-    """
-
-    behaviour: Behaviour
-    progress: bool = True
-    caches: dict[str, CacheState] = field(default_factory=dict)
-    compact: int = 0
-    assumed: bool = False
-
-    def routing_state(self, resource_id: str) -> RoutingState:
-        """As the rules want to know it. A cache that was never asked for starts with the first who asks."""
-        if self.assumed:
-            return RoutingState(progress=self.progress)
-        cache = self.caches.get(resource_id)
-        if cache is None:
-            return RoutingState(readiness=Readiness.INITIALIZING, progress=self.progress)
-        return RoutingState(
-            readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
-            cache_rv=cache.rv,
-            progress=self.progress,
-            oldest_snapshot_rv=cache.oldest_rv if cache.snapshots else None,
-            oldest_watch_rv=cache.oldest_rv,
-            compact_rv=self.compact or None,
-        )
-
-    def average_bytes(self, path: str) -> float:
-        """Mean stored size of the objects that `path` asks for; 0 when unknown."""
-        cache = self.caches.get(resource_id_of(path))
-        return cache.bytes / cache.objects if cache is not None and cache.objects else 0.0
 
 
 async def world_of_ktui(client: ApiClient) -> World:
@@ -81,6 +40,7 @@ async def world_of_ktui(client: ApiClient) -> World:
         progress=info["progress"] != "unsupported",
         caches=caches,
         compact=compact,
+        level=OWN_LEVEL,
     )
 
 
@@ -117,12 +77,6 @@ async def _state(client: ApiClient) -> tuple[dict[str, CacheState], int]:
                 if caches:  # the present is told in one go: after a short silence it was all
                     limit.reschedule(min(now() + SILENCE_SECONDS, limit.when() or 0.0))
     return caches, compact
-
-
-def resource_id_of(path: str) -> str:
-    """`pods`, `leases.coordination.k8s.io`: names a path's resource as telemetry does; "" for none."""
-    info = parse_path(split_url(path)[0])
-    return f"{info.resource}.{info.group}" if info.group else info.resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +130,6 @@ def foresee(path: str, world: World, habit: Habit = UNKNOWN) -> Foreseen:
     except RequestError as error:
         return Foreseen(problem=str(error))
     state = world.routing_state(resource_id_of(path))
-    return Foreseen(explain(request, state, world.behaviour, habit=habit), assumed=world.assumed)
+    return Foreseen(
+        explain(request, state, world.behaviour, habit=habit, level=world.level), assumed=world.assumed
+    )

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
 
 from ktui.client.connection import ClientError, Connection
 
@@ -38,11 +40,20 @@ class KubeConnection(Connection):
 
     @property
     def proxy(self) -> str | None:
-        return self.proxy_url or None
+        """That of the kubeconfig, else that of the environment, as kubectl takes it."""
+        return self.proxy_url or _proxy_of_environment(self.url)
 
     @property
     def server_name(self) -> str:
         return self.tls_server_name
+
+    @property
+    def unauthorized(self) -> str:
+        return f"the server does not accept the credentials of context {self.context!r} (any more)"
+
+    @property
+    def untrusted(self) -> str:
+        return f"context {self.context!r} names its CA in certificate-authority"
 
     @property
     def warnings(self) -> list[str]:
@@ -97,3 +108,12 @@ def _load_chain(context: ssl.SSLContext, certificate: Material, key: Material) -
         raise ClientError(f"the {certificate.what} and its key cannot be used: {error}") from error
     finally:
         Path(name).unlink()
+
+
+def _proxy_of_environment(url: str) -> str | None:
+    """`HTTPS_PROXY` and `NO_PROXY`."""
+    parts = urlsplit(url)
+    proxy = getproxies_environment().get(parts.scheme)
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"

@@ -2,7 +2,8 @@
 
 Files are merged as kubectl merges those of `$KUBECONFIG`: the first to name a
 thing wins. Understood are tokens, token files, client certificates (files or
-data) and passwords; a user that needs a program or a login plugin is refused.
+data), passwords, and programs that give credentials (`exec`); a user that needs
+an auth-provider is refused.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ import base64
 import binascii
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from ktui.client.connection import ClientError
+from ktui.client.exec_plugin import Plugin, cluster_info, run_plugin
 from ktui.client.kube_connection import KubeConnection, Material
 
-SUPPORTED = "a token, a tokenFile, a client certificate, or a user name with password"
+SUPPORTED = "a token, a tokenFile, a client certificate, a user name with password, or a program (exec)"
+PROXIES = ("http://", "https://")
 
 
 class _Cluster(msgspec.Struct, rename="kebab"):
@@ -40,7 +44,7 @@ class _User(msgspec.Struct, rename="kebab"):
     client_key_data: str = ""
     username: str = ""
     password: str = ""
-    exec: Any = None
+    exec: Plugin | None = None
     auth_provider: Any = None
     act_as: str = msgspec.field(default="", name="as")
 
@@ -96,8 +100,11 @@ def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
     return list(names), current
 
 
-def read_kubeconfig(files: Sequence[Path], context: str = "") -> KubeConnection:
-    """The connection of `context` (default: the current one). ClientError says what is wrong."""
+def read_kubeconfig(files: Sequence[Path], context: str = "", *, terminal: bool = False) -> KubeConnection:
+    """The connection of `context` (default: the current one). ClientError says what is wrong.
+
+    A program that gives the credentials is run, and waited for; `terminal` lets it ask there.
+    """
     clusters: dict[str, tuple[_Cluster, Path]] = {}
     users: dict[str, tuple[_User, Path]] = {}
     contexts: dict[str, _Context] = {}
@@ -120,7 +127,11 @@ def read_kubeconfig(files: Sequence[Path], context: str = "") -> KubeConnection:
         if not chosen.user
         else _named(users, chosen.user, "user", where)
     )
-    return _connection(context, cluster_found, cluster_home, chosen.user, user_found, user_home)
+    _refuse(chosen.user, user_found)
+    connection = _connection(context, cluster_found, cluster_home, user_found, user_home)
+    if user_found.exec is None:
+        return connection
+    return _with_credential(connection, user_found.exec, chosen.user, user_home, terminal=terminal)
 
 
 def _read(path: Path) -> _Config:
@@ -140,11 +151,15 @@ def _named(things: Mapping[str, T], name: str, kind: str, where: str) -> T:
 
 
 def _connection(
-    context: str, cluster: _Cluster, cluster_home: Path, user_name: str, user: _User, user_home: Path
+    context: str, cluster: _Cluster, cluster_home: Path, user: _User, user_home: Path
 ) -> KubeConnection:
-    _refuse(user_name, user)
     if not cluster.server.startswith(("https://", "http://")):
         raise ClientError(f"the cluster of context {context!r} has no usable server: {cluster.server!r}")
+    if cluster.proxy_url and not cluster.proxy_url.startswith(PROXIES):
+        kind = cluster.proxy_url.partition(":")[0]
+        raise ClientError(
+            f"the proxy-url of context {context!r} is of a kind that ktui does not know: {kind}"
+        )
     return KubeConnection(
         url=cluster.server.rstrip("/"),
         token=_token(user, user_home),
@@ -164,15 +179,28 @@ def _connection(
     )
 
 
+def _with_credential(
+    connection: KubeConnection, plugin: Plugin, user: str, home: Path, *, terminal: bool
+) -> KubeConnection:
+    cluster = cluster_info(
+        connection.url,
+        connection.ca.pem if connection.ca is not None else None,
+        insecure=connection.insecure,
+        tls_server_name=connection.tls_server_name,
+        proxy_url=connection.proxy_url,
+    )
+    found = run_plugin(plugin, user, cluster, home, terminal=terminal)
+    certificate, key = found.client_certificate_data.encode(), found.client_key_data.encode()
+    return replace(
+        connection,
+        token=found.token,
+        certificate=Material("client certificate", certificate) if certificate else connection.certificate,
+        key=Material("client key", key) if certificate else connection.key,
+    )
+
+
 def _refuse(name: str, user: _User) -> None:
-    """What ktui would have to run or to imitate for this user."""
-    if user.exec is not None:
-        command = user.exec.get("command", "") if isinstance(user.exec, dict) else ""
-        raise ClientError(
-            f"user {name!r} gets its credentials from a program (exec: {command!r}), "
-            f"which ktui does not run; it supports {SUPPORTED} "
-            "(a token: `kubectl create token SERVICEACCOUNT`)"
-        )
+    """What ktui would have to imitate for this user."""
     if user.auth_provider is not None:
         raise ClientError(
             f"user {name!r} needs an auth-provider, which ktui does not have; it supports {SUPPORTED}"

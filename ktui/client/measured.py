@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ktui.telemetry.events import RequestFinished
@@ -18,6 +18,27 @@ ACCOUNTED = (
     *(f"{name}_bytes" for name in (*BYTES, "cached")),
     *READS,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes: the most that the request held at one time, by the server's own count; and by how much
+    the server's process grew meanwhile (None: not told). `shared`: others were served meanwhile."""
+
+    peak_held: int
+    process_growth: int | None = None
+    shared: bool = False
+
+    def beside(self, other: Memory | None) -> Memory:
+        """Of two pages that were served one after the other."""
+        if other is None:
+            return self
+        growths = [growth for growth in (self.process_growth, other.process_growth) if growth is not None]
+        return Memory(
+            max(self.peak_held, other.peak_held),
+            sum(growths) if growths else None,
+            self.shared or other.shared,
+        )
 
 
 @dataclass(slots=True)
@@ -46,7 +67,8 @@ class Measured:
     body_bytes: int = 0
     counters: dict[str, int] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
-    busy_ms: float | None = None
+    cpu_ms: float | None = None
+    memory: Memory | None = None
     seat_seconds: float | None = None
     continue_token: str = ""  # of the last page
     remaining: int | None = None
@@ -57,6 +79,12 @@ class Measured:
     @property
     def ok(self) -> bool:
         return 0 < self.status < 400
+
+    @property
+    def from_storage(self) -> bool:
+        """Whether storage was asked, be it that the answer does not say where: a real kube-apiserver does
+        not, nor do its counters know of what it did not find or waited for in vain."""
+        return self.ok or self.status in (404, 504)
 
     @property
     def processed_bytes(self) -> int | None:
@@ -87,7 +115,8 @@ class Measured:
             self.counters[name] = self.counters.get(name, 0) + getattr(account, name)
         for name, ms in account.phases.items():
             self.phases[name] = round(self.phases.get(name, 0.0) + ms, 3)
-        self.busy_ms = round((self.busy_ms or 0.0) + account.busy_ms, 3)
+        self.cpu_ms = round((self.cpu_ms or 0.0) + account.cpu_ms, 3)
+        self.memory = _memory(account).beside(self.memory)
         self.seat_seconds = round((self.seat_seconds or 0.0) + account.seat_seconds, 6)
 
     def add_cost(self, cost: Mapping[str, int]) -> None:
@@ -121,13 +150,18 @@ class Measured:
                 "first_byte": round(self.first_byte_ms, 3),
                 "total": round(self.total_ms, 3),
             },
-            "busy_ms": self.busy_ms,
+            "cpu_ms": self.cpu_ms,
+            "memory": asdict(self.memory) if self.memory is not None else None,
             "seats": self.seats,
             "seat_seconds": self.seat_seconds,
             "amplification": self.amplification,
             **({"flow_control": self.flow_control} if self.flow_control else {}),
             **({"remarks": self.remarks} if self.remarks else {}),
         }
+
+
+def _memory(account: RequestFinished) -> Memory:
+    return Memory(account.peak_held, account.process_growth, account.shared)
 
 
 def joined_route(before: str, now: str) -> str:

@@ -1,20 +1,21 @@
 """State files of running servers: how `ktui kubeconfig`, `ktui list` and the dashboard find them.
 
 One directory a server under the state directory, named by its process id, mode
-0700: `server.json` (how to be let in), `kubeconfig`, the certificates. A file
-whose process is gone is stale and removed by whoever finds it.
+0700: `server.json` (how to be let in), `kubeconfig`, a copy of the certificate, which
+outlives them. A file whose process is gone is stale and removed by whoever finds it.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from ktui.client.connection import Connection
+from ktui.config import places
 
 
 class _StateFile(msgspec.Struct):
@@ -26,8 +27,7 @@ class _StateFile(msgspec.Struct):
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunningServer:
+class RunningServer(Struct, frozen=True):
     """A server that runs on this machine as this user."""
 
     pid: int
@@ -43,8 +43,7 @@ class RunningServer:
 
 def state_home() -> Path:
     """`$XDG_STATE_HOME/ktui` (default `~/.local/state/ktui`)."""
-    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "ktui"
+    return places.state_home(os.environ)
 
 
 def server_directory(pid: int) -> Path:
@@ -52,6 +51,11 @@ def server_directory(pid: int) -> Path:
     directory = state_home() / "servers" / str(pid)
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     return directory
+
+
+def certificate_directory(host: str) -> Path:
+    """Where the certificate of servers that listen at `host` is kept while none runs."""
+    return state_home() / "certificates" / host.replace("/", "_")
 
 
 def announce(connection: Connection, *, pid: int, name: str, started: float) -> RunningServer:

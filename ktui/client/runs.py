@@ -33,7 +33,7 @@ class Runs:
     @property
     def agrees(self) -> bool | None:
         """Whether the first run took the predicted route; None when one of both is not known."""
-        if not self.first_route and (self.measured.ok or self.measured.status == 404):
+        if not self.first_route and self.measured.from_storage:
             return None  # answered, but the server does not say from where
         return self.foreseen.agrees(self.first_route)
 

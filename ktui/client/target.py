@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from ktui.client.connection import Connection
-from ktui.client.counters import Counters, Subject, account, moved, read_counters
-from ktui.client.foresight import World, world_of_ktui, world_of_kube
+from ktui.client.counters import Counters, Subject, account, account_of_watch, moved, read_counters
+from ktui.client.foresight import world_of_ktui, world_of_kube
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.listbody import ListBody
 from ktui.client.measure import Keep, Question, add_page, fire_measured, pages
 from ktui.client.measured import Measured
-from ktui.kube.requestinfo import parse_path, split_url
+from ktui.client.priority import own_level
+from ktui.client.world import World
+from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
@@ -71,9 +74,14 @@ class KubeTarget:
 
     def __init__(self, client: ApiClient) -> None:
         self.client = client
+        self._world: World | None = None
 
     async def world(self) -> World:
-        return await world_of_kube(self.client)
+        """Asked for once: neither its version nor our priority level changes meanwhile."""
+        if self._world is None:
+            world = await world_of_kube(self.client)
+            self._world = replace(world, level=await own_level(self.client, world.behaviour.minor))
+        return self._world
 
     async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
         measured = Measured(question.path)
@@ -91,8 +99,11 @@ class KubeTarget:
         after, _ = await self._counters()
         if after is None:
             return
-        info = parse_path(split_url(measured.path)[0])
-        found = account(moved(before, after), Subject(info.group, info.resource))
+        path, query = split_url(measured.path)
+        info = parse_path(path)
+        watched = request_verb("GET", info, query) == "WATCH"
+        tell = account_of_watch if watched else account
+        found = tell(moved(before, after), Subject(info.group, info.resource))
         measured.route = measured.route or found.route
         measured.first_route = measured.first_route or found.route
         measured.counters = found.counters

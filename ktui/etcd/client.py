@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from aetcd import rpc
 
 from ktui.etcd import faults, guard
+from ktui.etcd.alarms import alarm_of
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.decode import decode_range, kv_of
-from ktui.etcd.errors import UnreachableError
+from ktui.etcd.errors import PermissionDeniedError, UnreachableError
 from ktui.etcd.guard import Message, Rpc
 from ktui.etcd.ledger import Ledger
 from ktui.etcd.progress import supports_progress
@@ -30,13 +32,15 @@ class EtcdClient:
 
     @classmethod
     async def connect(cls, config: EtcdConfig, bus: Bus) -> EtcdClient:
-        """A client whose etcd has answered a Status request.
+        """A client whose etcd has answered a Status request, or refused it to this user.
 
+        Newer etcds (3.5.30) answer it to the root role only: then their version stays unknown.
         UnreachableError says of every endpoint how far the connection got.
         """
         client = cls(config, bus)
         try:
-            await client.status(purpose="connect")
+            with contextlib.suppress(PermissionDeniedError):
+                await client.status(purpose="connect")
         except UnreachableError as error:
             found = await client._transport.endpoints.probe()
             await client.close()
@@ -81,19 +85,13 @@ class EtcdClient:
         async def decode(raw: bytes) -> Decoded[EtcdStatus]:
             answer = rpc.StatusResponse.FromString(raw)
             revision = answer.header.revision
-            status = EtcdStatus(
-                answer.version,
-                answer.dbSize,
-                answer.dbSizeInUse,
-                revision,
-                answer.leader,
-                tuple(answer.errors),
-            )
-            return Decoded(status, revision)
+            status = EtcdStatus(answer.version, answer.dbSize, revision, answer.leader, tuple(answer.errors))
+            return Decoded(status, answer.header)
 
         status = await self._call(guard.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
         self.version = status.version
         self.ledger.saw_size(status.db_size)
+        self.ledger.saw_alarm(alarm_of(status.errors))
         return status
 
     async def range(
@@ -148,7 +146,7 @@ class EtcdClient:
 
         async def decode(raw: bytes) -> Decoded[int]:
             answer = rpc.LeaseGrantResponse.FromString(raw)
-            return Decoded(answer.ID, answer.header.revision)
+            return Decoded(answer.ID, answer.header)
 
         return await self._call(
             guard.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease"
@@ -159,7 +157,7 @@ class EtcdClient:
 
         async def decode(raw: bytes) -> Decoded[int]:
             answer = rpc.LeaseTimeToLiveResponse.FromString(raw)
-            return Decoded(answer.TTL, answer.header.revision)
+            return Decoded(answer.TTL, answer.header)
 
         request = rpc.LeaseTimeToLiveRequest(ID=lease)
         return await self._call(guard.LEASE_TTL, request, decode, other_text, "lease")
@@ -168,7 +166,7 @@ class EtcdClient:
         """Forget every revision before `revision`."""
 
         async def decode(raw: bytes) -> Decoded[None]:
-            return Decoded(None, rpc.CompactionResponse.FromString(raw).header.revision)
+            return Decoded(None, rpc.CompactionResponse.FromString(raw).header)
 
         request = rpc.CompactionRequest(revision=revision)
         await self._call(guard.COMPACT, request, decode, other_text, "compact")
@@ -211,16 +209,15 @@ class EtcdClient:
 
 async def _range_result(raw: bytes) -> Decoded[RangeResult]:
     answer, kvs = await decode_range(raw)
-    revision = answer.header.revision
-    return Decoded(RangeResult(kvs, answer.count, answer.more, revision), revision, len(kvs))
+    header = answer.header
+    return Decoded(RangeResult(kvs, answer.count, answer.more, header.revision, len(raw)), header, len(kvs))
 
 
 async def _txn_result(raw: bytes) -> Decoded[TxnResult]:
     answer = rpc.TxnResponse.FromString(raw)
     found = [kv for op in answer.responses for kv in op.response_range.kvs]
     kv = kv_of(found[0]) if found else None
-    revision = answer.header.revision
-    return Decoded(TxnResult(answer.succeeded, revision, kv), revision, len(found))
+    return Decoded(TxnResult(answer.succeeded, answer.header.revision, kv), answer.header, len(found))
 
 
 def _unmodified(key: bytes, mod_revision: int) -> rpc.Compare:

@@ -27,7 +27,6 @@ class EtcdConfig:
     server_name: str = ""
     user: str = ""
     password: str = ""
-    dial_timeout: float = 5.0  # seconds
 
     @property
     def tls_files(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from contextlib import closing
@@ -110,7 +111,7 @@ class EmbeddedEtcd:
         for _ in range(_PORT_TRIES + len(_TUNING)):
             client_port, peer_port = _free_ports(port)
             self.endpoint = f"http://{HOST}:{client_port}"
-            await self._spawn(self._flags(client_port, peer_port, tuning))
+            await self._spawn(self._flags(peer_port, tuning))
             if await self._ready():
                 return
             if self.log.unknown_flag in tuning:  # a later etcd has dropped it: do without
@@ -120,7 +121,7 @@ class EmbeddedEtcd:
             self.log = EtcdLog()
         raise EmbeddedEtcdError(self._why())
 
-    def _flags(self, client_port: int, peer_port: int, tuning: dict[str, str]) -> list[str]:
+    def _flags(self, peer_port: int, tuning: dict[str, str]) -> list[str]:
         peer = f"http://{HOST}:{peer_port}"
         settings = {
             "name": NAME,
@@ -199,7 +200,17 @@ class EmbeddedEtcd:
             return f"etcd {what}: no space is left on the disk of {self.data_dir}."
         if self.log.port_in_use:
             return f"etcd {what}: port {urlsplit(self.endpoint).port} is in use by another program."
+        if killer := self._killer():
+            return f"etcd was killed by {killer}; if nobody did that, the system was out of memory."
         return f"{self.binary.path} {what}: {self.log.telling or 'it said nothing'}"
+
+    def _killer(self) -> str:
+        """The signal that ended etcd, "" for none; the warden tells of it as shells do."""
+        status = (self._process.returncode if self._process is not None else None) or 0
+        try:
+            return signal.Signals(status - 128).name
+        except ValueError:
+            return ""
 
 
 async def _line(stream: asyncio.StreamReader) -> bytes | None:

@@ -10,12 +10,16 @@ from ktui.etcd.errors import ReadOnlyError
 
 @dataclass(frozen=True, slots=True)
 class Rpc:
-    """One method of etcd's gRPC API. `harmless`: neither changes etcd nor keeps state in it."""
+    """One method of etcd's gRPC API. `harmless`: neither changes etcd nor keeps state in it.
+
+    `linearizable`: its answer is as new as anything that any answer before it told.
+    """
 
     op: str  # its name in telemetry
     path: str
     harmless: bool
     timeout: float = 60.0  # seconds
+    linearizable: bool = False
 
     def check(self, read_only: bool) -> None:
         """ReadOnlyError unless the RPC may be sent."""
@@ -25,11 +29,11 @@ class Rpc:
             )
 
 
-RANGE = Rpc("range", "/etcdserverpb.KV/Range", harmless=True)
+RANGE = Rpc("range", "/etcdserverpb.KV/Range", harmless=True, linearizable=True)
 STATUS = Rpc("status", "/etcdserverpb.Maintenance/Status", harmless=True, timeout=5.0)
 WATCH = Rpc("watch_create", "/etcdserverpb.Watch/Watch", harmless=True)
 AUTHENTICATE = Rpc("authenticate", "/etcdserverpb.Auth/Authenticate", harmless=True, timeout=5.0)
-TXN = Rpc("txn", "/etcdserverpb.KV/Txn", harmless=False)
+TXN = Rpc("txn", "/etcdserverpb.KV/Txn", harmless=False, linearizable=True)
 COMPACT = Rpc("compact", "/etcdserverpb.KV/Compact", harmless=False)
 LEASE_GRANT = Rpc("lease_grant", "/etcdserverpb.Lease/LeaseGrant", harmless=False)
 # Only asks, yet beyond what is promised of a read-only connection: Range, Watch, Status.

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from ktui.etcd.errors import UnreachableError
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.events import AnyEvent, EtcdCall, EtcdHealth, Progress, Toll
@@ -38,6 +40,8 @@ class Ledger:
         self.sent_bytes = 0
         self.received_bytes = 0
         self.head = 0
+        self.cluster = 0  # etcd's id of the cluster that answers, 0 before the first answer
+        self.histories = 0  # how often another history began: a revision went back, another cluster answers
         self.compact = 0
         self.db_bytes = 0
         self._health = EtcdHealth(ok=True)
@@ -58,13 +62,30 @@ class Ledger:
     def describe(self) -> Iterator[AnyEvent]:
         """The present state, for whoever begins to watch the bus."""
         yield self.toll
-        yield Progress(head=self.head, compact=self.compact, db_bytes=self.db_bytes)
+        yield Progress(head=self.head, compact=self.compact, db_bytes=self.db_bytes, histories=self.histories)
         yield self._health
 
     def saw_revision(self, revision: int) -> None:
         if revision > self.head:
             self.head = revision
             self._changed()
+
+    def went_back(self, revision: int) -> None:
+        """Another history than before: etcd was emptied, or restored from a backup."""
+        if revision < self.head:
+            self.head, self.compact = revision, 0
+            self.histories += 1
+            self._changed()
+
+    def saw_cluster(self, cluster: int, revision: int) -> bool:
+        """Whether another cluster answers than before: another history, however far it is."""
+        before, self.cluster = self.cluster, cluster or self.cluster
+        if before in (0, self.cluster):
+            return False
+        self.head, self.compact = revision, 0
+        self.histories += 1
+        self._changed()
+        return True
 
     def saw_compaction(self, revision: int) -> None:
         if revision > self.compact:
@@ -75,6 +96,11 @@ class Ledger:
         if db_bytes != self.db_bytes:
             self.db_bytes = db_bytes
             self._changed()
+
+    def saw_alarm(self, alarm: str) -> None:
+        """Publish why etcd takes no writes, "" that it takes them (again)."""
+        if alarm != self._health.alarm:
+            self._publish_health(replace(self._health, alarm=alarm))
 
     def charge(self, *, rpcs: int = 0, sent: int = 0, received: int = 0) -> None:
         self.rpcs += rpcs
@@ -91,6 +117,8 @@ class Ledger:
         meter.etcd_rpcs += 1
         meter.etcd_keys += entry.keys
         meter.etcd_bytes += entry.received
+        meter.hold(entry.received)
+        meter.reach(entry.received)  # the answer as it came, beside the one that was decoded
         meter.add_phase("etcd", entry.ms)
         self.saw_revision(entry.revision)
         self.charge(rpcs=1, sent=entry.sent, received=entry.received)
@@ -117,12 +145,12 @@ class Ledger:
     def answered(self) -> None:
         """etcd is there (again)."""
         if not self._health.ok:
-            self._publish_health(EtcdHealth(ok=True))
+            self._publish_health(replace(self._health, ok=True, detail=""))
 
     def failed(self, error: Exception) -> None:
         """Publish that etcd does not answer, once for each way in which it does not."""
         if isinstance(error, UnreachableError) and str(error) != self._health.detail:
-            self._publish_health(EtcdHealth(ok=False, detail=str(error)))
+            self._publish_health(replace(self._health, ok=False, detail=str(error)))
 
     def close(self) -> None:
         if self._timer is not None:

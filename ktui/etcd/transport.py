@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import grpc
 from aetcd import rpc
@@ -18,15 +18,24 @@ from ktui.etcd.ledger import Entry, Ledger
 from ktui.telemetry.bus import Bus
 
 T = TypeVar("T")
+Header: TypeAlias = Any  # etcd's ResponseHeader: aetcd ships no types
 WatchCall: TypeAlias = grpc.aio.StreamStreamCall
 
 
 class Decoded(NamedTuple, Generic[T]):
-    """A response, and what the ledger wants to know of it: keys returned, revision in its header."""
+    """A response, and what the ledger wants to know of it: its header, and how many keys came."""
 
     value: T
-    revision: int = 0
+    header: Header = None
     keys: int = 0
+
+    @property
+    def revision(self) -> int:
+        return self.header.revision if self.header else 0
+
+    @property
+    def cluster(self) -> int:
+        return self.header.cluster_id if self.header else 0
 
 
 class Transport:
@@ -52,7 +61,7 @@ class Transport:
         method.check(self.read_only)
         body: bytes = request.SerializeToString()
         entry = Entry(method.op, purpose, sent=len(body))
-        started = time.perf_counter()
+        started, known = time.perf_counter(), self.ledger.head
         try:
             raw = await self._with_failover(method, body)
             decoded = await decode(raw)
@@ -66,6 +75,9 @@ class Transport:
         else:
             entry.received, entry.keys, entry.revision = len(raw), decoded.keys, decoded.revision
             self.ledger.answered()
+            other = self.ledger.saw_cluster(decoded.cluster, decoded.revision)
+            if not other and method.linearizable and 0 < decoded.revision < known:
+                self.ledger.went_back(decoded.revision)
             return decoded.value
         finally:
             entry.ms = (time.perf_counter() - started) * 1000.0

@@ -20,12 +20,16 @@ class KV(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RangeResult:
-    """`count` is the number of keys in the whole range, `revision` etcd's head when it answered."""
+    """`count` is the number of keys in the whole range, `revision` etcd's head when it answered.
+
+    `bytes` is the size of the answer as it came in.
+    """
 
     kvs: Sequence[KV]
     count: int
     more: bool
     revision: int
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,6 @@ class EtcdStatus:
 
     version: str
     db_size: int
-    db_size_in_use: int
     revision: int
     leader: int
     errors: tuple[str, ...] = ()

@@ -66,7 +66,7 @@ class WatchStream:
                 raise StopAsyncIteration
             self._raise_if_cancelled(response)
             if response.created:
-                self.created_at = time.monotonic()
+                self._created(response)
                 continue
             events.extend(map(_event_of, response.events))
             if not response.fragment:
@@ -119,6 +119,13 @@ class WatchStream:
         self._transport.ledger.charge(received=len(raw))
         self._transport.ledger.saw_revision(response.header.revision)
         return response
+
+    def _created(self, response: rpc.WatchResponse) -> None:
+        """A connection made anew may lead to another cluster, whose revisions are not those asked for."""
+        header = response.header
+        if self._transport.ledger.saw_cluster(header.cluster_id, header.revision):
+            raise EtcdError(f"etcd {self._endpoint} is another cluster than before.")
+        self.created_at = time.monotonic()
 
     def _raise_if_cancelled(self, response: rpc.WatchResponse) -> None:
         if response.compact_revision:

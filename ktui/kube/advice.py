@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from ktui.kube.habits import UNKNOWN, Habit, Headers, hints
+from ktui.kube.habits import PAGE, UNKNOWN, Habit, Headers, hints
 from ktui.kube.query import pairs
 from ktui.kube.requestinfo import split_url
 from ktui.kube.rewriting import changed, query_text, rewritten, without
@@ -28,7 +28,6 @@ PARAMETERS = (
     "timeoutSeconds",
     "watch",
 )
-PAGE = 500
 
 # What reading etcd costs, roughly: one key, a page, everything.
 _OPERATION_COST = {
@@ -134,7 +133,7 @@ def _any_version(request: ReadRequest, decision: Decision, behaviour: Behaviour)
     why = "resourceVersion=0 answers from memory without etcd, if a slightly old answer will do"
     if pages:
         why += "; the limit is then ignored, everything comes at once"
-    if request.fields.requires("spec.nodeName") is not None and request.info.resource == "pods":
+    if request.required_node is not None:
         why += "; pods are indexed by spec.nodeName, so only that node's are looked at"
     yield "a.rv0", why, rewritten(request, resourceVersion="0")
 
@@ -176,7 +175,7 @@ def _namespace(request: ReadRequest, decision: Decision, behaviour: Behaviour) -
 
 
 def _pages(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
-    if request.verb != "list" or request.selects(behaviour):
+    if request.verb != "list" or request.scope(behaviour).selective:
         return
     if "range_full" in decision.etcd_ops:
         why = f"pages of {PAGE} keep each read of etcd small, if the answer has to be the newest"

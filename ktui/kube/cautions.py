@@ -54,7 +54,7 @@ def _limits(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> I
             "limit with resourceVersion and no resourceVersionMatch means exactly that revision "
             "(the legacy rule), not 'at least'"
         )
-    if decision.route is Route.ETCD and request.selects(behaviour):
+    if decision.route is Route.ETCD and request.scope(behaviour).selective:
         pages = "pages double up to 10,000" if behaviour.minor >= 24 else "in pages of the limit"
         yield f"etcd cannot filter: keys are read until {options.limit} objects match ({pages})"
 
@@ -63,7 +63,7 @@ def _narrowing(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
     if request.info.namespace or request.cluster_scoped:
         return
     token = bool(request.options.continue_)
-    if request.required_name and not token and not request.narrows_name(behaviour):
+    if request.required_name and not token and not request.scope(behaviour).single:
         yield "metadata.name without a namespace: all namespaces are read and filtered; put it in the path"
     if request.required_namespace and behaviour.minor <= 26:
         yield "metadata.namespace does not narrow the read before 1.27: every namespace is read and filtered"

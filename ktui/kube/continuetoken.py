@@ -57,7 +57,7 @@ def _decode(token: str) -> ContinueToken:
     # A start above the prefix would let a client read another resource's keys.
     if pathclean.clean(key) != key:
         raise ValueError(start)
-    return ContinueToken(rv, key[1:])
+    return ContinueToken(rv, key[1:] or "\0")  # "/" is the beginning, and a token for all that
 
 
 class _Number(str):

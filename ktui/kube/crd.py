@@ -23,7 +23,24 @@ def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
     served = [v for v in _versions(spec) if v.get("served", True)]
     served.sort(key=lambda v: version_priority(v["name"]))
     names = tuple(v["name"] for v in served)
-    return [_resource(spec, version, names) for version in served]
+    schemas = {} if _keeps_unknown(crd) else _schemas(spec)
+    return [_resource(spec, version, names, schemas) for version in served]
+
+
+def _keeps_unknown(crd: Mapping[str, Any]) -> bool:
+    """`preserveUnknownFields`, which v1beta1 has by default."""
+    old = str(crd.get("apiVersion", "")).endswith("/v1beta1")
+    return bool(crd["spec"].get("preserveUnknownFields", old))
+
+
+def _schemas(spec: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The structural schema of each version that has one."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for version in _versions(spec):
+        schema = (version.get("schema") or spec.get("validation") or {}).get("openAPIV3Schema")
+        if isinstance(schema, Mapping) and schema:
+            found[version["name"]] = schema
+    return found
 
 
 def _versions(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -37,7 +54,12 @@ def _storage_version(spec: Mapping[str, Any]) -> str:
     return str(next((v["name"] for v in versions if v.get("storage")), versions[0]["name"]))
 
 
-def _resource(spec: Mapping[str, Any], version: Mapping[str, Any], versions: tuple[str, ...]) -> Resource:
+def _resource(
+    spec: Mapping[str, Any],
+    version: Mapping[str, Any],
+    versions: tuple[str, ...],
+    schemas: Mapping[str, Mapping[str, Any]],
+) -> Resource:
     group, names = spec["group"], spec["names"]
     namespaced = spec.get("scope", "Namespaced") == "Namespaced"
     kind = names["kind"]
@@ -59,7 +81,27 @@ def _resource(spec: Mapping[str, Any], version: Mapping[str, Any], versions: tup
         subresources=tuple(k for k in ("status", "scale") if k in _shared(spec, version, "subresources", {})),
         custom=True,
         list_kind=names.get("listKind") or f"{kind}List",
+        deprecation=_deprecation(spec, version),
+        schemas=schemas,
     )
+
+
+def _deprecation(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
+    """What a deprecated version warns of: its own words, or which newer one is to be used."""
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning"):
+        return str(version["deprecationWarning"])
+    group, kind, name = spec["group"], spec["names"]["kind"], version["name"]
+    newer = [
+        v["name"]
+        for v in _versions(spec)
+        if v.get("served", True)
+        and not v.get("deprecated")
+        and version_priority(v["name"]) < version_priority(name)
+    ]
+    better = f"; use {group}/{min(newer, key=version_priority)} {kind}" if newer else ""
+    return f"{group}/{name} {kind} is deprecated{better}"
 
 
 def _shared(spec: Mapping[str, Any], version: Mapping[str, Any], member: str, default: Any) -> Any:

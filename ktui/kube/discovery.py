@@ -2,12 +2,14 @@
 
 Both forms: one document a group and version (`/api`, `/apis`, `/apis/apps/v1`), and
 the aggregated one (apidiscovery.k8s.io/v2) that kubectl asks for since 1.27.
-`storageVersionHash` is left out. As kube-apiserver's own defaults have it, gated kinds and
+As kube-apiserver's own defaults have it, gated kinds and
 the alpha and beta versions of built-in ones are not announced (they can be read all the same).
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from typing import Any
 
 from ktui.kube.crd import is_stable, version_priority
@@ -106,6 +108,15 @@ def _optional(resource: Resource) -> Document:
     return {key: list(values) for key, values in lists.items() if values}
 
 
+def _storage_version_hash(resource: Resource) -> Document:
+    """Names the kind that is written, without telling it; of kinds that are never stored there is none."""
+    if not resource.stored:
+        return {}
+    group, _, version = resource.storage_version.rpartition("/")
+    digest = hashlib.sha256(f"{group}/{version}/{resource.kind}".encode()).digest()
+    return {"storageVersionHash": base64.b64encode(digest[:8]).decode()}
+
+
 def _entries(resource: Resource) -> list[Document]:
     main = {
         "name": resource.resource,
@@ -114,6 +125,7 @@ def _entries(resource: Resource) -> list[Document]:
         "kind": resource.kind,
         "verbs": _verbs(resource),
         **_optional(resource),
+        **_storage_version_hash(resource),
     }
     return [main, *(_subresource_entry(resource, sub) for sub in subresources_of(resource))]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ktui.kube.advice import Advice, advise
 from ktui.kube.cautions import cautions
+from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.habits import UNKNOWN, Habit
 from ktui.kube.routing.model import CacheState, Decision, RouteError
 from ktui.kube.routing.predict import predict, predict_seats
@@ -26,6 +27,7 @@ class Explanation:
     seats: SeatRange
     warnings: tuple[str, ...]
     advice: tuple[Advice, ...]
+    level: PriorityLevel | None = None
 
     def document(self) -> dict[str, Any]:
         """As JSON, for programs; ids and values are those of docs/routing.md."""
@@ -45,6 +47,7 @@ class Explanation:
             "list_rv": decision.list_rv,
             "etcd_ops": list(decision.etcd_ops),
             "seats": {"min": self.seats.min, "max": self.seats.max},
+            "priority_level": self.level.name if self.level is not None else None,
             "error": _error(decision.error),
             "fallback": decision.fallback,
             "warnings": list(self.warnings),
@@ -71,16 +74,21 @@ def explain(
     behaviour: Behaviour,
     warnings: tuple[str, ...] = (),
     habit: Habit = UNKNOWN,
+    level: PriorityLevel | None = None,
 ) -> Explanation:
-    """Everything that can be said beforehand; `warnings` are put before those about the request."""
+    """Everything that can be said beforehand; `warnings` are put before those about the request.
+
+    `level` is the requester's priority level, None where nobody tells who asks.
+    """
     decision = predict(request, state, behaviour)
     return Explanation(
         request,
         behaviour,
         decision,
-        predict_seats(request, behaviour, progress=state.progress),
+        predict_seats(request, behaviour, progress=state.progress, cap=level.max_seats if level else None),
         (*warnings, *cautions(request, decision, behaviour)),
         advise(request, state, behaviour, habit),
+        level,
     )
 
 

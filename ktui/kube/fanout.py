@@ -95,21 +95,6 @@ class DeletedObject(StrEnum):
     EVENT_RV = "the previous object with the RV of the event"
 
 
-# The first patch release of each minor that sends the RV of the event.
-_FIXED_IN = {7: 13, 8: 8, 9: 3}
-
-
-def deleted_object(minor: int, patch: int | None = None) -> DeletedObject:
-    """What DELETED bore in 1.`minor`.`patch` (None: the newest patch release).
-
-    With the old RV an informer that watched again from it replayed history.
-    """
-    if minor <= 6:
-        return DeletedObject.CURRENT
-    fixed = _FIXED_IN.get(minor, 0)
-    return DeletedObject.EVENT_RV if patch is None or patch >= fixed else DeletedObject.OLD_RV
-
-
 @dataclass(frozen=True, slots=True)
 class DeletedEra:
     """Releases that agree on what DELETED bears."""
@@ -118,6 +103,9 @@ class DeletedEra:
     bears: DeletedObject
 
 
+# The first patch release of each minor that sends the RV of the event.
+# With the old RV an informer that watched again from it replayed history.
+_FIXED_IN = {7: 13, 8: 8, 9: 3}
 DELETED_HISTORY: tuple[DeletedEra, ...] = (
     DeletedEra(("≤ 1.6",), DeletedObject.CURRENT),
     DeletedEra(tuple(f"1.{minor}.0–{fixed - 1}" for minor, fixed in _FIXED_IN.items()), DeletedObject.OLD_RV),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from ktui.kube.golang.quoting import quote
 from ktui.kube.status import Cause, StatusError, invalid
@@ -38,17 +40,32 @@ def invalid_value(field: str, value: str, detail: str) -> FieldError:
     return FieldError(field, "FieldValueInvalid", f"Invalid value: {quote(value)}: {detail}")
 
 
-def not_supported(field: str, value: str, supported: Iterable[str]) -> FieldError:
-    """A text outside a fixed set."""
+def invalid_number(field: str, value: int, detail: str) -> FieldError:
+    """A number that breaks a rule."""
+    return FieldError(field, "FieldValueInvalid", f"Invalid value: {value}: {detail}")
+
+
+def invalid_tree(field: str, value: Any, detail: str) -> FieldError:
+    """An object or a list that breaks a rule, shown as JSON."""
+    return FieldError(field, "FieldValueInvalid", f"Invalid value: {_json(value)}: {detail}")
+
+
+def not_supported(field: str, value: str | list[str], supported: Iterable[str]) -> FieldError:
+    """A text outside a fixed set, or texts of which one is."""
+    shown = quote(value) if isinstance(value, str) else _json(value)
     choices = ", ".join(map(quote, supported))
     return FieldError(
-        field, "FieldValueNotSupported", f"Unsupported value: {quote(value)}: supported values: {choices}"
+        field, "FieldValueNotSupported", f"Unsupported value: {shown}: supported values: {choices}"
     )
 
 
 def too_long(field: str, limit: int) -> FieldError:
     """A text of more than `limit` bytes."""
     return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.seats import priority_level_max
 
 MASTERS = "system:masters"
@@ -45,11 +46,15 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriorityLevel:
-    """`shares` of the server's concurrency; `hand_size` 0: nothing is queued."""
+    """`shares` of the server's concurrency; `hand_size` 0: nothing is queued.
+
+    `nominal` are its seats at a server that tells them, None: by the shares of the default.
+    """
 
     name: str
     shares: int
     hand_size: int = 0
+    nominal: int | None = None
 
     @property
     def uid(self) -> str:
@@ -60,8 +65,10 @@ class PriorityLevel:
         """The most seats that one request may take of a queuing level (1.25 on), None without a cap."""
         if not self.hand_size:
             return None
-        nominal = math.ceil(_SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values()))
-        return priority_level_max(nominal, self.hand_size)
+        return priority_level_max(self.nominal or self._by_shares(), self.hand_size)
+
+    def _by_shares(self) -> int:
+        return math.ceil(_SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,30 @@ LEVELS = {
         PriorityLevel("catch-all", 5),
     )
 }
+
+
+def told_level(level: PriorityLevel) -> PriorityLevel:
+    """The level by which ktui's own server tells seats.
+
+    Nobody queues at the level `exempt`, so seats mean nothing there: they are told as for an
+    ordinary user, whose level is `global-default`.
+    """
+    return LEVELS["global-default"] if level.name == "exempt" else level
+
+
+def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
+    """The level of somebody's request; `verb` as in a flow schema's rules."""
+    asked = Asked(verb, info.group, info.resource, info.subresource, "" if info.is_resource else info.path)
+    return classify(requester, asked, minor).level
+
+
+def requester_of(user: str, groups: Sequence[str] = ()) -> Requester:
+    """With the groups that everybody and each service account has."""
+    added = ["system:authenticated"]
+    if user.startswith(SERVICE_ACCOUNT) and user.count(":") == 3:
+        added = ["system:serviceaccounts", f"system:serviceaccounts:{user.split(':')[2]}", *added]
+    return Requester(user, tuple(dict.fromkeys([*groups, *added])))
+
 
 _PROBES = ("/healthz", "/livez", "/readyz")
 _HOLDERS = ("system:kube-controller-manager", "system:kube-scheduler")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ktui.kube.indexes import NODE_NAME
 from ktui.kube.rewriting import rewritten
 from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.request import ReadRequest
@@ -22,6 +23,10 @@ METADATA_ONLY = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 POLLING_SECONDS = 600.0
 # From so many on, agents that start together are a herd.
 HERD = 10
+# So many pages of one LIST are many, and of so many objects they need not be smaller.
+MANY_PAGES, PAGE = 10, 500
+# A smaller answer is cheap in any form.
+BIG_ANSWER = 256 * 1024
 RESTARTS_PER_MINUTE = 0.1  # of the agents
 _SERVICE_ACCOUNT = "system:serviceaccount:"
 
@@ -30,18 +35,25 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 class Habit:
     """What is known of the client beside its request.
 
-    `repeated_every` is in seconds, None for once or unknown; `agents` of the same kind ask
-    alike, `together` when all do so at the same time (a rollout, a restart); `node` is the one
-    an agent runs on; `account` its user name, "" for unknown; `accept` the header that it
-    sends, None for unknown.
+    `client` is its name. `repeated_every` is in seconds, None for once or unknown, `times` how
+    often that was seen (0: not counted). `pages` of one LIST were fetched one after the other.
+    `agents` of the same kind ask alike, `together` when all do so at the same time (a rollout, a
+    restart); `node` is the one an agent runs on. `account` is its user name, "" for unknown,
+    `account_shared_with` names other clients that use it. `accept` is the header that it sends,
+    None for unknown; `answer_bytes` the size of the answer before gzip.
     """
 
+    client: str = ""
     repeated_every: float | None = None
+    times: int = 0
+    pages: int = 0
     agents: int = 1
     together: bool = False
     node: str = ""
     account: str = ""
+    account_shared_with: tuple[str, ...] = ()
     accept: str | None = None
+    answer_bytes: int | None = None
 
 
 UNKNOWN = Habit()
@@ -69,7 +81,9 @@ def _watch(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit
     every = habit.repeated_every
     if every is None or every > POLLING_SECONDS or request.verb == "watch" or request.options.continue_:
         return
-    asked = f"asked again every {_seconds(every)}"
+    seen = f" ({habit.times} times so far)" if habit.times else ""
+    who = f"{habit.client} asks" if habit.client else "asked"
+    asked = f"{who} again every {_seconds(every)}{seen}"
     kept = {"limit": None, "resourceVersionMatch": None, "timeoutSeconds": None}
     begin: dict[str, str | None] = {**kept, "watch": "true", "allowWatchBookmarks": "true"}
     if behaviour.enabled("WatchList"):
@@ -95,13 +109,11 @@ def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
 
 
 def _node(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    info = request.info
-    pods = request.verb in ("list", "watch") and (info.group, info.resource) == ("", "pods")
-    if not habit.node or not pods or request.fields.requires("spec.nodeName") is not None:
+    if not habit.node or request.verb == "get" or not request.of_pods:
         return
-    if request.options.continue_:
+    if request.required_node is not None or request.options.continue_:
         return
-    selector = ",".join(filter(None, [request.options.field_selector, f"spec.nodeName={habit.node}"]))
+    selector = ",".join(filter(None, [request.options.field_selector, f"{NODE_NAME}={habit.node}"]))
     changes: dict[str, str | None] = {"fieldSelector": selector}
     if decision.route is Route.ETCD:  # etcd has no index
         changes |= {"resourceVersion": "0", "resourceVersionMatch": None, "limit": None}
@@ -110,7 +122,7 @@ def _node(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit:
 
 
 def _metadata(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    if request.verb != "list" or request.narrows_name(behaviour) or not _whole_objects(habit.accept):
+    if request.verb != "list" or request.scope(behaviour).single or not _whole_objects(habit):
         return
     wanted = PROTOBUF if _protobuf_first(habit.accept) else JSON
     why = "the metadata alone, as a PartialObjectMetadataList, if spec and status are not read"
@@ -119,11 +131,21 @@ def _metadata(request: ReadRequest, decision: Decision, behaviour: Behaviour, ha
 
 def _protobuf(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     built_in = request.resource is not None and not request.resource.custom
-    if request.verb == "get" or not built_in or request.narrows_name(behaviour):
+    if request.verb == "get" or not built_in or request.scope(behaviour).single:
         return
-    if _whole_objects(habit.accept) and not _protobuf_first(habit.accept):
+    if _whole_objects(habit) and not _protobuf_first(habit.accept):
         why = "protobuf, as etcd has it, is smaller than JSON and cheaper to encode and to decode"
         yield Hint("a.protobuf", why, request.url, (("Accept", f"{PROTOBUF}, {JSON}"),))
+
+
+def _larger_pages(
+    request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit
+) -> Iterator[Hint]:
+    limit = request.options.limit
+    if request.verb == "list" and habit.pages >= MANY_PAGES and 0 < limit < PAGE:
+        each = "; of each etcd counts all the keys that are left" if decision.route is Route.ETCD else ""
+        why = f"{habit.pages} pages of {limit} so far: pages of {PAGE} are fewer requests{each}"
+        yield Hint("a.larger_pages", why, rewritten(request, limit=str(PAGE), **{"continue": None}))
 
 
 def _backoff(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
@@ -137,17 +159,22 @@ def _backoff(request: ReadRequest, decision: Decision, behaviour: Behaviour, hab
 
 
 def _account(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    shared = habit.account.startswith(_SERVICE_ACCOUNT) and habit.account.endswith(":default")
-    if shared and flow_controlled(behaviour):
-        why = (
-            f"{habit.account} is whoever has none: with a ServiceAccount of its own a FlowSchema "
-            "can set the client apart from the others"
-        )
-        yield Hint("a.account", why, request.url)
+    if not habit.account.startswith(_SERVICE_ACCOUNT) or not flow_controlled(behaviour):
+        return
+    own = "with a ServiceAccount of its own a FlowSchema can set the client apart from the others"
+    if habit.account.endswith(":default"):
+        yield Hint("a.account", f"{habit.account} is whoever has none: {own}", request.url)
+    elif habit.account_shared_with:
+        others = ", ".join(habit.account_shared_with[:3])
+        more = len(habit.account_shared_with) - 3
+        others += f" and {more} more" if more > 0 else ""
+        yield Hint("a.account", f"{habit.account} is used by {others} as well: {own}", request.url)
 
 
-def _whole_objects(accept: str | None) -> bool:
-    return accept is not None and "as=" not in accept
+def _whole_objects(habit: Habit) -> bool:
+    """Whether it is known that whole objects are asked for, and not known that they are few."""
+    small = habit.answer_bytes is not None and habit.answer_bytes < BIG_ANSWER
+    return habit.accept is not None and "as=" not in habit.accept and not small
 
 
 def _protobuf_first(accept: str | None) -> bool:
@@ -159,4 +186,4 @@ def _seconds(every: float) -> str:
 
 
 _Rule = Callable[[ReadRequest, Decision, Behaviour, Habit], Iterator[Hint]]
-_RULES: tuple[_Rule, ...] = (_watch, _node, _metadata, _protobuf, _backoff, _account)
+_RULES: tuple[_Rule, ...] = (_watch, _larger_pages, _node, _metadata, _protobuf, _backoff, _account)

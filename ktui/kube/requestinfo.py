@@ -13,7 +13,8 @@ class RequestInfo:
     """The parts of a path. Without `is_resource` all of them are empty.
 
     `namespace` is empty for the namespaces themselves, as for every cluster-scoped
-    resource. `watch` is set by the old path form `/api/v1/watch/pods`.
+    resource. `watch` is set by the old path form `/api/v1/watch/pods`, `deeper` when the
+    path goes on below the subresource.
     """
 
     path: str
@@ -25,11 +26,23 @@ class RequestInfo:
     name: str = ""
     subresource: str = ""
     watch: bool = False
+    deeper: bool = False
 
     @property
     def group_version(self) -> str:
         """`v1`, `apps/v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def resource_id(self) -> str:
+        """`pods`, `leases.coordination.k8s.io`, as a Resource's id; "" when it is none."""
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+    @property
+    def incomplete(self) -> bool:
+        """`/api/v1/watch` and nothing behind it: upstream cannot tell what is asked for."""
+        special = self.resource in ("watch", "proxy") and not self.watch
+        return special and not self.name and not self.namespace
 
 
 def split_url(url: str) -> tuple[str, str]:
@@ -62,7 +75,26 @@ def _resource(path: str, group: str, version: str, rest: list[str]) -> RequestIn
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
         namespace, rest = rest[1], rest[2:]
     resource, name, subresource = (*rest[:3], "", "")[:3]
-    return RequestInfo(path, True, group, version, resource, namespace, name, subresource, watch)
+    deeper = len(rest) > 3
+    return RequestInfo(path, True, group, version, resource, namespace, name, subresource, watch, deeper)
+
+
+def api_verb(verb: str) -> str:
+    """A verb as RBAC, flow schemas and error texts name it; "" for a method that has none."""
+    return _API_VERBS.get(verb, "")
+
+
+_API_VERBS = {
+    "GET": "get",
+    "HEAD": "get",
+    "LIST": "list",
+    "WATCH": "watch",
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+    "DELETECOLLECTION": "deletecollection",
+}
 
 
 def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
@@ -77,6 +109,19 @@ def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
     if method == "DELETE" and not info.name:
         return "DELETECOLLECTION"
     return method
+
+
+def name_asked(verb: str, query: str) -> str:
+    """The one name that a LIST or WATCH selects by `metadata.name`, as kube-apiserver's filters see it."""
+    from ktui.kube.query import first_values
+    from ktui.kube.selectors import FieldSelector
+    from ktui.kube.status import StatusError
+
+    text = first_values(query).get("fieldSelector", "") if verb in ("LIST", "WATCH") else ""
+    try:
+        return FieldSelector.parse(text).requires("metadata.name") or ""
+    except StatusError:
+        return ""
 
 
 def _asks_to_watch(query: str) -> bool:

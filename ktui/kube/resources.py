@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,8 @@ class Resource:
     is empty for kinds that are never stored (reviews, bindings). `storage_version` is
     the apiVersion that is written. `gated` kinds are off unless a feature gate or
     --runtime-config turns them on: readable where etcd holds them, absent from discovery.
+    `deprecation` is what every answer warns of; `schemas` are a custom resource's structural
+    schemas by version (of all versions, empty where nothing is pruned).
     """
 
     group: str
@@ -56,6 +58,8 @@ class Resource:
     verbs: tuple[str, ...] = ALL_VERBS
     list_kind: str = ""
     gated: bool = False
+    deprecation: str = ""
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -152,13 +156,6 @@ class ResourceTable:
         """By its etcd prefix (`services/specs/`). Two events groups share one: core answers."""
         return self._by_prefix.get(prefix)
 
-    def by_kind(self, api_version: str, kind: str) -> Resource | None:
-        """By what stands in an object: apiVersion and kind; any version of the group will do."""
-        group = api_version.rpartition("/")[0]
-        version = api_version.rpartition("/")[2]
-        found = next((r for r in self._all if r.kind == kind and r.group == group and r.stored), None)
-        return found and (self.find(group, version, found.resource) or found)
-
     def by_name(self, name: str) -> Resource | None:
         """By what kubectl takes: plural, singular, kind, short name, `plural.group`; core groups first."""
         return self._by_name.get(name.lower())
@@ -166,6 +163,10 @@ class ResourceTable:
     def serves(self, group: str, version: str) -> bool:
         """Whether anything is served in that group and version."""
         return (group, version) in self._group_versions
+
+    def has_group(self, group: str) -> bool:
+        """Whether anything is served in that group, in whatever version."""
+        return any(group == served for served, _ in self._group_versions)
 
     def plus(self, resources: Iterable[Resource]) -> ResourceTable:
         """This table and these resources, which take precedence over equal ones."""

@@ -1,8 +1,7 @@
 """Flow-control seats: how many of the server's concurrency shares a request takes.
 
-kube-apiserver's list work estimator (1.23 on, by size from 1.34) and mutating work
-estimator (1.24 on). The estimators see the request as the client wrote it, before
-the server fills in defaults.
+kube-apiserver's list work estimator (1.23 on, by size from 1.34). It sees the request
+as the client wrote it, before the server fills in defaults.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ktui.kube.listoptions import ListOptions
 from ktui.kube.versions import Behaviour
 
 UNKNOWN_AVERAGE = 1_500_000
 """Bytes an object is taken for when none was sized yet: etcd's request limit."""
 
+PRIORITY_LEVEL_CAPS_SINCE = 25
 _OBJECTS_PER_SEAT = 100
 _BYTES_PER_SEAT = 100_000
 _CACHE_BYTES = 1_000_000
-_EVENT_DELIVERY_MS = 5
-_WATCHERS_PER_SEAT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +47,6 @@ class SeatRange(NamedTuple):
     max: int
 
 
-class MutatingWork(NamedTuple):
-    """Seats while a write runs, seats afterwards while watchers are told, and for how long."""
-
-    initial_seats: int
-    final_seats: int
-    additional_latency_ms: float
-
-
 def flow_controlled(behaviour: Behaviour) -> bool:
     """APIPriorityAndFairness; without it requests are only counted in flight."""
     return behaviour.api_priority_and_fairness
@@ -64,7 +55,7 @@ def flow_controlled(behaviour: Behaviour) -> bool:
 def max_seats(behaviour: Behaviour, priority_level_max: int | None = None) -> int:
     """The most that one request may take; a queuing priority level caps it from 1.25 on."""
     most = 100 if behaviour.size_based_list_cost_estimate else 10
-    capped = priority_level_max is not None and behaviour.minor >= 25
+    capped = priority_level_max is not None and behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE
     return min(most, priority_level_max or most) if capped else most
 
 
@@ -91,6 +82,33 @@ def list_from_cache(
     if limit > 0 and resource_version != "0":
         return match == "NotOlderThan" and behaviour.minor >= 31
     return True
+
+
+def work_of(
+    behaviour: Behaviour,
+    options: ListOptions,
+    *,
+    single: bool,
+    progress: bool,
+    objects: int | None = None,
+    average_bytes: int = 0,
+) -> ListWork:
+    """What the estimator sees of a LIST or WATCH over `objects` (None: never counted), by its own options."""
+    return ListWork(
+        objects=objects,
+        average_bytes=average_bytes,
+        limit=max(options.limit, 0),
+        from_cache=list_from_cache(
+            behaviour,
+            options.resource_version,
+            options.resource_version_match,
+            options.limit,
+            continued=bool(options.continue_),
+            progress=progress,
+        ),
+        selectors=bool(options.label_selector or options.field_selector),
+        single=single,
+    )
 
 
 def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> int:
@@ -157,34 +175,26 @@ def watch_seats(
     return list_seats(behaviour, from_cache, priority_level_max)
 
 
-def mutating_work(behaviour: Behaviour, watchers: int, priority_level_max: int | None = None) -> MutatingWork:
-    """Work of a create, update, patch or delete that `watchers` are interested in (1.24+)."""
-    if not flow_controlled(behaviour):
-        return MutatingWork(0, 0, 0.0)
-    if behaviour.minor <= 23 or watchers < _WATCHERS_PER_SEAT:
-        return MutatingWork(1, 0, 0.0)
-    final = math.ceil(watchers / _WATCHERS_PER_SEAT)
-    most = 10 if priority_level_max is None or behaviour.minor <= 24 else min(10, priority_level_max)
-    capped = min(final, most)
-    return MutatingWork(1, capped, final * _EVENT_DELIVERY_MS / capped)
-
-
 # Enough to reach every cap, small enough to stay an int of its time.
 _MANY = 10**9
 
 
-def list_seat_range(behaviour: Behaviour, work: ListWork) -> SeatRange:
+def list_seat_range(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> SeatRange:
     """Seats of that LIST over an empty resource and over a huge one of large objects."""
-    return SeatRange(*(list_seats(behaviour, _sized(work, n, size)) for n, size in ((0, 0), (_MANY, 0))))
+    few, many = (list_seats(behaviour, _sized(work, n, 0), priority_level_max) for n in (0, _MANY))
+    return SeatRange(few, many)
 
 
 def watch_seat_range(
-    behaviour: Behaviour, work: ListWork, resource_version: str, send_initial_events: bool | None
+    behaviour: Behaviour,
+    work: ListWork,
+    resource_version: str,
+    send_initial_events: bool | None,
+    priority_level_max: int | None = None,
 ) -> SeatRange:
     """Seats of that WATCH over an empty resource and over a huge one of large objects."""
-    few, many = (
-        watch_seats(behaviour, _sized(work, n, 0), resource_version, send_initial_events) for n in (0, _MANY)
-    )
+    asked = resource_version, send_initial_events
+    few, many = (watch_seats(behaviour, _sized(work, n, 0), *asked, priority_level_max) for n in (0, _MANY))
     return SeatRange(few, many)
 
 

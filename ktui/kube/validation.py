@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_object, not_supported
-from ktui.kube.golang.numbers import NumError, parse_uint
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
-from ktui.kube.status import continue_with_resource_version, invalid_resource_version
 
 if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
@@ -58,26 +56,6 @@ def read_watch(
     labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
     validate_watch(options, behaviour)
     return labels, fields.for_resource(resource)
-
-
-def check_storage_options(options: ListOptions) -> int | None:
-    """What the storage layer checks after that (from 1.33 on before routing): 400.
-
-    Answers the resourceVersion as a number, None when unset.
-    """
-    if options.continue_ and options.resource_version not in ("", "0"):
-        raise continue_with_resource_version()
-    return parse_resource_version(options.resource_version)
-
-
-def parse_resource_version(text: str) -> int | None:
-    """A resourceVersion as a number, None when unset. Raises StatusError 400."""
-    if not text:
-        return None
-    try:
-        return parse_uint(text)
-    except NumError as error:
-        raise invalid_resource_version(text, str(error)) from None
 
 
 def _match_errors(options: ListOptions) -> list[FieldError]:

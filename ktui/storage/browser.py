@@ -118,6 +118,11 @@ class Browser:
         self._sizes = Sizes(client, PURPOSE, GENTLE if gentle else THOROUGH)
         self._turn = asyncio.Lock()
 
+    @property
+    def histories(self) -> int:
+        """How often etcd's revision has gone back."""
+        return self._client.ledger.histories
+
     async def prefixes(self, prefix: str) -> PrefixListing:
         """The children of `prefix` ("" for all of etcd), each with its number of keys and bytes."""
         async with self._turn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Iterable
 
 from ktui.etcd.errors import EtcdError
@@ -13,6 +14,7 @@ from ktui.telemetry.events import Prefix
 
 # kube-apiserver itself counts once a minute; an etcd of our own may be asked more often.
 OWN_SECONDS, FOREIGN_SECONDS = 5.0, 60.0
+_LOOK_SECONDS = 1.0  # so often it is looked, without asking etcd, whether it is time, or was emptied
 
 
 class Census:
@@ -32,10 +34,13 @@ class Census:
 
     async def run(self) -> None:
         """Count until cancelled. An etcd that does not answer is asked again the next time."""
+        histories, due = -1, 0.0
         while True:
-            with contextlib.suppress(EtcdError):  # the ledger has told that etcd does not answer
-                await self.count()
-            await asyncio.sleep(self._every)
+            if self._browser.histories != histories or time.monotonic() >= due:
+                histories, due = self._browser.histories, time.monotonic() + self._every
+                with contextlib.suppress(EtcdError):  # the ledger has told that etcd does not answer
+                    await self.count()
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def count(self) -> None:
         """Count once, and tell what has changed; a prefix that is empty now is told with 0 keys."""

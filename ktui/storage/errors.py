@@ -49,6 +49,19 @@ def asking(resource: Resource, verb: str) -> Iterator[None]:
 
 
 @contextmanager
+def browsing() -> Iterator[None]:
+    """The same for raw reads of etcd, which belong to no resource: etcd's own sentence is the message."""
+    try:
+        yield
+    except UnreachableError as error:
+        raise status.service_unavailable(str(error)) from error
+    except (CompactedError, FutureRevisionError) as error:
+        raise StatusError(410, "Expired", str(error)) from error
+    except EtcdError as error:
+        raise status.internal_error(str(error)) from error
+
+
+@contextmanager
 def writing(resource: Resource, name: str, verb: str) -> Iterator[None]:
     """The same for writes, and for what keeps an object from being written."""
     try:

@@ -10,7 +10,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube import status
 from ktui.storage.keys import Keys, range_end
-from ktui.storage.objects import Reader, StoredObject
+from ktui.storage.objects import Reader, StoredObject, bytes_of
 from ktui.storage.paging import next_page
 from ktui.storage.reading import read_range
 from ktui.storage.requests import StoreList, StoreListRequest
@@ -47,7 +47,7 @@ class Lister:
         """A list that a metadata.name selector has narrowed to one key."""
         self._meter.etcd_gets += 1
         answer = await self._range(self._keys.of(self._request.namespace, name), b"", 1)
-        await self._evaluate(answer.kvs)
+        await self._take_in(answer)
         return self._result()
 
     async def _limited(self) -> StoreList:
@@ -57,7 +57,7 @@ class Lister:
         while True:
             self._meter.etcd_lists += 1
             answer = await self._range(start, end, limit)
-            await self._evaluate(answer.kvs)
+            await self._take_in(answer)
             more = answer.more or self._stopped
             if not more or len(self._found) >= request.limit:
                 break
@@ -75,21 +75,22 @@ class Lister:
         reading = read_range(self._client, start, end, revision=self._revision, purpose="list")
         async with aclosing(reading) as answers:
             async for answer in answers:
-                self._received(answer)
-                await self._evaluate(answer.kvs)
+                await self._take_in(answer)
         return self._result()
 
     async def _range(self, start: bytes, end: bytes, limit: int) -> RangeResult:
         """One page; all further ones are read at the first one's revision."""
-        answer = await self._client.range(start, end, limit=limit, revision=self._revision, purpose="list")
-        self._received(answer)
-        return answer
+        return await self._client.range(start, end, limit=limit, revision=self._revision, purpose="list")
 
-    def _received(self, answer: RangeResult) -> None:
+    async def _take_in(self, answer: RangeResult) -> None:
+        """Put an answer to the selectors; of what it holds only the objects that match are kept."""
         self._meter.fetched += len(answer.kvs)
         if answer.revision < self._request.minimum_rv:
             raise status.too_large_rv(self._request.minimum_rv, answer.revision, retry_after=0)
         self._revision = self._revision or answer.revision
+        before = len(self._found)
+        await self._evaluate(answer.kvs)
+        self._meter.hold(bytes_of(self._found[before:]) - answer.bytes)
 
     async def _evaluate(self, kvs: Sequence[KV]) -> None:
         """Put a page to the selectors, stopping once the limit is reached."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
 
 from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
+from ktui.kube.structural.shaping import Shaper
 from ktui.storage.errors import UnreadableError
 from ktui.storage.selection import Selection
 from ktui.telemetry.meter import decoding
@@ -35,11 +37,13 @@ class Reader:
         self.prefix = prefix
         self.codec: Codec = codec or codec_for()
         self.scanner = Scanner(resource)
+        self._shaper = Shaper(resource.schemas) if resource.schemas else None
 
     def object(self, kv: KV) -> StoredObject:
-        """The object at `kv`; its value is not touched."""
+        """The object at `kv`. A custom resource is what its schema makes of it, all else what is stored."""
         key = kv.key.decode("utf-8", "backslashreplace")
-        return StoredObject(self, key, kv.value, kv.mod_revision, kv.create_revision, kv.lease)
+        value = kv.value if self._shaper is None else self._shaper.shaped(kv.value)
+        return StoredObject(self, key, value, kv.mod_revision, kv.create_revision, kv.lease)
 
     def scanned(self, kv: KV) -> StoredObject:
         """The object at `kv`, already scanned. Raises UnreadableError."""
@@ -142,3 +146,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         other = StoredObject(self._reader, self.key, self.raw, rv, self.create_revision, self.lease)
         other._scanned = self._scanned
         return other
+
+
+def bytes_of(objects: Sequence[StoredObject]) -> int:
+    """Bytes of their keys and values."""
+    return sum(len(obj.key) + len(obj.raw) for obj in objects)

@@ -99,6 +99,11 @@ class Store:
         """The same for caches."""
         return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
 
+    @property
+    def history(self) -> int:
+        """Changes when etcd's revisions begin anew: none before means anything after."""
+        return self._client.ledger.histories
+
     async def count(self) -> int:
         """How many objects there are (a count-only Range)."""
         prefix = self.prefix.encode()

@@ -15,6 +15,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from ktui.telemetry.memory import Footprint
+
+# Only a request that holds, or sends, so much is looked at for what the process grew by: below, it is noise.
+TELLING_BYTES = 1 << 20
+
 
 class Phase:
     """A block whose time is added up. A class, because a generator costs three times as much."""
@@ -39,10 +44,15 @@ class Meter:
     the selectors (`evaluated`), passed them (`matched`), sent (`returned`).
 
     Bytes: `etcd_bytes` as etcd's answers came in, `cached_bytes` the stored size of the
-    objects taken from a cache, `decoded_bytes` what of these had to be parsed for this
-    request (nothing, where cache and codec have it ready), `encoded_bytes` the body
-    before and `sent_bytes` after gzip. `phases` and `busy_ms` are in milliseconds.
+    objects looked at in a cache (behind a page: of their references), `decoded_bytes`
+    what of these had to be parsed for this request (nothing, where cache and codec have
+    it ready), `encoded_bytes` the body before and `sent_bytes` after gzip. `phases` and
+    `cpu_ms` are in milliseconds.
     `initial_*` tell of a WATCH's events until it was live, `initial_ms` when the last was out.
+
+    `held` are the bytes that the request itself holds on to at the moment (answers of etcd,
+    objects, pieces of the body), `peak_held` the most there ever were; Python's own overhead
+    is not in them. `footprint` watches what the whole process grows by.
 
     `on_decision` is called with the routing decision and the route that is taken:
     before anything is read, and again when the request falls back to another route.
@@ -63,17 +73,52 @@ class Meter:
     encoded_bytes: int = 0
     sent_bytes: int = 0
     seats: int = 0
-    busy_ms: float = 0.0
+    cpu_ms: float = 0.0
+    clocked_steps: int = 1  # of so many steps one is clocked, and stands for all
+    held: int = 0
+    peak_held: int = 0
+    footprint: Footprint | None = None
     initial: int = 0
     initial_bytes: int = 0
     initial_ms: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
     on_decision: Callable[[Any, str], None] | None = None
+    _look_at: int = TELLING_BYTES  # held bytes at which the process is looked at next
 
     def decided(self, decision: object, route: str) -> None:
         """Tell whoever opened the meter how the request is routed, if that is wanted."""
         if self.on_decision is not None:
             self.on_decision(decision, route)
+
+    def hold(self, size: int) -> None:
+        """So many bytes more are held from now on."""
+        self.held += size
+        if self.held > self.peak_held:
+            self.peak_held = self.held
+            if self.held >= self._look_at:
+                self._look_at = self.held + TELLING_BYTES
+                self.look()
+
+    def release(self, size: int) -> None:
+        """So many of them are let go of."""
+        self.held -= size
+
+    def reach(self, size: int) -> None:
+        """So many bytes more are held for a moment."""
+        if self.held + size > self.peak_held:
+            self.peak_held = self.held + size
+
+    def look(self) -> None:
+        """See how large the process is by now."""
+        if self.footprint is not None:
+            self.footprint.look()
+
+    @property
+    def process_growth(self) -> int | None:
+        """Bytes that the process took from the system meanwhile; None for a small request."""
+        if self.footprint is None or max(self.peak_held, self.encoded_bytes) < TELLING_BYTES:
+            return None
+        return self.footprint.growth
 
     def phase(self, name: str) -> Phase:
         """Add the time spent in the block to phase `name` (milliseconds)."""

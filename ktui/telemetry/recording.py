@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, get_args
+from typing import get_args
 
 import msgspec
 
+from ktui.telemetry.errors import RecordingError
 from ktui.telemetry.events import AnyEvent
+
+GZIP = ".gz"  # the ending of a compressed recording's name
+_FOREIGN = (".zst", ".xz", ".bz2", ".zip")
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
@@ -24,8 +28,10 @@ class _Tag(msgspec.Struct):
     type: str
 
 
-class RecordingError(Exception):
-    """A recording cannot be read or written; the message is one clear sentence."""
+def check_name(path: Path) -> None:
+    """RecordingError for a name that promises a compression which recordings do not have."""
+    if path.suffix in _FOREIGN:
+        raise RecordingError(f"cannot record to {path}: recordings are plain or gzip, end the name in .gz")
 
 
 def encode_lines(events: Iterable[AnyEvent]) -> bytes:
@@ -35,11 +41,11 @@ def encode_lines(events: Iterable[AnyEvent]) -> bytes:
 
 def decode_line(line: bytes) -> AnyEvent | None:
     """One event; None for a blank line or a type from a newer ktui. Raises RecordingError."""
-    if not line.strip():
-        return None
     try:
         return _decoder.decode(line)
     except msgspec.DecodeError as error:
+        if not line.strip():
+            return None
         if isinstance(error, msgspec.ValidationError) and _is_unknown(line):
             return None
         raise RecordingError(f"no telemetry event: {error}") from error
@@ -63,34 +69,14 @@ class LineDecoder:
         return [event for line in lines if (event := decode_line(line)) is not None]
 
 
-class Recorder:
-    """Appends events to a file as they pass by."""
-
-    def __init__(self, path: Path) -> None:
-        try:
-            self._file: BinaryIO = path.open("wb")
-        except OSError as error:
-            raise RecordingError(f"cannot record to {path}: {error.strerror}") from error
-
-    def write(self, events: Iterable[AnyEvent]) -> None:
-        self._file.write(encode_lines(events))
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
-
-
 def read_recording(path: Path) -> Iterator[AnyEvent]:
-    """The events of a recording. Raises RecordingError naming the file and line."""
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise RecordingError(f"cannot read {path}: {error.strerror}") from error
-    with file:
-        for number, line in enumerate(file, 1):
-            try:
-                event = decode_line(line)
-            except RecordingError as error:
-                raise RecordingError(f"{path}, line {number}: {error}") from error
-            if event is not None:
-                yield event
+    """The events of a recording. Raises RecordingError naming the file, and the line if one is wrong.
+
+    What a killed ktui left unfinished at the end is passed over; `Tape.warning` tells of it.
+    """
+    from ktui.telemetry.tape import Tape
+
+    with Tape(path) as tape:
+        for line in tape.lines():
+            if line.event is not None:
+                yield line.event

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ktui.client.running import state_home, write_private
-from ktui.tui.model.lab_result import LabResult
+from ktui.tui.model.lab.result import LabResult
 
 KEPT = 200  # results
 _FILE = "lab-history.ndjson"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+
+class Mode(Struct, frozen=True):
     """One screen: `factory` is imported when it is first visited."""
 
     number: int

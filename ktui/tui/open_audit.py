@@ -6,20 +6,17 @@ import shlex
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ktui.audit.files import open_logs
 from ktui.audit.sizes import Size, SizesError, ask_sizes
 from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
-from ktui.tui.model.audit_reading import Reading, Wish
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.audit.reading import Reading, Wish
 from ktui.tui.model.foresee import server_behaviour
 
-if TYPE_CHECKING:
-    from ktui.tui.app import KtuiApp
 
-
-def open_audit(app: KtuiApp, text: str) -> str:
+def open_audit(app: Dashboard, text: str) -> str:
     """Open the audit of the files named; returns what is wrong with them, "" when nothing is."""
     try:
         names = [str(Path(name).expanduser()) for name in shlex.split(text)]
@@ -34,7 +31,7 @@ def open_audit(app: KtuiApp, text: str) -> str:
     return ""
 
 
-async def _open(app: KtuiApp, names: list[str]) -> None:
+async def _open(app: Dashboard, names: list[str]) -> None:
     from ktui.tui.screens.audit import AuditScreen
 
     sizes, sizes_from = await _sizes(app)
@@ -44,7 +41,7 @@ async def _open(app: KtuiApp, names: list[str]) -> None:
     await app.push_screen(AuditScreen(reading, wish, over=True))
 
 
-async def _sizes(app: KtuiApp) -> tuple[dict[str, Size], str]:
+async def _sizes(app: Dashboard) -> tuple[dict[str, Size], str]:
     """Of this dashboard's server; without one, or when it does not answer, costs are not estimated."""
     if app.client is None:
         return {}, ""

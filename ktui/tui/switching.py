@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import partial
 from urllib.parse import unquote
 
 from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
-from ktui.tui.model.in_hand import InHand
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.in_hand import EXAMPLE, InHand
 from ktui.tui.model.routes import badge_of_route
 from ktui.tui.model.state import State
-from ktui.tui.model.versions_view import routes_under
+from ktui.tui.model.versions_view import followed_behaviour, routes_under
+from ktui.tui.screens.dialogs.rules import RulesScreen
 from ktui.tui.source import Stage
 from ktui.tui.widgets.lines import line
-
-if TYPE_CHECKING:
-    from ktui.tui.app import KtuiApp
 
 BEHAVIOUR = "/ktui/v1/behaviour"
 
@@ -29,13 +28,23 @@ def read_rules(text: str) -> Behaviour:
     return behaviour_of(version, parse_gates(gates))
 
 
-def why_not(app: KtuiApp) -> str:
+def why_not(app: Dashboard) -> str:
     """Why no server can be switched now, "" when one can."""
     if app.client is not None:
         return ""
     if app.link.stage is Stage.REPLAY:
         return "a recording follows the rules it was made by: only a running server can be switched"
     return "no server answers yet"
+
+
+def choose_rules(app: Dashboard, wanted: str = "") -> None:
+    """Ask for the version and its gates; `wanted` is the version to begin with."""
+    if problem := why_not(app):
+        app.notify(problem, severity="warning", markup=False)
+        return
+    now = followed_behaviour(app.state) or behaviour_of()
+    effect = partial(effect_content, app.in_hand or EXAMPLE, app.state, now)
+    app.push_screen(RulesScreen(now, wanted, effect), partial(follow_rules, app))
 
 
 def effect_content(in_hand: InHand, state: State, now: Behaviour, chosen: Behaviour) -> Content:
@@ -48,7 +57,14 @@ def effect_content(in_hand: InHand, state: State, now: Behaviour, chosen: Behavi
     return line(*runs, (f"  {in_hand.verb} {unquote(in_hand.target)}", "$ink-muted"))
 
 
-async def switch_rules(app: KtuiApp, version: str, gates: Mapping[str, bool]) -> None:
+def follow_rules(app: Dashboard, chosen: Behaviour | None) -> None:
+    """Have the server follow the rules chosen (None: leave it as it is)."""
+    if chosen is not None:
+        asking = switch_rules(app, chosen.version, chosen.changed_gates)
+        app.run_worker(asking, group="rules", exclusive=True)
+
+
+async def switch_rules(app: Dashboard, version: str, gates: Mapping[str, bool]) -> None:
     """Ask the server; its telemetry then tells everybody, this dashboard too."""
     problem = why_not(app)
     if app.client is not None:

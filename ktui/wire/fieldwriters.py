@@ -1,7 +1,8 @@
 """Fields of protobuf messages from JSON values: one writer a field, made once.
 
 A write encodes an object twice, so what can be known of a field beforehand
-(its tag, its kind's writer) is bound into its writer.
+(its tag, its kind's writer) is bound into its writer, and parts that repeat are
+remembered: items of lists, and an object's spec and status.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number, put_varint
+from ktui.wire.remembered import remembering
 from ktui.wire.scalars import WRITERS, describe
 from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, Field, fields, kind_messages
 
@@ -22,6 +24,7 @@ FieldWriter = Callable[[Any, str, Unknown], bytes]
 
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
 _LENGTHS = [put_varint(length) for length in range(1 << 14)]
+_PARTS = ("spec", "status")
 
 
 class Plan(NamedTuple):
@@ -62,7 +65,12 @@ def write_message(message: str, obj: Any, path: str, unknown: Unknown) -> bytes:
 def _plan(message: str) -> Plan:
     rows = list(enumerate(fields(message)))
     inlined = tuple((at, field) for at, field in rows if field.has("i"))
-    slots = {field.name: (at, _writer(field)) for at, field in rows if not field.has("i")}
+    parts = _PARTS if message in kind_messages() else ()
+    slots = {
+        field.name: (at, _writer(field, repeats=field.name in parts))
+        for at, field in rows
+        if not field.has("i")
+    }
     return Plan([_absent(field) for _, field in rows], slots, inlined, _names(message) - slots.keys())
 
 
@@ -74,10 +82,11 @@ def _absent(field: Field) -> bytes:
     return b"" if optional else _writer(field)(None, field.name, [])
 
 
-def _writer(field: Field) -> FieldWriter:
+def _writer(field: Field, *, repeats: bool = False) -> FieldWriter:
+    """`repeats`: the same value will be met again."""
     if field.is_map:
         return _map_writer(field)
-    single = _single_writer(field)
+    single = _single_writer(field, repeats or field.repeated)
     if not field.repeated:
         return single
 
@@ -105,10 +114,12 @@ def _map_writer(field: Field) -> FieldWriter:
     return write
 
 
-def _single_writer(field: Field) -> FieldWriter:
+def _single_writer(field: Field, repeats: bool) -> FieldWriter:
     if field.kind in VARINT_KINDS:
         return _number_writer(field)
     tag, payload = put_varint(field.number << 3 | field.wire_type), _payload_writer(field)
+    if repeats and field.kind == "message":
+        payload = remembering(payload)
     if field.wire_type == FIXED64:
         return lambda value, path, unknown: tag + payload(value, path, unknown)
     return lambda value, path, unknown: _framed(tag, payload(value, path, unknown))

@@ -8,6 +8,7 @@ ObjectMeta.metadata.labels of type map[string]string`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ktui.kube.golang import base64std
 from ktui.wire.schema import META, Field, fields, message_of
 
 _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {
@@ -72,6 +73,8 @@ def _of_value(field: Field, value: Any, struct: str, path: tuple[str, ...]) -> I
     elif field.kind in _SCALARS and not _fits(field.kind, value):
         number = isinstance(value, int | float) and field.kind in _LIMITS and not isinstance(value, bool)
         yield _misfit(f"number {value}" if number else _kind(value), struct, path, _item_type(field))
+    elif field.kind == "bytes" and (illegal := base64std.fault(value)):
+        yield illegal
 
 
 def _fits(kind: str, value: Any) -> bool:

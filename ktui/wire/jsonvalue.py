@@ -11,6 +11,7 @@ import msgspec
 from ktui.wire.crd import served_as_v1
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import embed, quote
+from ktui.wire.schema import message_of
 
 Raw = msgspec.Raw
 Members = dict[str, Raw]
@@ -20,6 +21,8 @@ _compact = msgspec.json.encode
 
 CRD_STORED = ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition")
 CRD_SERVED = "apiextensions.k8s.io/v1"
+
+_BEFORE_REVISION = ("name", "generateName", "namespace", "selfLink", "uid")
 
 
 def members_of(text: bytes | Raw, what: str) -> Members:
@@ -53,20 +56,26 @@ def json_object(
     elif api_version is not None and api_version != stored:
         members["apiVersion"] = _text(api_version)
     if rv is not None:
-        members["metadata"] = _with_resource_version(members.get("metadata"), rv)
+        built_in = message_of(_string(members, "apiVersion"), kind) is not None
+        members["metadata"] = _with_resource_version(members.get("metadata"), rv, built_in)
     if bare(_string(members, "apiVersion"), kind):
         members.pop("apiVersion")
         members.pop("kind")
     return _compact(members)
 
 
-def _with_resource_version(metadata: Raw | None, rv: bytes) -> Raw:
+def _with_resource_version(metadata: Raw | None, rv: bytes, built_in: bool) -> Raw:
+    """The revision where upstream has it: built-ins' members stand in their type's order, others sorted."""
     if metadata is None or bytes(metadata) == b"null":
         found: Members = {}
     else:
         found = members_of(metadata, "metadata")
-    found["resourceVersion"] = Raw(b'"' + rv + b'"')
-    return Raw(_compact(found))
+    text = Raw(b'"' + rv + b'"')
+    if built_in:
+        before = {name: found.pop(name) for name in _BEFORE_REVISION if name in found}
+        return Raw(_compact({**before, "resourceVersion": text, **found}))
+    found["resourceVersion"] = text
+    return Raw(_compact(dict(sorted(found.items()))))
 
 
 def _string(members: Members, name: str) -> str:

@@ -18,9 +18,9 @@ class Budget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.held = 0
-        self._memos: list[Memo] = []
+        self._memos: list[dict[bytes, bytes]] = []
 
-    def register(self, memo: "Memo") -> None:
+    def register(self, memo: dict[bytes, bytes]) -> None:
         self._memos.append(memo)
 
     def spend(self, size: int) -> None:

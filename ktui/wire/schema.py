@@ -77,9 +77,15 @@ def _file() -> _File:
     return msgspec.json.decode(data, type=_File)
 
 
+OPTIONS = frozenset(
+    {"CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions"}
+)
+"""Kinds that every group has in every version: a typed client sends those of its own."""
+
+
 def message_of(api_version: str, kind: str) -> str | None:
     """The message that holds a kind: `("apps/v1", "Deployment")` → `"apps.v1.Deployment"`."""
-    return _file().kinds.get(f"{api_version} {kind}")
+    return _file().kinds.get(f"{'v1' if kind in OPTIONS else api_version} {kind}")
 
 
 @cache

@@ -12,6 +12,8 @@ import pytest
 
 from tests.e2e.terminal import Terminal
 
+ROOT = Path(__file__).parents[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Home:
@@ -27,6 +29,7 @@ class Home:
             "XDG_STATE_HOME": str(self.path / "state"),
             "XDG_CONFIG_HOME": str(self.path / "config"),
             "KTUI_TEST_MARKER": self.marker,
+            "PYTHONPATH": str(ROOT),  # the program under test, wherever its shell goes
             "TERM": "xterm-256color",
             "COLORTERM": "truecolor",
         }
@@ -38,9 +41,11 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
+def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
+    """Of 120×40, or of the columns and rows that the test asks for."""
     if shutil.which("tmux") is None:
         pytest.skip("no tmux on PATH")
-    made = Terminal(tmp_path / "tmux", width=120, height=40)
+    width, height = getattr(request, "param", (120, 40))
+    made = Terminal(tmp_path / "tmux", width, height)
     yield made
     made.close()

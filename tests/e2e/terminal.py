@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -42,6 +43,16 @@ class Terminal:
 
     def screen(self) -> str:
         return self._call("capture-pane", "-p")
+
+    def colours(self) -> set[str]:
+        """Every background on the screen, as `48;2;R;G;B` or a shorter form."""
+        return set(re.findall(r"48;[25];[\d;]+\d", self._call("capture-pane", "-p", "-e")))
+
+    def modes(self) -> dict[str, str]:
+        """What a program may have changed and must give back."""
+        names = ("alternate_on", "cursor_flag", "mouse_any_flag")
+        said = self._call("display-message", "-p", " ".join(f"#{{{name}}}" for name in names))
+        return dict(zip(names, said.split(), strict=True))
 
     def wait_for(self, seen: Callable[[str], bool], what: str, seconds: float = 30.0) -> str:
         """Read the screen until `seen` says yes; fails with the last screen."""

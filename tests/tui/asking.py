@@ -20,7 +20,7 @@ SIZES = pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"]
 def asking_app(server: FakeServer | None = None) -> KtuiApp:
     """The still app with a server that answers from files."""
     app = still_app(demo_events())
-    app.client = server or FakeServer()  # type: ignore[assignment]
+    app.intake.client = server or FakeServer()  # type: ignore[assignment]
     return app
 
 

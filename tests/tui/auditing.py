@@ -14,7 +14,7 @@ from ktui.audit.record import Request
 from ktui.audit.sizes import Size
 from ktui.audit.tally import Tally
 from ktui.tui.audit_app import AuditApp
-from ktui.tui.model.audit_reading import Progress, Reading, Wish
+from ktui.tui.model.audit.reading import Progress, Reading, Wish
 from tests.unit.audit.logs import audit_event, traffic
 
 from .asking import until
@@ -73,7 +73,7 @@ class HeldReading(Reading):
 
 async def read(pilot: Any) -> None:
     """Wait until a report, or why there is none, is shown."""
-    await until(pilot, lambda: pilot.app.audit.shown != "reading")
+    await until(pilot, lambda: pilot.app.audit.views.shown != "reading")
     await pilot.pause()
 
 

@@ -14,14 +14,19 @@ os.environ.update(
     TEXTUAL_SPEEDUPS="0",
     TEXTUAL_COLOR_SYSTEM="truecolor",
     TZ="UTC",
+    TERM="xterm-256color",
+    LC_ALL="C.UTF-8",
     HOME=_HOME,
-    XDG_CONFIG_HOME=f"{_HOME}/config",
-    XDG_STATE_HOME=f"{_HOME}/state",
 )
 
 import time  # noqa: E402
+from collections.abc import Awaitable, Callable, Iterable  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
 
 import pytest  # noqa: E402
+
+from .still import until_said, until_still  # noqa: E402
 
 time.tzset()
 
@@ -29,3 +34,36 @@ time.tzset()
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def a_home_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What one test leaves behind (the Lab's runs, typed lines, tables' columns) is not found by the next."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config-home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state-home"))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+
+
+@pytest.fixture
+def snap_compare(snap_compare: Callable[..., bool]) -> Callable[..., bool]:
+    """The plugin's; but first the screen must say `says`, and the picture is taken once nothing moves."""
+
+    def compare(
+        app: Any,
+        *,
+        says: str | Iterable[str],
+        press: Iterable[str] = (),
+        terminal_size: tuple[int, int] = (80, 24),
+        run_before: Callable[[Any], Awaitable[object]] | None = None,
+    ) -> bool:
+        async def before(pilot: Any) -> None:
+            if run_before is not None:
+                await run_before(pilot)
+            await pilot.pause()
+            await pilot.press(*press)
+            await until_said(pilot, *([says] if isinstance(says, str) else says))
+            await until_still(pilot)
+
+        return snap_compare(app, terminal_size=terminal_size, run_before=before)
+
+    return compare

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ktui.client.api import Fired
-from ktui.client.connection import ClientError
+from ktui.client.connection import ClientError, Connection
 from ktui.kube.continuetoken import decode, encode
 
 DATA = Path(__file__).parent / "data"
@@ -26,6 +26,7 @@ class Reply:
     def __init__(self, status_code: int, text: str = "") -> None:
         self.status_code = status_code
         self.text = text
+        self.headers: dict[str, str] = {}
 
     @property
     def is_success(self) -> bool:
@@ -40,6 +41,7 @@ class FakeServer:
     """
 
     def __init__(self) -> None:
+        self.connection = Connection("https://127.0.0.1:6443")
         self.asked: list[str] = []
         self.fired: list[str] = []
         self.failing = ""
@@ -55,7 +57,7 @@ class FakeServer:
         parts = urlsplit(path)
         query = {key: values[0] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
         made = _MADE.get(parts.path)
-        if parts.path == "/ktui/v1/etcd/key" and "revision" in query:
+        if parts.path == "/ktui/v1/etcd/key" and int(query.get("revision", 0)) in PAST:
             return _as_it_was(self.answers[f"{parts.path}?key={query['key']}"], int(query["revision"]))
         if made is not None and (answer := made(query)) is not None:
             return answer
@@ -113,11 +115,14 @@ def _pods_page(query: Mapping[str, str]) -> dict[str, Any]:
 
 def _pod_events(query: Mapping[str, str]) -> dict[str, Any]:
     types = ("MODIFIED", "ADDED", "MODIFIED", "DELETED", "MODIFIED")
-    names = [HOSTILE if n == 2 else f"web-{n * 37 % PODS:04}" for n in range(int(query["limit"]))]
+    count = 200 if "revision" in query else int(query["limit"])
+    names = [HOSTILE if n == 2 else f"web-{n * 37 % PODS:04}" for n in range(count)]
     events = [
         {"rv": HEAD - n * 3, "type": types[n % 5], "namespace": f"team-{n % 12:02}", "name": name}
         for n, name in enumerate(names)
     ]
+    if "revision" in query:
+        events = [event for event in events if event["rv"] == int(query["revision"])]
     return {"events": events}
 
 
@@ -132,6 +137,7 @@ def _keys(query: Mapping[str, str]) -> dict[str, Any] | None:
     prefix, limit = query["prefix"], int(query["limit"])
     names, lease, size = {
         "/registry/pods/": ([f"team-{n // 250:02}/web-{n:04}" for n in range(PODS)], 0, 5_968),
+        "/registry/pods/team-00/": ([f"web-{n:04}" for n in range(250)], 0, 5_968),
         "/registry/pods/team-01/": ([f"web-{n:04}" for n in range(250)], 0, 5_968),
         "/registry/events/": ([f"team-00/web.17f{n:03x}" for n in range(812)], LEASE, 788),
         "/registry/secrets/": (["team-00/token"], 0, 310),

@@ -158,7 +158,9 @@ class _Answer:
             encoded_bytes=self.returned * self.each,
             sent_bytes=self.returned * self.each // 12,
             seats=SEATS,
-            busy_ms=self.ms * 0.7,
+            cpu_ms=self.ms * 0.7,
+            peak_held=8 * self.returned + 262_144 if self.cached else self.fetched * STORED + 262_144,
+            process_growth=None if self.cached else self.fetched * STORED * 2,
             rv=str(HEAD),
         )
 

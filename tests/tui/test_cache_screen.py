@@ -9,10 +9,11 @@ import pytest
 from ktui.telemetry.events import CacheState
 from ktui.tui.app import KtuiApp
 from ktui.tui.screens.cache import CacheScreen
+from ktui.tui.screens.dialogs.text import TextScreen
 
 from .asking import SIZES, Snap, asking_app, until, until_shown
 from .fake_server import HEAD, FakeServer, Reply
-from .still import NORMAL, SMALL, shown, still_app
+from .still import NORMAL, SMALL, WIDE, shown
 
 pytestmark = pytest.mark.anyio
 
@@ -34,8 +35,8 @@ async def put_cursor(pilot: Any, resource: str) -> CacheScreen:
 async def look_into_pods(pilot: Any) -> None:
     screen = await put_cursor(pilot, "pods")
     await pilot.press("enter")
-    await until(pilot, lambda: screen.objects.total == 3_000 and screen.ring.total == 200)
-    await until_shown(pilot, "3,000 objects", "web-0000", "48,102 ~ MODIFIED")
+    await until(pilot, lambda: screen.view.objects.total == 3_000 and screen.view.ring.total == 200)
+    await until_shown(pilot, "3,000 objects", "web-0000", "200 newest of 640", "48,102 ~ MODIFIED")
 
 
 # What it does.
@@ -123,7 +124,7 @@ async def test_a_cache_opens_page_by_page() -> None:
         pages = [path for path in server.asked if "/objects?" in path]
         assert pages == ["/ktui/v1/caches/pods/objects?offset=0&limit=200&filter="]
         await pilot.press("end")
-        await until(pilot, lambda: getattr(screen.objects.row, "name", "") == "web-2999")
+        await until(pilot, lambda: getattr(screen.view.objects.row, "name", "") == "web-2999")
         assert len([path for path in server.asked if "/objects?" in path]) == 2
         assert f"pods · 3,000 objects at rv {HEAD:,}" in shown(app)
         await pilot.press("escape")
@@ -138,7 +139,7 @@ async def test_the_server_filters_what_is_paged() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await look_into_pods(pilot)
         await pilot.press("slash", *"web-29", "enter")
-        await until(pilot, lambda: screen_of(app).objects.total == 100)
+        await until(pilot, lambda: screen_of(app).view.objects.total == 100)
         assert server.asked[-1].endswith("&filter=web-29")
 
 
@@ -180,9 +181,10 @@ async def test_names_that_would_bite_are_text() -> None:
 # What it looks like.
 
 
-@SIZES
+@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
 def test_caches(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(asking_app(), press=("3", "down"), terminal_size=size)
+    says = ("loading 60%", "96 of 160 objects", "x     cancels it")
+    assert snap_compare(asking_app(), says=says, press=("3", "down"), terminal_size=size)
 
 
 @SIZES
@@ -192,14 +194,15 @@ def test_filling(snap_compare: Snap, size: tuple[int, int]) -> None:
         pilot.app.feed([filling(pilot.app, loaded=42, loaded_bytes=130_000, expected=100)])
         pilot.app.tick()
         pilot.app.screen.paint()
-        await until_shown(pilot, " 42%  42 of 100 objects · 130 kB read", "cancels it")
 
-    assert snap_compare(asking_app(), run_before=fill, terminal_size=size)
+    says = (" 42%  42 of 100 objects · 130 kB read", "cancels it")
+    assert snap_compare(asking_app(), says=says, run_before=fill, terminal_size=size)
 
 
 @SIZES
 def test_inside(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(asking_app(), run_before=look_into_pods, terminal_size=size)
+    says = ("3,000 objects at rv 48,102", "team-10", "48,102 ~ MODIFIED")
+    assert snap_compare(asking_app(), says=says, run_before=look_into_pods, terminal_size=size)
 
 
 def test_reading(snap_compare: Snap) -> None:
@@ -210,10 +213,30 @@ def test_reading(snap_compare: Snap) -> None:
         await put_cursor(pilot, "pods")
         await pilot.press("enter")
         await until(pilot, lambda: len(server.asked) == 2)
-        await until_shown(pilot, "reading …")
 
-    assert snap_compare(asking_app(server), run_before=open_pods, terminal_size=SMALL)
+    assert snap_compare(asking_app(server), says="reading …", run_before=open_pods, terminal_size=SMALL)
 
 
-def test_nothing_yet(snap_compare: Snap) -> None:
-    assert snap_compare(still_app(), press=("3",), terminal_size=SMALL)
+async def test_an_object_leads_to_its_key_and_shows_itself() -> None:
+    app = asking_app(FakeServer())
+    async with app.run_test(size=NORMAL) as pilot:
+        await look_into_pods(pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        assert isinstance(app.screen, TextScreen) and '"kind": "Pod"' in app.screen.text
+        await pilot.press("escape", "enter")
+        await until(pilot, lambda: app.current_mode == "etcd")
+        await until_shown(pilot, "etcd › pods/team-00 › web-0000")
+
+
+async def test_an_event_of_the_ring_shows_its_object_as_it_was_then() -> None:
+    server = FakeServer()
+    app = asking_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        await look_into_pods(pilot)
+        await pilot.press("tab")
+        screen = screen_of(app)
+        assert screen.view.ring.has_focus and screen.view.ring.row is not None
+        at = screen.view.ring.row.rv - (screen.view.ring.row.type == "DELETED")
+        await pilot.press("y")
+        await until(pilot, lambda: f"revision={at}" in server.asked[-1])

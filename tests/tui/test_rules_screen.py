@@ -8,7 +8,7 @@ import msgspec.structs
 import pytest
 
 from ktui.telemetry.events import ServerInfo
-from ktui.tui.screens.rules import RulesScreen
+from ktui.tui.screens.dialogs.rules import RulesScreen
 from ktui.tui.source import Link, Stage
 
 from .asking import SIZES, Snap, asking_app, until
@@ -29,7 +29,7 @@ def asked(server: FakeServer) -> list[dict[str, object]]:
 
 @SIZES
 def test_choosing(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(asking_app(), press=ON_1_30, terminal_size=size)
+    assert snap_compare(asking_app(), says="kube 1.30 with ", press=ON_1_30, terminal_size=size)
 
 
 async def test_a_version_is_chosen_and_the_header_follows_the_server() -> None:

@@ -19,23 +19,22 @@ UNSET = ("2", "up", "up", "8")
 
 @pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
 def test_versions(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(still_app(demo_events()), press=UNSET, terminal_size=size)
+    says = ("/api/v1/pods?labelSelector=app=api", "1.19 to 1.37")
+    assert snap_compare(still_app(demo_events()), says=says, press=UNSET, terminal_size=size)
 
 
 @pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
 def test_walk(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(still_app(demo_events()), press=(*UNSET, "enter"), terminal_size=size)
+    press = (*UNSET, "enter")
+    assert snap_compare(still_app(demo_events()), says="1.31 – 1.37", press=press, terminal_size=size)
 
 
 def test_refused(snap_compare: Snap) -> None:
     typed = "/api/v1/pods?watch=1&sendInitialEvents=true"
     keys = ["equals_sign" if char == "=" else char for char in typed]
     press = ("8", "i", "ctrl+u", *keys, "enter", "enter")
-    assert snap_compare(still_app(demo_events()), press=press, terminal_size=NORMAL)
-
-
-def test_nothing_in_hand(snap_compare: Snap) -> None:
-    assert snap_compare(still_app(), press=("8",), terminal_size=SMALL)
+    says = ("1.34 – 1.37", "422 Invalid", "setting resourceVersionMatch to NotOlderThan")
+    assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=NORMAL)
 
 
 async def test_the_request_comes_from_the_screen_before() -> None:

@@ -17,23 +17,23 @@ HOSTILE = "x[red]y\x1b[31m\u202e"
 
 @pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
 def test_watches(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(still_app(demo_events()), press=SLOW, terminal_size=size)
+    says = ("12 open · 2 closed", "argocd  WATCH pods  ▲ slow")
+    assert snap_compare(still_app(demo_events()), says=says, press=SLOW, terminal_size=size)
 
 
 def test_fan_out_at_80_columns(snap_compare: Snap) -> None:
-    assert snap_compare(still_app(demo_events()), press=(*SLOW, "right"), terminal_size=SMALL)
+    says, press = "7 watching → 7 concerned → 7 got it", (*SLOW, "right")
+    assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=SMALL)
 
 
 def test_deleted_at_80_columns(snap_compare: Snap) -> None:
-    assert snap_compare(still_app(demo_events()), press=(*SLOW, "left"), terminal_size=SMALL)
+    says, press = "DELETED team-03/job-7x2vq", (*SLOW, "left")
+    assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=SMALL)
 
 
 def test_cut_off(snap_compare: Snap) -> None:
-    assert snap_compare(still_app(demo_events()), press=("6", "end"), terminal_size=NORMAL)
-
-
-def test_empty(snap_compare: Snap) -> None:
-    assert snap_compare(still_app(), press=("6",), terminal_size=SMALL)
+    says = "prometheus  WATCH pods  ✕ cut off"
+    assert snap_compare(still_app(demo_events()), says=says, press=("6", "end"), terminal_size=NORMAL)
 
 
 def test_hostile_text(snap_compare: Snap) -> None:
@@ -48,7 +48,8 @@ def test_hostile_text(snap_compare: Snap) -> None:
         ),
         WatcherClosed(at=2.0, id=1, resource=HOSTILE, delivered=1, cause=HOSTILE),
     ]  # fmt: skip
-    assert snap_compare(still_app(events), press=("6",), terminal_size=NORMAL)
+    says = ("x[red]y␛[31m", "DELETED")
+    assert snap_compare(still_app(events), says=says, press=("6",), terminal_size=NORMAL)
 
 
 async def test_the_panels_follow_the_cursor() -> None:
@@ -96,3 +97,19 @@ async def test_enter_shows_the_request_of_a_watcher() -> None:
         await pilot.press("6", "home", "enter")
         await pilot.pause()
         assert app.current_mode == "watches", "its request began before this dashboard listened"
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [(0, "1 open "), (2, "1 open · 2 closed in the last minute "), (500, "1 open · last 200 closed ")],
+)
+async def test_the_title_says_how_many_have_ended_of_those_that_are_kept(ended: int, told: str) -> None:
+    opened = [WatcherOpened(at=1.0, id=n, resource="pods", since="5", client="a") for n in range(ended + 1)]
+    closed = [WatcherClosed(at=2.0, id=n, resource="pods", delivered=1) for n in range(1, ended + 1)]
+    app = still_app([*opened, *closed])
+    async with app.run_test(size=NORMAL) as pilot:
+        await app.action_go("watches")
+        await pilot.pause()
+        app.tick()
+        await pilot.pause()
+        assert f"watches · {told}" in shown(app)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -10,31 +10,45 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 
-class ObjectForm(Protocol):
-    """Renders objects of one resource. All results are JSON."""
+class EventForm(Protocol):
+    """Renders the events of a WATCH."""
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        """One line of a WATCH; encoded once for all watchers that want the same form.
+
+        UnfitEventError where the form cannot hold it: the stream ends there.
+        """
+        ...
+
+
+class UnfitEventError(Exception):
+    """An event that the negotiated form has no room for."""
+
+
+class ObjectForm(EventForm, Protocol):
+    """Renders objects of one resource: as JSON, or as protobuf messages."""
 
     def whole(self, obj: StoredObject) -> bytes:
         """One object by itself (GET)."""
+        ...
+
+    def of_document(self, document: bytes) -> bytes:
+        """One object that stands only in its JSON: a dry run, what a deletion left behind."""
         ...
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         """A List up to its first item."""
         ...
 
-    def item(self, obj: StoredObject) -> Sequence[bytes]:
-        """One item of a List, in pieces to be joined."""
+    def list_tail(self, metadata: dict[str, Any]) -> bytes:
+        """What follows its last item."""
         ...
 
-    def event(self, event: OutEvent, *, first: bool) -> bytes:
-        """One line of a WATCH; encoded once for all watchers that want the same form."""
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        """One item of a List, in pieces to be joined."""
         ...
 
 
 def event_line(event_type: str, document: bytes) -> bytes:
     """`{"type":…,"object":…}` and a newline."""
     return b'{"type":"%b","object":%b}\n' % (event_type.encode(), document)
-
-
-def form_key(*parts: Hashable) -> Hashable:
-    """Names a form among the shared encodings of an event."""
-    return parts

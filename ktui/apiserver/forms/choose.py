@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ktui.apiserver.forms.base import ObjectForm
+from ktui.apiserver.forms.base import EventForm, ObjectForm
 from ktui.apiserver.forms.message import Message, PartialMessage
-from ktui.apiserver.forms.partial import Partial
+from ktui.apiserver.forms.partial import KIND, LIST_KIND, Partial, PartialList
 from ktui.apiserver.forms.plain import Converted, Plain
 from ktui.apiserver.forms.table import Table, check_include
 from ktui.apiserver.negotiation import PROTOBUF, Form
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.kube.versions import Behaviour
 
 if TYPE_CHECKING:
     from ktui.apiserver.ports import Codec
 
+_PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "apiserverinternal"}
 
-def object_form(
-    form: Form, resource: Resource, behaviour: Behaviour, codec: Codec, *, include: str, of_list: bool
-) -> ObjectForm:
+
+def object_form(form: Form, resource: Resource, codec: Codec, *, include: str, of_list: bool) -> ObjectForm:
     """How to render; StatusError 406 where the form does not fit, 400 for an unknown `include`."""
     protobuf = form.media_type == PROTOBUF
     if protobuf and not form.target:
@@ -30,15 +30,34 @@ def object_form(
     if not form.target:
         return plain
     if form.target == "Table":
-        return Table(plain, resource, behaviour, form.meta_api_version, check_include(include))
+        return Table(plain, resource, form.meta_api_version, check_include(include))
     if of_list != form.target.endswith("List"):
-        raise _wrong_shape(form.target, of_list)
-    partial = Partial(plain, form.meta_api_version, resource.id)
+        raise _wrong_shape(form.target, resource, of_list)
+    partial = Partial(plain, form.meta_api_version, resource)
     if protobuf:
         return PartialMessage(resource, codec.messages, partial, form.meta_api_version)
     return partial
 
 
-def _wrong_shape(target: str, of_list: bool) -> StatusError:
+def event_form(form: Form, resource: Resource, codec: Codec, *, include: str) -> EventForm:
+    """How to render a WATCH's events; StatusError 400 for an unknown `include`."""
+    if form.target != LIST_KIND:
+        return object_form(form, resource, codec, include=include, of_list=False)
+    single = replace(form, target=KIND)
+    return PartialList(object_form(single, resource, codec, include=include, of_list=False))
+
+
+def _wrong_shape(target: str, resource: Resource, of_list: bool) -> StatusError:
+    if resource.custom and not of_list:
+        # Unstructured objects can be taken for lists until their items are asked for.
+        return StatusError(500, "", "content is not a list")
     what = "a list" if of_list else "not a list"
-    return StatusError(406, "NotAcceptable", f"you requested {target}, but the requested object is {what}")
+    kind = resource.list_kind if of_list else resource.kind
+    of = "unstructured.UnstructuredList" if resource.custom else f"{_package(resource.group)}.{kind}"
+    why = f"you requested {target}, but the requested object is {what} (*{of})"
+    return StatusError(406, "NotAcceptable", why)
+
+
+def _package(group: str) -> str:
+    """The Go package of a group's internal types."""
+    return _PACKAGES.get(group) or group.partition(".")[0]

@@ -29,13 +29,11 @@ class Message:
         """Names the form among the shared encodings of an event."""
         return ("protobuf", *self._list)
 
-    @property
-    def tail(self) -> bytes:
-        """What follows a List's last item."""
-        return self._messages.list_tail()
-
     def whole(self, obj: StoredObject) -> bytes:
         return self._messages.object(obj.raw, obj.rv, self._api_version, self._kind)
+
+    def of_document(self, document: bytes) -> bytes:
+        return self._messages.document(document)
 
     def whole_head(self, metadata: dict[str, Any], item_bytes: int) -> bytes:
         """A List up to its first item."""
@@ -45,6 +43,9 @@ class Message:
         """The head of an empty List."""
         return self.whole_head(metadata, 0)
 
+    def list_tail(self, metadata: dict[str, Any]) -> bytes:
+        return self._messages.list_tail()
+
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         return (self._messages.item(obj.raw, obj.rv, self._api_version, self._kind),)
 
@@ -52,10 +53,10 @@ class Message:
         return event.encoding(self.key, self._frame)
 
     def _frame(self, event: OutEvent) -> bytes:
-        answer = self._of_document(event) if event.object is None else self.whole(event.object)
+        answer = self._of_event(event) if event.object is None else self.whole(event.object)
         return self._messages.frame(event.type, answer)
 
-    def _of_document(self, event: OutEvent) -> bytes:
+    def _of_event(self, event: OutEvent) -> bytes:
         """A BOOKMARK or an ERROR."""
         return self._messages.document(event.document)
 
@@ -71,9 +72,13 @@ class PartialMessage(Message):
     def whole(self, obj: StoredObject) -> bytes:
         return self._messages.document(self._partial.whole(obj))
 
+    def of_document(self, document: bytes) -> bytes:
+        return self._messages.document(self._partial.of_document(document))
+
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         return (self._messages.partial_item(self._partial.whole(obj)),)
 
-    def _of_document(self, event: OutEvent) -> bytes:
-        document = event.document if event.type == "ERROR" else self._partial.of_document(event.document)
-        return self._messages.document(document)
+    def _of_event(self, event: OutEvent) -> bytes:
+        if event.type == "ERROR":
+            return self._messages.document(event.document)
+        return self.of_document(event.document)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ktui.apiserver.forms.base import ObjectForm, event_line
-from ktui.apiserver.framing import list_head
+from ktui.apiserver.forms.base import EventForm, ObjectForm, UnfitEventError, event_line
+from ktui.apiserver.forms.objectmeta import in_type_order
+from ktui.apiserver.framing import LIST_TAIL, list_head
+from ktui.kube.resources import Resource
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
     from ktui.storage.objects import StoredObject
 
-KIND = "PartialObjectMetadata"
+KIND: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
 LIST_KIND = "PartialObjectMetadataList"
 
 
@@ -33,10 +35,12 @@ def metadata_of(document: bytes) -> bytes:
     return bytes(msgspec.json.decode(document, type=_Object).metadata)
 
 
-def partial(document: bytes, api_version: str, resource_id: str) -> bytes:
+def partial(document: bytes, api_version: str, resource: Resource) -> bytes:
     """PartialObjectMetadata of an object's JSON; `api_version` is meta.k8s.io's."""
     metadata = metadata_of(document)
-    if annotation := INTERNAL_ANNOTATIONS.get(resource_id):
+    if resource.custom:
+        metadata = in_type_order(metadata)
+    if annotation := INTERNAL_ANNOTATIONS.get(resource.id):
         metadata = _without_annotation(metadata, annotation)
     return b'{"kind":"PartialObjectMetadata","apiVersion":"%b","metadata":%b}' % (
         api_version.encode(),
@@ -56,16 +60,23 @@ def _without_annotation(metadata: bytes, name: str) -> bytes:
 class Partial:
     """Wraps the plain form, whose JSON holds the metadata."""
 
-    def __init__(self, plain: ObjectForm, api_version: str, resource_id: str) -> None:
+    def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
         self._plain = plain
         self._api_version = api_version
-        self._resource_id = resource_id
+        self._resource = resource
 
     def whole(self, obj: StoredObject) -> bytes:
-        return partial(self._plain.whole(obj), self._api_version, self._resource_id)
+        return partial(self._plain.whole(obj), self._api_version, self._resource)
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return list_head(LIST_KIND, self._api_version, metadata)
+
+    def empty_list(self, metadata: dict[str, Any]) -> bytes:
+        """A List without items: upstream's has a nil slice of them."""
+        return self.list_head(metadata).removesuffix(b"[") + b"null}\n"
+
+    def list_tail(self, metadata: dict[str, Any]) -> bytes:
+        return LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         return (self.whole(obj),)
@@ -76,9 +87,25 @@ class Partial:
         return event.encoding((KIND, self._api_version), self._line)
 
     def of_document(self, document: bytes) -> bytes:
-        """The metadata of a bookmark."""
-        return partial(document, self._api_version, self._resource_id)
+        """The metadata of an object that is not stored, or of a bookmark."""
+        return partial(document, self._api_version, self._resource)
 
     def _line(self, event: OutEvent) -> bytes:
         document = event.document if event.object is None else self._plain.whole(event.object)
-        return event_line(event.type, partial(document, self._api_version, self._resource_id))
+        return event_line(event.type, partial(document, self._api_version, self._resource))
+
+
+class PartialList:
+    """A WATCH asked for as a list: no event's object is one.
+
+    As upstream, which has answered 200 by the time it knows: the first event ends the
+    stream unsent. An error is never turned into anything else, so it is sent.
+    """
+
+    def __init__(self, single: EventForm) -> None:
+        self._single = single
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        if event.type != "ERROR":
+            raise UnfitEventError(event.type)
+        return self._single.event(event, first=first)

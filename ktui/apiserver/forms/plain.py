@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.forms.base import event_line
-from ktui.apiserver.framing import list_head
+from ktui.apiserver.framing import LIST_TAIL, custom_list_head, custom_list_tail, list_head
 from ktui.kube.resources import Resource
 from ktui.telemetry.meter import decoding
 
@@ -25,8 +25,16 @@ class Plain:
     def whole(self, obj: StoredObject) -> bytes:
         return obj.full_json()
 
+    def of_document(self, document: bytes) -> bytes:
+        return document
+
     def list_head(self, metadata: dict[str, Any]) -> bytes:
+        if self._resource.custom:
+            return custom_list_head(self._resource.api_version)
         return list_head(self._resource.list_kind, self._resource.api_version, metadata)
+
+    def list_tail(self, metadata: dict[str, Any]) -> bytes:
+        return custom_list_tail(self._resource.list_kind, metadata) if self._resource.custom else LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         return obj.item_pieces()

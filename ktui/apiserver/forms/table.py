@@ -7,14 +7,13 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec.json
-
 from ktui.apiserver.forms.base import ObjectForm, event_line
 from ktui.apiserver.forms.partial import partial
+from ktui.apiserver.framing import LIST_TAIL
+from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
 from ktui.kube.tables import table_columns, table_row_cells, table_row_conditions
-from ktui.kube.versions import Behaviour
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
@@ -40,29 +39,34 @@ class Table:
         self,
         plain: ObjectForm,
         resource: Resource,
-        behaviour: Behaviour,
         api_version: str,
         include: str,
         now: Callable[[], datetime.datetime] | None = None,
     ) -> None:
         self._plain = plain
         self._resource = resource
-        self._behaviour = behaviour
         self._api_version = api_version
         self._include = include
         self._now = now or (lambda: datetime.datetime.now(datetime.UTC))
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
-        return self._head(metadata, table_columns(self._resource, self._behaviour))
+        return self._head(metadata, table_columns(self._resource))
+
+    def list_tail(self, metadata: dict[str, Any]) -> bytes:
+        return LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         return (self._row(self._plain.whole(obj)),)
 
     def whole(self, obj: StoredObject) -> bytes:
-        return b"%b%b]}" % (
-            self.list_head({"resourceVersion": str(obj.rv)}),
-            self._row(self._plain.whole(obj)),
-        )
+        return self._one(self._plain.whole(obj), str(obj.rv))
+
+    def of_document(self, document: bytes) -> bytes:
+        metadata = json.loads(document).get("metadata") or {}
+        return self._one(document, metadata.get("resourceVersion", ""))
+
+    def _one(self, document: bytes, rv: str) -> bytes:
+        return b"%b%b]}" % (self.list_head({"resourceVersion": rv} if rv else {}), self._row(document))
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         if event.type == "ERROR":
@@ -73,7 +77,7 @@ class Table:
     def _line(self, event: OutEvent, first: bool) -> bytes:
         document = event.document if event.object is None else self._plain.whole(event.object)
         # Only the first event of a watch names the columns.
-        columns = table_columns(self._resource, self._behaviour) if first else None
+        columns = table_columns(self._resource) if first else None
         head = self._head({"resourceVersion": str(event.rv)}, columns)
         return event_line(event.type, b"%b%b]}" % (head, self._row(document)))
 
@@ -84,17 +88,17 @@ class Table:
             "metadata": metadata,
             "columnDefinitions": columns,
         }
-        return msgspec.json.encode(head)[:-1] + b',"rows":['
+        return to_json(head)[:-1] + b',"rows":['
 
     def _row(self, document: bytes) -> bytes:
         # The standard library's decoder: integers of any size stay what they are.
         obj = json.loads(document)
-        cells = msgspec.json.encode(table_row_cells(self._resource, obj, self._now()))
+        cells = to_json(table_row_cells(self._resource, obj, self._now()))
         conditions = table_row_conditions(self._resource, obj)
-        extra = b',"conditions":%b' % msgspec.json.encode(conditions) if conditions else b""
+        extra = b',"conditions":%b' % to_json(conditions) if conditions else b""
         return b'{"cells":%b%b,"object":%b}' % (cells, extra, self._object(document))
 
     def _object(self, document: bytes) -> bytes:
         if self._include == "Object":
             return document
-        return b"null" if self._include == "None" else partial(document, self._api_version, self._resource.id)
+        return b"null" if self._include == "None" else partial(document, self._api_version, self._resource)

@@ -20,9 +20,28 @@ class Clause:
 
 
 def parse_accept(header: str) -> list[Clause]:
-    """Clauses, best first: by quality, then the more specific; equal ones keep their order (goautoneg)."""
-    clauses = [clause for part in header.split(",") if (clause := _parse_clause(part)) is not None]
-    return sorted(clauses, key=lambda c: (-c.quality, c.type == "*", c.subtype == "*"))
+    """Clauses, best first: by quality, then the more specific; equal ones keep their order.
+
+    As goautoneg sorts them, whose order is none for clauses that differ in both:
+    `application/yaml;q=0.1` after `*/*` goes before it.
+    """
+    clauses: list[Clause] = []
+    for part in header.split(","):
+        if (clause := _parse_clause(part)) is None:
+            continue
+        at = len(clauses)
+        while at and _before(clause, clauses[at - 1]):
+            at -= 1
+        clauses.insert(at, clause)
+    return clauses
+
+
+def _before(one: Clause, other: Clause) -> bool:
+    return (
+        one.quality > other.quality
+        or (one.type != "*" and other.type == "*")
+        or (one.subtype != "*" and other.subtype == "*")
+    )
 
 
 def mime_types(header: str) -> list[str]:
@@ -33,18 +52,19 @@ def mime_types(header: str) -> list[str]:
 def _parse_clause(part: str) -> Clause | None:
     head, *rest = part.split(";")
     type_, slash, subtype = head.strip().partition("/")
+    type_, subtype = type_.strip(), subtype.strip()
     if not slash and type_ == "*":
         subtype = "*"
-    elif not slash or not type_ or not subtype:
+    elif not type_ or not subtype or "/" in subtype:
         return None
     quality = 1.0
     parameters: dict[str, str] = {}
     for item in rest:
-        name, _, value = item.partition("=")
-        name, value = name.strip(), value.strip().strip('"')
-        if name == "q":
+        name, given, value = item.partition("=")
+        name, value = name.strip(), value.strip()
+        if given and name == "q":
             quality = _quality(value)
-        elif name:
+        elif given:
             parameters[name] = value
     return Clause(type_, subtype, quality, parameters)
 
@@ -53,4 +73,4 @@ def _quality(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return 1.0
+        return 0.0

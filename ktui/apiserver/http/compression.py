@@ -6,7 +6,7 @@ import asyncio
 import zlib
 
 from ktui.apiserver.http.response import Response
-from ktui.telemetry.busy import in_thread
+from ktui.telemetry.cpu import in_thread
 
 # kube-apiserver: defaultGzipThresholdBytes and defaultGzipContentEncodingLevel.
 THRESHOLD_BYTES = 128 * 1024
@@ -15,8 +15,8 @@ GZIP_WINDOW = 31
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether the header names gzip (its quality is not looked at, as upstream)."""
-    return any(part.split(";")[0].strip() == "gzip" for part in accept_encoding.split(","))
+    """Whether the header names gzip: as upstream nothing but the bare name, no `gzip;q=0.5`."""
+    return any(part.strip() == "gzip" for part in accept_encoding.split(","))
 
 
 class Body:
@@ -33,6 +33,11 @@ class Body:
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._deflater: zlib._Compress | None = None
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes that wait here until it is known whether they are to be compressed."""
+        return self._held_bytes
 
     async def write(self, piece: bytes) -> None:
         if self._deflater is not None:
@@ -59,7 +64,7 @@ class Body:
         self._deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP_WINDOW)
         headers = [("content-encoding", "gzip"), ("vary", "Accept-Encoding")]
         await self._response.start(200, self._content_type, headers)
-        held, self._held = b"".join(self._held), []
+        held, self._held, self._held_bytes = b"".join(self._held), [], 0
         await self._deflate(held)
 
     async def _deflate(self, piece: bytes) -> None:

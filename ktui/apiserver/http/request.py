@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from urllib.parse import parse_qs
 
 from ktui.apiserver.http.asgi import Receive, Scope
 
 # kube-apiserver: MaxRequestBodyBytes.
 MAX_BODY_BYTES = 3 * 1024 * 1024
+# strconv.ParseBool
+TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
 
 class BodyTooLarge(Exception):
@@ -22,13 +25,14 @@ class ClientGone(Exception):
 class Request:
     """Method, decoded path, raw query, lower-case header names, and the body on demand."""
 
-    __slots__ = ("_receive", "headers", "method", "path", "query")
+    __slots__ = ("_receive", "headers", "method", "path", "peer", "query")
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query: str = scope.get("query_string", b"").decode("latin-1")
         self.headers: dict[str, str] = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        self.peer = _address(scope.get("client"))
         self._receive = receive
 
     @property
@@ -51,9 +55,9 @@ class Request:
 
     @property
     def wants_pretty(self) -> bool:
-        """`?pretty`, or else a browser or a tool of the command line."""
-        if self.parameter("pretty"):
-            return self.flag("pretty")
+        """`?pretty` as Go reads a boolean, or else a browser or a tool of the command line."""
+        if pretty := self.parameter("pretty"):
+            return pretty in TRUE
         return self.user_agent.startswith(("curl", "Wget", "Mozilla/5.0"))
 
     def parameter(self, name: str, default: str = "") -> str:
@@ -90,3 +94,8 @@ class Request:
     async def _until_disconnected(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+
+def _address(client: Sequence[object] | None) -> str:
+    """`10.0.0.7:53412`; "" where the server does not tell."""
+    return f"{client[0]}:{client[1]}" if client else ""

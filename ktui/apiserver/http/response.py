@@ -10,12 +10,16 @@ Headers = list[tuple[str, str]]
 
 
 class Response:
-    """Head, then body pieces, then the end. Knows what has gone out."""
+    """Head, then body pieces, then the end. Knows what has gone out.
 
-    __slots__ = ("_headers", "_send", "ended", "sent_bytes", "status")
+    `bodyless`: the answer of a HEAD, whose body stays here.
+    """
 
-    def __init__(self, send: Send) -> None:
+    __slots__ = ("_headers", "_send", "bodyless", "ended", "sent_bytes", "status")
+
+    def __init__(self, send: Send, *, bodyless: bool = False) -> None:
         self._send = send
+        self.bodyless = bodyless
         self._headers: Headers = []
         self.status = 0
         self.sent_bytes = 0
@@ -48,11 +52,15 @@ class Response:
 
     async def write(self, piece: bytes) -> None:
         """Returns when the transport has taken the piece (back-pressure)."""
+        if self.bodyless:
+            return
         self.sent_bytes += len(piece)
         await self._send({"type": "http.response.body", "body": piece, "more_body": True})
 
     async def end(self, piece: bytes = b"") -> None:
         self.ended = True
+        if self.bodyless:
+            piece = b""
         self.sent_bytes += len(piece)
         await self._send({"type": "http.response.body", "body": piece, "more_body": False})
 

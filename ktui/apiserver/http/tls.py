@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import fcntl
 import ipaddress
 import os
 from collections.abc import Sequence
@@ -33,6 +34,23 @@ def ensure_certificate(directory: Path, host: str) -> TlsFiles:
     names = list(dict.fromkeys([host, *ALWAYS]))
     if not _usable(files, names, _now()):
         _write(files, *_make(names, _now()))
+    return files
+
+
+def lend_certificate(kept: Path, own: Path, host: str) -> TlsFiles:
+    """A copy, in the directory `own`, of the certificate for `host` that is kept in `kept`.
+
+    So a server that comes back is trusted by those that trusted it before; and one that
+    serves meanwhile keeps what it was lent when another renews what is kept.
+    """
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (kept / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = ensure_certificate(kept, host)
+        certificate, key = found.cert.read_bytes(), found.key.read_bytes()
+    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files = TlsFiles(own / found.cert.name, own / found.key.name)
+    _write(files, certificate, key)
     return files
 
 

@@ -24,6 +24,10 @@ class Counter:
         self.help = help_text
         self._values: dict[Labels, float] = {}
 
+    def renamed(self, name: str) -> Reading:
+        """The same values under the name of another version."""
+        return Reading(name, self.help, lambda: self._values.items(), self.kind)
+
     def add(self, amount: float = 1, labels: Labels = ()) -> None:
         self._values[labels] = self._values.get(labels, 0) + amount
 
@@ -68,6 +72,12 @@ class Histogram:
         self.help = help_text
         self._bounds = tuple(bounds)
         self._values: dict[Labels, tuple[list[int], list[float]]] = {}
+
+    def renamed(self, name: str) -> Histogram:
+        """The same observations under the name of another version."""
+        other = Histogram(name, self.help, self._bounds)
+        other._values = self._values
+        return other
 
     def observe(self, value: float, labels: Labels = ()) -> None:
         counts, total = self._values.setdefault(labels, ([0] * (len(self._bounds) + 1), [0.0]))

@@ -1,4 +1,4 @@
-"""Metrics of API requests: apiserver_request_* and what LISTs read from cache and etcd."""
+"""Metrics of API requests: apiserver_request_* and how long reads waited for a cache."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ktui.apiserver.call import Call
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, Labels, Metric
 from ktui.apiserver.metrics.labels import resource_labels
+from ktui.apiserver.metrics.lists import ListMetrics
 from ktui.kube.resources import Resource
 from ktui.kube.routing.model import Decision
 
@@ -15,8 +16,13 @@ DURATION_BOUNDS = (
 )  # fmt: skip
 SIZE_BOUNDS = tuple(10.0**power for power in range(3, 10))
 COMPONENT = ("component", "apiserver")
+APPLY = "application/apply-patch+yaml"
 WAIT_BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
-LISTS_SINCE, READ_WAIT_SINCE, CONSISTENT_READS_SINCE = 23, 30, 31
+READ_WAIT_SINCE, CONSISTENT_READS_SINCE = 30, 31
+# The duration without what others are to blame for: first called an SLO, then an SLI.
+OBJECTIVE_SINCE, INDICATOR_SINCE = 23, 26
+# Up to 1.22 kube-apiserver called it a gauge.
+LONGRUNNING_SINCE = 23
 # Reads that wait until the cache has seen a resourceVersion.
 FRESH = ("linearizable", "at_least_rv", "exact_rv")
 
@@ -32,7 +38,12 @@ class RequestMetrics:
         self.sizes = Histogram("apiserver_response_sizes", "Bytes of answers.", SIZE_BOUNDS)
         self.inflight = Gauge("apiserver_current_inflight_requests", "Requests being served now.")
         self.longrunning = Gauge("apiserver_longrunning_requests", "Watches being served now.")
-        self.lists = {route: _ListCounters(route) for route in ("storage", "cache")}
+        self.longrunning_gauge = self.longrunning.renamed("apiserver_longrunning_gauge")
+        self.indicator = Histogram(
+            "apiserver_request_sli_duration_seconds", "Time that the server itself took.", DURATION_BOUNDS
+        )
+        self.objective = self.indicator.renamed("apiserver_request_slo_duration_seconds")
+        self.lists = ListMetrics()
         self.consistent_reads = Counter(
             "apiserver_watch_cache_consistent_read_total", "Consistent reads tried from the watch cache."
         )
@@ -42,10 +53,11 @@ class RequestMetrics:
 
     def metrics(self, minor: int) -> Iterator[Metric]:
         """Those that kube-apiserver 1.`minor` has."""
-        yield from (self.total, self.duration, self.sizes, self.inflight, self.longrunning)
-        if minor >= LISTS_SINCE:
-            for counters in self.lists.values():
-                yield from counters.metrics()
+        yield from (self.total, self.duration, self.sizes, self.inflight)
+        yield self.longrunning if minor >= LONGRUNNING_SINCE else self.longrunning_gauge
+        if minor >= OBJECTIVE_SINCE:
+            yield self.indicator if minor >= INDICATOR_SINCE else self.objective
+        yield from self.lists.metrics(minor)
         if minor >= READ_WAIT_SINCE:
             yield self.read_wait
         if minor >= CONSISTENT_READS_SINCE:
@@ -58,8 +70,10 @@ class RequestMetrics:
         self._in_service(call, -1)
         self.total.add(1, (*_request_labels(call), ("code", str(call.response.status))))
         if call.verb != "WATCH":
+            bare = _request_labels(call, dry_run=False)
             self.duration.observe(call.elapsed_ms() / 1000.0, _request_labels(call))
-            self.sizes.observe(call.response.sent_bytes, _request_labels(call, dry_run=False))
+            self.indicator.observe(call.elapsed_ms() / 1000.0, bare)
+            self.sizes.observe(call.response.sent_bytes, bare)
         if call.resource is None or call.decision is None:
             return
         if call.decision.consistency in FRESH and call.route.startswith("cache"):
@@ -76,59 +90,18 @@ class RequestMetrics:
         self.inflight.add(step, (("request_kind", "mutating" if mutating else "readOnly"),))
 
     def _list_ended(self, call: Call, resource: Resource, decision: Decision) -> None:
-        meter, behaviour = call.meter, call.behaviour
-        named = resource_labels(resource, behaviour)
+        self.lists.ended(call, resource)
+        named = resource_labels(resource, call.behaviour)
         fell_back = call.route == "cache,etcd"
-        if call.route in ("cache", "cache_snapshot"):
-            prefixed = resource_labels(resource, behaviour, "resource_prefix")
-            self.lists["cache"].add(prefixed, meter.fetched, None, meter.returned, _index(call, resource))
-            if meter.etcd_gets:  # the probe is a list of one key that is not there
-                self.lists["storage"].add(named, 0, 0, 0)
-        elif call.route in ("etcd", "cache,etcd"):
-            self.lists["storage"].add(named, meter.fetched, meter.evaluated, meter.returned)
         if decision.consistency == "linearizable" and call.route != "etcd":
             outcome = (("success", "true"), ("fallback", "true" if fell_back else "false"))
             self.consistent_reads.add(1, (*named, *outcome))
 
 
-def _index(call: Call, resource: Resource) -> Labels:
-    """The index that kube-apiserver takes for a LIST from its cache: only pods have any."""
-    name = ""
-    if resource.id == "pods":
-        if "spec.nodeName" in call.request.parameter("fieldSelector"):
-            name = "f:spec.nodeName"
-        elif call.info.namespace and call.behaviour.storage_namespace_index:
-            name = "f:metadata.namespace"
-    return (("index", name),)
-
-
-class _ListCounters:
-    def __init__(self, route: str) -> None:
-        name = f"apiserver_{route}_list"
-        self.total = Counter(f"{name}_total", f"LISTs served from {route}.")
-        self.fetched = Counter(f"{name}_fetched_objects_total", f"Objects read from {route} for LISTs.")
-        self.evaluated = Counter(f"{name}_evaluated_objects_total", "Objects put to the selectors.")
-        self.returned = Counter(f"{name}_returned_objects_total", "Objects returned.")
-
-    def add(
-        self, labels: Labels, fetched: int, evaluated: int | None, returned: int, index: Labels = ()
-    ) -> None:
-        self.total.add(1, (*labels, *index))
-        self.fetched.add(fetched, (*labels, *index))
-        self.returned.add(returned, labels)
-        if evaluated is not None:
-            self.evaluated.add(evaluated, labels)
-
-    def metrics(self) -> Iterator[Metric]:
-        yield from (self.total, self.fetched, self.returned)
-        if self.total.name.startswith("apiserver_storage"):
-            yield self.evaluated
-
-
 def _request_labels(call: Call, *, dry_run: bool = True) -> Labels:
     resource = call.resource
     named: Labels = (
-        ("verb", call.verb),
+        ("verb", _verb(call)),
         ("group", resource.group if resource else ""),
         ("version", resource.version if resource else ""),
         ("resource", resource.resource if resource else ""),
@@ -136,12 +109,20 @@ def _request_labels(call: Call, *, dry_run: bool = True) -> Labels:
         ("scope", _scope(call)),
         COMPONENT,
     )
-    return (*named, ("dry_run", "")) if dry_run else named
+    if not dry_run:
+        return named
+    return (*named, ("dry_run", ",".join(sorted(set(call.request.parameters().get("dryRun", ()))))))
+
+
+def _verb(call: Call) -> str:
+    """Server-side apply is a verb of its own."""
+    applies = call.verb == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY)
+    return "APPLY" if applies else call.verb
 
 
 def _scope(call: Call) -> str:
     if call.resource is None:
         return ""
-    if call.info.name:
+    if call.info.name or call.verb == "POST":
         return "resource"
     return "namespace" if call.info.namespace else "cluster"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from ktui.apiserver.http.yamltext import read_yaml
-from ktui.kube.golang.quoting import quote
+from ktui.apiserver.objects.kinds import Knows, kind_fault, wrong_custom_kind
+from ktui.kube.golang import jsonscan
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bad_request, unsupported_media_type
+from ktui.kube.status import SERVED_MEDIA_TYPES, StatusError, bad_request, unsupported_media_type
 
 Obj = dict[str, Any]
 
@@ -21,7 +23,13 @@ SUMMARY_BYTES = 30
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\0"
+NO_KIND = "couldn't get version/kind; json parse error: "
+KIND_STRUCT = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+NO_MESSAGE = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 DecodeProtobuf = Callable[[bytes], bytes]
 
 
@@ -31,11 +39,16 @@ def media_type(content_type: str) -> str:
 
 
 def decode_object(
-    body: bytes, content_type: str, resource: Resource, from_protobuf: DecodeProtobuf | None = None
+    body: bytes,
+    content_type: str,
+    resource: Resource,
+    knows: Knows,
+    from_protobuf: DecodeProtobuf | None = None,
 ) -> Obj:
     """An object of `resource` from a body; StatusError 400 or 415.
 
-    `from_protobuf` turns an enveloped message into JSON, ValueError if it cannot.
+    `knows` tells whether an apiVersion has a kind, `from_protobuf` turns an enveloped message into
+    JSON, ValueError if it cannot.
     """
     sent = media_type(content_type)
     if sent == PROTOBUF and from_protobuf is not None and not resource.custom:
@@ -43,23 +56,55 @@ def decode_object(
     elif sent and sent not in JSON_TYPES:
         raise unsupported_media_type()
     try:
-        obj = read_yaml(body) if sent == "application/yaml" else parse_json(body)
+        obj = _document(body, sent)
     except ValueError as error:
-        raise _unrecognized(resource, f"couldn't get version/kind; json parse error: {error}", body) from None
-    if not isinstance(obj, dict):
-        fault = (
-            f"json: cannot unmarshal {json_type(obj)} into Go value of type struct "
-            '{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-        )
-        raise _unrecognized(resource, f"couldn't get version/kind; json parse error: {fault}", body)
-    _check_kind(obj, resource, body)
+        raise _unrecognized(resource, str(error), body) from None
+    _check_kind(obj, resource, body, knows)
     return obj
 
 
+def _document(body: bytes, sent: str) -> Obj:
+    """The JSON object that a body of JSON or YAML holds, null being an empty one; ValueError as Go says it.
+
+    Upstream looks for the kind first: nothing but an object can have one, nor can it be a number.
+    """
+    if sent == "application/yaml":
+        document = read_yaml(body)
+    else:
+        try:
+            document = parse_json(body)
+        except ValueError as error:
+            raise ValueError(f"{NO_KIND}{error}") from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise _no_kind(document, f"value of type {KIND_STRUCT}")
+    for name in ("apiVersion", "kind"):
+        if not isinstance(document.get(name) or "", str):
+            raise _no_kind(document[name], f"struct field .{name} of type string")
+    if str(document.get("apiVersion") or "").count("/") > 1:
+        raise ValueError(f"unexpected GroupVersion string: {document['apiVersion']}")
+    return document
+
+
+def _no_kind(value: Any, where: str) -> ValueError:
+    return ValueError(f"{NO_KIND}json: cannot unmarshal {json_type(value)} into Go {where}")
+
+
+def decode_document(body: bytes, content_type: str, from_protobuf: DecodeProtobuf) -> Obj:
+    """The JSON object that any body holds; StatusError 400 or 415."""
+    sent = media_type(content_type)
+    if sent and sent not in SERVED_MEDIA_TYPES:
+        raise unsupported_media_type()
+    try:
+        if sent == PROTOBUF:
+            body = from_protobuf(body)
+        return _document(body, sent)
+    except ValueError as error:
+        raise bad_request(str(error)) from None
+
+
 def _from_protobuf(body: bytes, resource: Resource, decode: DecodeProtobuf) -> bytes:
-    if not body.startswith(MAGIC):
-        why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
-        raise _unrecognized(resource, why, body)
     try:
         return decode(body)
     except ValueError as error:
@@ -67,18 +112,26 @@ def _from_protobuf(body: bytes, resource: Resource, decode: DecodeProtobuf) -> b
 
 
 def parse_json(body: bytes) -> Any:
-    """The document; ValueError says what is wrong in Go's words where they are simple."""
+    """The document; ValueError says what is wrong in Go's words. What is no UTF-8 is replaced, as in Go."""
+    text = body.decode("utf-8", "replace")
     try:
-        return json.loads(body)
-    except json.JSONDecodeError as error:
-        rest = error.doc[error.pos :].strip()
-        if not rest or error.msg.startswith("Unterminated string"):
-            raise ValueError("unexpected end of JSON input") from None
-        raise ValueError(f"invalid character {_go_char(rest[0])} {_where(error.msg)}") from None
-    except UnicodeDecodeError:
-        raise ValueError("invalid UTF-8 in JSON input") from None
+        document = json.loads(text, parse_constant=_no_constant)
+        return _without_surrogates(document) if _SURROGATE.search(text) else document
     except RecursionError:
         raise ValueError("exceeded max depth") from None
+    except ValueError:
+        jsonscan.check(body)
+        raise
+
+
+def _without_surrogates(document: Any) -> Any:
+    """Halves of pairs that stand alone become U+FFFD."""
+    text = json.dumps(document, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"JSON has no {name}")
 
 
 def duplicate_fields(body: bytes) -> list[str]:
@@ -130,32 +183,24 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-def _check_kind(obj: Obj, resource: Resource, body: bytes) -> None:
+def _check_kind(obj: Obj, resource: Resource, body: bytes, knows: Knows) -> None:
     kind, api_version = obj.get("kind"), obj.get("apiVersion")
     if resource.custom:
-        for member, name in ((kind, "Kind"), (api_version, "apiVersion")):
-            if not member:
-                raise _unrecognized(resource, f"Object '{name}' is missing in '{_text(body)}'", body)
+        if not kind:
+            raise _unrecognized(resource, f"Object 'Kind' is missing in '{_text(body)}'", body)
+        obj.setdefault("apiVersion", "")
     kind = obj.setdefault("kind", resource.kind)
     api_version = obj.setdefault("apiVersion", resource.api_version)
-    if api_version == resource.api_version and kind == resource.kind:
-        return
+    if fault := kind_fault(obj, resource, knows):
+        version = str(api_version).rpartition("/")[2]
+        raise bad_request(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {fault}')
     if api_version != resource.api_version:
-        why = (
-            f'no kind "{kind}" is registered for version "{api_version}" in scheme '
-            '"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"'
+        raise bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({resource.api_version})"
         )
-        if resource.custom:
-            why = (
-                f"the API version in the data ({api_version}) does not match the expected API version "
-                f"({resource.api_version})"
-            )
-            raise bad_request(why)
-        kind = resource.kind
-    else:
-        internal = resource.group.partition(".")[0] or "core"
-        why = f"converting ({resource.version}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
-    raise bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {why}')
+    if wrong := wrong_custom_kind(obj, resource):
+        raise wrong
 
 
 def _unrecognized(resource: Resource, why: str, body: bytes) -> StatusError:
@@ -175,19 +220,3 @@ def summary(body: bytes) -> str:
 
 def _text(body: bytes) -> str:
     return body.decode("utf-8", "replace")
-
-
-def _go_char(char: str) -> str:
-    return "'\\''" if char == "'" else f"'{quote(char)[1:-1]}'"
-
-
-def _where(message: str) -> str:
-    if "property name" in message:
-        return "looking for beginning of object key string"
-    if "delimiter" in message and ":" in message:
-        return "after object key"
-    if "delimiter" in message:
-        return "after object key:value pair"
-    if message.startswith("Extra data"):
-        return "after top-level value"
-    return "looking for beginning of value"

@@ -7,11 +7,31 @@ import re
 from typing import Any
 
 from ktui.apiserver.objects.body import json_type
-from ktui.apiserver.objects.schema import Schema
+from ktui.apiserver.objects.uniqueness import duplicates
 from ktui.kube.fielderrors import FieldError, required
 from ktui.kube.golang.quoting import quote
+from ktui.kube.resources import Resource
+from ktui.kube.structural.schema import ANYTHING, Schema
 
+_INT64 = 1 << 63
 TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "bool"}
+
+
+def custom_errors(obj: dict[str, Any], resource: Resource, subresource: str = "") -> list[FieldError]:
+    """What the schema forbids of a custom resource; through its status, of that alone.
+
+    Upstream takes a status apart as if it were the whole object, and says so.
+    """
+    schema = resource.schemas.get(resource.version, ANYTHING)
+    found = [*validate(obj, schema), *duplicates(obj, schema)]
+    if subresource != "status":
+        return found
+    return [_alone(error) for error in found if f"{error.field}.".startswith(("status.", "status["))]
+
+
+def _alone(error: FieldError) -> FieldError:
+    path, rest = error.field, error.field.removeprefix("status").removeprefix(".")
+    return FieldError(path, error.reason, error.message.replace(f": {path} in body", f": {rest} in body", 1))
 
 
 def validate(value: Any, schema: Schema, path: str = "") -> list[FieldError]:
@@ -20,7 +40,7 @@ def validate(value: Any, schema: Schema, path: str = "") -> list[FieldError]:
         return []
     wanted = schema.get("type")
     if wanted and not schema.get("x-kubernetes-int-or-string") and not _is_a(value, wanted):
-        return [_wrong_type(path, wanted, value)]
+        return [*_wrong_type(path, wanted, value), *_enum_errors(value, schema, path)]
     errors = _value_errors(value, schema, path)
     if isinstance(value, dict):
         errors += _member_errors(value, schema, path)
@@ -42,12 +62,16 @@ def _member_errors(value: dict[str, Any], schema: Schema, path: str) -> list[Fie
     return errors
 
 
+def _enum_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
+    if "enum" not in schema or value in schema["enum"]:
+        return []
+    choices = ", ".join(map(_shown, schema["enum"]))
+    message = f"Unsupported value: {_shown(value)}: supported values: {choices}"
+    return [FieldError(path, "FieldValueNotSupported", message)]
+
+
 def _value_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if "enum" in schema and value not in schema["enum"]:
-        choices = ", ".join(map(_shown, schema["enum"]))
-        message = f"Unsupported value: {_shown(value)}: supported values: {choices}"
-        errors.append(FieldError(path, "FieldValueNotSupported", message))
+    errors = _enum_errors(value, schema, path)
     for rule, broken, words in _RULES:
         if rule in schema and broken(value, schema[rule]):
             text = words.format(schema[rule])
@@ -58,18 +82,24 @@ def _value_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
 
 def _is_a(value: Any, wanted: str) -> bool:
     if wanted == "integer":
-        return isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and value == int(value) and -_INT64 <= value < _INT64
     if wanted == "number":
         return isinstance(value, int | float) and not isinstance(value, bool)
     return json_type(value) == TYPES.get(wanted, wanted)
 
 
-def _wrong_type(path: str, wanted: str, value: Any) -> FieldError:
-    found = {"bool": "boolean", "number": "integer" if isinstance(value, int) else "number"}
+def _wrong_type(path: str, wanted: str, value: Any) -> list[FieldError]:
+    found = {"bool": "boolean", "number": "integer" if _is_a(value, "integer") else "number"}
     name = found.get(json_type(value), json_type(value))
     shown = quote(name)
     message = f"Invalid value: {shown}: {path} in body must be of type {wanted}: {shown}"
-    return FieldError(path, "FieldValueTypeInvalid", message)
+    errors = [FieldError(path, "FieldValueTypeInvalid", message)]
+    if wanted == "integer" and name == "number":
+        # Upstream looks at numbers a second time.
+        again = f'Invalid value: "": Checked value must be of type integer (default format) in {path}'
+        errors.append(FieldError("<nil>", "FieldValueInvalid", again))
+    return errors
 
 
 def _join(path: str, name: str) -> str:

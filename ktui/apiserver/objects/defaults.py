@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -158,6 +159,13 @@ def _namespace(obj: Obj) -> None:
 
 def _secret(obj: Obj) -> None:
     obj.setdefault("type", "Opaque")
+    texts = obj.get("stringData")
+    if texts is not None and isinstance(texts, dict) and all(isinstance(t, str) for t in texts.values()):
+        # Only ever written: what is stored and read is data.
+        del obj["stringData"]
+        if texts:
+            encoded = {name: b64encode(text.encode()).decode() for name, text in texts.items()}
+            obj["data"] = {**(obj.get("data") or {}), **encoded}
 
 
 def _event(obj: Obj) -> None:

@@ -77,7 +77,8 @@ def marked(obj: Obj, options: DeleteOptions, now: datetime.datetime | None = Non
         metadata["deletionTimestamp"] = timestamp(now + datetime.timedelta(seconds=grace))
         if metadata.get("generation"):
             metadata["generation"] += 1
-    metadata["deletionGracePeriodSeconds"] = grace
+    if obj.get("kind") != "Namespace":  # it is deleted by code of its own, which knows no grace
+        metadata["deletionGracePeriodSeconds"] = grace
     if finalizers := _finalizers(obj, options):
         metadata["finalizers"] = finalizers
     changed = {**obj, "metadata": metadata}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ktui.apiserver.objects.body import json_type
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request
@@ -26,7 +27,7 @@ def check_metadata(obj: Obj) -> None:
     """Labels and annotations are texts by name, finalizers a list; Unfit otherwise."""
     metadata = obj.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        raise Unfit("metadata: expected an object")
+        raise Unfit(no_metadata(metadata))
     for name in ("labels", "annotations"):
         texts = (metadata or {}).get(name)
         if texts is None:
@@ -35,6 +36,11 @@ def check_metadata(obj: Obj) -> None:
             raise Unfit(f"metadata.{name}: expected texts by name")
     if not isinstance((metadata or {}).get("finalizers") or [], list):
         raise Unfit("metadata.finalizers: expected a list")
+
+
+def no_metadata(value: Any) -> str:
+    """What Go says of a custom resource's metadata that are no object."""
+    return f"json: cannot unmarshal {json_type(value)} into Go value of type v1.ObjectMeta"
 
 
 def refused(resource: Resource, reason: str) -> StatusError:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime
 import random
-import re
 import uuid
 from typing import Any
 
+from ktui.apiserver.objects.metarules import annotation_errors, finalizer_errors, owner_errors
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, required
 from ktui.kube.names import (
     dns_label_faults,
@@ -17,7 +17,7 @@ from ktui.kube.names import (
     subdomain_faults,
 )
 from ktui.kube.resources import Resource
-from ktui.kube.status import bad_request, bare_error
+from ktui.kube.status import bare_error, other_namespace
 
 Obj = dict[str, Any]
 
@@ -72,18 +72,21 @@ def counts_generations(obj: Obj, resource: Resource) -> bool:
     return resource.custom or obj.get("kind") in COUNTS_GENERATIONS
 
 
+def _is_revision(text: Any) -> bool:
+    """Whether it is a number other than 0; what is no number is nothing to a create."""
+    return isinstance(text, str) and text.isascii() and text.isdigit() and int(text) > 0
+
+
 def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
     """Name, namespace, uid, creationTimestamp and generation of an object to be created.
 
     StatusError 400 for another namespace than the path's, 500 for a resourceVersion.
     """
     metadata = metadata_of(obj)
-    if metadata.get("resourceVersion") not in (None, "", "0"):
+    if _is_revision(metadata.get("resourceVersion")):
         raise bare_error("resourceVersion should not be set on objects to be created")
-    if metadata.get("namespace", "") not in ("", namespace):
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+    if namespace and (metadata.get("namespace") or namespace) != namespace:
+        raise other_namespace()
     metadata.pop("resourceVersion", None)
     metadata.pop("namespace", None)
     if namespace:
@@ -109,34 +112,45 @@ _NAME_RULES = {
     "services": dns_label_faults,
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
-_QUALIFIED_FINALIZER = re.compile(r"[^/]+/[^/]+")
-STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
+
+# Kinds whose rules for an update go over the whole object once more, as for a new one.
+LOOKED_AT_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
 
 
-# An update's labels are looked at by the generic strategy, as changed metadata, and by the kind's own rules.
-LABEL_CHECKS_OF_UPDATE, LABEL_CHECKS_OF_CUSTOM_UPDATE = 3, 2
+def validate_metadata(
+    obj: Obj,
+    resource: Resource,
+    values: list[FieldError] | None = None,
+    change: list[FieldError] | None = None,
+    subresource: str = "",
+) -> None:
+    """Names, labels, annotations, owners and finalizers; StatusError 422 with every cause.
 
-
-def validate_metadata(obj: Obj, resource: Resource, label_checks: int = 1) -> None:
-    """Names, labels, annotations and finalizers; StatusError 422 with every cause.
-
-    Each of `label_checks` finds what is wrong with labels, and has a cause of its own.
+    `values` are the causes found in all else; `change` those of an update, whose metadata the
+    generic strategy and the kind's own rules look at again: each finds what is wrong once more.
     """
     metadata = metadata_of(obj)
-    errors: list[FieldError] = []
+    common = _label_errors(metadata.get("labels") or {})
+    common += annotation_errors(metadata.get("annotations") or {})
+    common += owner_errors(metadata.get("ownerReferences") or [])
     name = str(metadata.get("name") or "")
-    if not name:
-        errors.append(required("metadata.name", "name or generateName is required"))
-    else:
-        rule = _NAME_RULES.get(resource.resource, subdomain_faults)
-        errors += [invalid_value("metadata.name", name, fault) for fault in rule(name)]
-    errors += _label_errors(metadata.get("labels") or {}) * label_checks
-    for at, finalizer in enumerate(metadata.get("finalizers") or []):
-        if finalizer not in STANDARD_FINALIZERS and not _QUALIFIED_FINALIZER.fullmatch(str(finalizer)):
-            why = "name is neither a standard finalizer name nor is it fully qualified"
-            errors.append(invalid_value(f"metadata.finalizers[{at}]", finalizer, why))
+    new = _name_errors(name, resource) + common
+    new += finalizer_errors(list(map(str, metadata.get("finalizers") or [])), resource.custom)
+    errors = list(new)
+    if change is not None:
+        errors += [*change, *common] * 2
+        if resource.id in LOOKED_AT_TWICE and not subresource:
+            errors += new
+    errors += values or []
     if errors:
         raise invalid_object(resource.kind, resource.group, name, errors)
+
+
+def _name_errors(name: str, resource: Resource) -> list[FieldError]:
+    if not name:
+        return [required("metadata.name", "name or generateName is required")]
+    rule = _NAME_RULES.get(resource.resource, subdomain_faults)
+    return [invalid_value("metadata.name", name, fault) for fault in rule(name)]
 
 
 def _label_errors(labels: Obj) -> list[FieldError]:

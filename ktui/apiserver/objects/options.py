@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ktui.apiserver.http.request import Request
-from ktui.apiserver.objects.body import media_type, parse_json
-from ktui.kube.fielderrors import invalid_object, not_supported, too_long
-from ktui.kube.status import bad_request, unsupported_media_type
+from ktui.apiserver.objects.body import DecodeProtobuf, decode_document
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid_object,
+    invalid_value,
+    not_supported,
+    too_long,
+)
+from ktui.kube.golang.numbers import NumError, parse_int
+from ktui.kube.status import bad_request
 
 MAX_MANAGER = 128
 VALIDATIONS = ("", "Ignore", "Strict", "Warn")
@@ -24,19 +33,38 @@ class WriteOptions:
     validation: str = "Warn"
 
 
-def write_options(request: Request, kind: str) -> WriteOptions:
-    """Options of `CreateOptions`, `UpdateOptions` or `PatchOptions` (`kind`); StatusError 422."""
-    dry_run = _dry_run(request.parameters().get("dryRun", []), kind)
+def write_options(request: Request, kind: str, *, applies: bool = False) -> WriteOptions:
+    """Options of `CreateOptions`, `UpdateOptions` or `PatchOptions` (`kind`); StatusError 422.
+
+    `applies`: of a server-side apply, the only patch that may be forced.
+    """
+    dry_run = request.parameters().get("dryRun", [])
     manager = request.parameter("fieldManager")
     errors = []
+    if kind == "PatchOptions" and not applies and "force" in request.parameters():
+        errors.append(forbidden("force", "may not be specified for non-apply patch"))
     if len(manager.encode()) > MAX_MANAGER:
         errors.append(too_long("fieldManager", MAX_MANAGER))
+    errors += _unprintable(manager)
+    errors += _dry_run_errors(dry_run)
     validation = request.parameter("fieldValidation")
     if validation not in VALIDATIONS:
         errors.append(not_supported("fieldValidation", validation, VALIDATIONS))
     if errors:
         raise invalid_object(kind, "meta.k8s.io", "", errors)
-    return WriteOptions(dry_run, manager or manager_of(request.user_agent), validation or "Warn")
+    return WriteOptions(bool(dry_run), manager or manager_of(request.user_agent), validation or "Warn")
+
+
+def _unprintable(manager: str) -> list[FieldError]:
+    """The characters that no manager's name may have, with their place in bytes."""
+    faults = []
+    at = 0
+    for char in manager:
+        if not char.isprintable():
+            detail = f"invalid character U+{ord(char):04X} (at position {at})"
+            faults.append(invalid_value("fieldManager", manager, detail))
+        at += len(char.encode("utf-8", "surrogatepass"))
+    return faults
 
 
 def manager_of(user_agent: str) -> str:
@@ -55,63 +83,72 @@ class DeleteOptions:
     resource_version: str = ""
 
 
-def delete_options(request: Request, body: bytes) -> DeleteOptions:
+Misfit = Callable[[dict[str, Any], str, str], str]
+"""What Go says of a member of a wrong type of an object, by its apiVersion and kind; "" if all fit."""
+
+
+def delete_options(
+    request: Request, body: bytes, from_protobuf: DecodeProtobuf, misfit: Misfit
+) -> DeleteOptions:
     """From the body, or from the query when there is none; StatusError 400, 415, 422."""
-    source: dict[str, Any] = _from_body(request, body) if body.strip() else _from_query(request)
-    policy = source.get("propagationPolicy") or ""
-    if policy and policy not in POLICIES:
-        error = not_supported("propagationPolicy", policy, (*POLICIES, "nil"))
-        raise invalid_object("DeleteOptions", "meta.k8s.io", "", [error])
-    if source.get("orphanDependents") is not None and not policy:
-        policy = "Orphan" if source["orphanDependents"] else "Background"
+    source = _from_body(request, body, from_protobuf, misfit) if body else _from_query(request)
+    policy, orphan, dry_run = (source.get(n) for n in ("propagationPolicy", "orphanDependents", "dryRun"))
+    errors = []
+    if orphan is not None and policy is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        errors.append(invalid_value("propagationPolicy", policy, why))
+    if policy is not None and policy not in POLICIES:
+        errors.append(not_supported("propagationPolicy", policy, (*POLICIES, "nil")))
+    errors += _dry_run_errors(dry_run or [])
+    if errors:
+        raise invalid_object("DeleteOptions", "meta.k8s.io", "", errors)
+    if orphan is not None:
+        policy = "Orphan" if orphan else "Background"
     preconditions = source.get("preconditions") or {}
     grace = source.get("gracePeriodSeconds")
     return DeleteOptions(
-        dry_run=_dry_run(source.get("dryRun") or [], "DeleteOptions"),
+        dry_run=bool(dry_run),
         # A negative period means the least.
         grace_seconds=None if grace is None else (1 if grace < 0 else grace),
-        policy=policy,
+        policy=policy or "",
         uid=preconditions.get("uid") or "",
         resource_version=preconditions.get("resourceVersion") or "",
     )
 
 
-def _from_body(request: Request, body: bytes) -> dict[str, Any]:
-    content_type = request.headers.get("content-type", "")
-    if content_type and media_type(content_type) not in ("application/json", "application/yaml"):
-        raise unsupported_media_type()
-    try:
-        options = parse_json(body)
-    except ValueError as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
-    if not isinstance(options, dict):
-        raise bad_request("the body is no DeleteOptions")
+def _from_body(
+    request: Request, body: bytes, from_protobuf: DecodeProtobuf, misfit: Misfit
+) -> dict[str, Any]:
+    options = decode_document(body, request.headers.get("content-type", ""), from_protobuf)
     kind, version = options.get("kind", "DeleteOptions"), options.get("apiVersion", "v1")
     if kind != "DeleteOptions":
         raise bad_request(
             f'no kind "{kind}" is registered for version "{version}" in scheme '
             '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"'
         )
+    if fault := misfit(options, "v1", "DeleteOptions"):
+        raise bad_request(fault)
     return options
 
 
 def _from_query(request: Request) -> dict[str, Any]:
     parameters = request.parameters()
     options: dict[str, Any] = {"dryRun": parameters.get("dryRun", [])}
-    if parameters.get("propagationPolicy"):
+    if "propagationPolicy" in parameters:
         options["propagationPolicy"] = request.parameter("propagationPolicy")
-    if parameters.get("orphanDependents"):
+    if "orphanDependents" in parameters:
         options["orphanDependents"] = request.flag("orphanDependents")
-    if grace := request.parameter("gracePeriodSeconds"):
+    if "uid" in parameters:
+        options["preconditions"] = {"uid": request.parameter("uid")}
+    if "gracePeriodSeconds" in parameters:
         try:
-            options["gracePeriodSeconds"] = int(grace)
-        except ValueError:
-            raise bad_request(f'strconv.ParseInt: parsing "{grace}": invalid syntax') from None
+            options["gracePeriodSeconds"] = parse_int(request.parameter("gracePeriodSeconds"))
+        except NumError as fault:
+            raise bad_request(str(fault)) from None
     return options
 
 
-def _dry_run(values: list[str], kind: str) -> bool:
-    bad = next((value for value in values if value != "All"), None)
-    if bad is not None:
-        raise invalid_object(kind, "meta.k8s.io", "", [not_supported("dryRun", bad, ("All",))])
-    return bool(values)
+def _dry_run_errors(values: list[str]) -> list[FieldError]:
+    if all(value == "All" for value in values):
+        return []
+    return [not_supported("dryRun", values, ("All",))]

@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ktui.apiserver.objects.crvalidation import custom_errors
+from ktui.apiserver.objects.kinds import wrong_custom_kind
 from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import (
-    LABEL_CHECKS_OF_CUSTOM_UPDATE,
-    LABEL_CHECKS_OF_UPDATE,
     counts_generations,
     drop_empty,
     metadata_of,
     timestamp,
     validate_metadata,
 )
+from ktui.apiserver.objects.metarules import finalizer_change_errors
 from ktui.apiserver.objects.validation import validate_change
-from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
+from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
+from ktui.kube.golang.numbers import NumError, parse_uint
 from ktui.kube.resources import Resource
-from ktui.kube.status import bad_request, conflict
+from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace
 
 Obj = dict[str, Any]
 
@@ -31,18 +33,34 @@ SERVERS_OWN = (
     "deletionGracePeriodSeconds",
     "generation",
     "selfLink",
-    "generateName",
 )
+IMMUTABLE = "field is immutable"
 # Strategies that do not allow an update without a resourceVersion.
-CONDITIONAL_ONLY = frozenset({"leases", "customresourcedefinitions", "apiservices"})
+CONDITIONAL_ONLY = frozenset(
+    {
+        "apiservices",
+        "csidrivers",
+        "csinodes",
+        "csistoragecapacities",
+        "customresourcedefinitions",
+        "leases",
+        "mutatingwebhookconfigurations",
+        "poddisruptionbudgets",
+        "runtimeclasses",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "validatingwebhookconfigurations",
+        "volumeattachments",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
     """Who updates what. `whole` False: a patch, whose result may lack what the client did not send.
 
-    `touched` are the containers that a patch goes into (`patches.touched`); `apply` is
-    there when the update is a server-side apply.
+    `key` is the object's in etcd; `touched` are the containers that a patch goes into
+    (`patches.touched`); `apply` is there when the update is a server-side apply.
     """
 
     resource: Resource
@@ -51,6 +69,7 @@ class UpdateContext:
     subresource: str
     manager: str
     whole: bool
+    key: str = ""
     touched: dict[str, Any] = field(default_factory=dict)
     apply: Apply | None = None
 
@@ -58,17 +77,20 @@ class UpdateContext:
 def check_identity(new: Obj, context: UpdateContext) -> None:
     """The object must be the one that the path names; StatusError 400."""
     metadata = metadata_of(new)
-    if metadata.setdefault("name", context.name) != context.name:
-        raise bad_request(
-            f"the name of the object ({metadata['name']}) does not match the name on the URL ({context.name})"
-        )
-    if metadata.setdefault("namespace", context.namespace) != context.namespace:
-        raise bad_request(
-            f"the namespace of the object ({metadata['namespace']}) does not match the namespace on the URL "
-            f"({context.namespace})"
-        )
+    if context.namespace and (metadata.get("namespace") or context.namespace) != context.namespace:
+        raise other_namespace()
+    metadata["namespace"] = context.namespace
     if not context.namespace:
-        metadata.pop("namespace", None)
+        del metadata["namespace"]
+    name = metadata.get("name") or ""
+    if not name:
+        raise bad_request(
+            f"the name of the object ({context.name} based on URL) was undeterminable: name must be provided"
+        )
+    if name != context.name:
+        raise bad_request(
+            f"the name of the object ({name}) does not match the name on the URL ({context.name})"
+        )
 
 
 def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
@@ -78,9 +100,10 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     comes out the same.
     """
     resource = context.resource
-    _check_version(old, new, context)
     _check_uid(old, new, context)
+    _check_version(old, new, context)
     was, metadata = metadata_of(old), metadata_of(new)
+    change = finalizer_change_errors(was, metadata) + _identity_errors(was, metadata)
     for name in SERVERS_OWN:
         metadata.pop(name, None)
         if name in was:
@@ -88,9 +111,10 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     metadata.pop("resourceVersion", None)
     _keep_other_part(old, new, context)
     drop_empty(metadata)
-    validate_metadata(
-        new, resource, LABEL_CHECKS_OF_CUSTOM_UPDATE if resource.custom else LABEL_CHECKS_OF_UPDATE
-    )
+    if wrong := wrong_custom_kind(new, resource):
+        raise wrong
+    values = custom_errors(new, resource, context.subresource) if resource.custom else []
+    validate_metadata(new, resource, values, change, context.subresource)
     validate_change(old, new, resource)
     if counts_generations(old, resource) and _spec_changed(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
@@ -102,38 +126,55 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         new,
         manager=context.manager,
         time=timestamp(),
-        api_version=resource.api_version,
+        resource=resource,
         subresource=context.subresource,
-        custom=resource.custom,
     )
     return new
 
 
 def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
     wanted = metadata_of(new).get("resourceVersion") or ""
+    try:
+        parse_uint(wanted or "0")
+    except NumError as fault:
+        raise bare_error(str(fault)) from None
     if wanted in ("", "0"):
-        needs_one = context.resource.custom or context.resource.resource in CONDITIONAL_ONLY
-        if context.whole and needs_one:
-            error = FieldError(
-                "metadata.resourceVersion",
-                "FieldValueInvalid",
-                "Invalid value: 0x0: must be specified for an update",
-            )
-            raise invalid_object(context.resource.kind, context.resource.group, context.name, [error])
+        if context.resource.custom or context.resource.resource in CONDITIONAL_ONLY:
+            error = invalid_number("metadata.resourceVersion", 0, "must be specified for an update")
+            # Upstream has the resource where others have the kind.
+            raise invalid_object(context.resource.resource, context.resource.group, context.name, [error])
     elif wanted != metadata_of(old).get("resourceVersion"):
         raise conflict(context.resource, context.name)
 
 
+def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
+    """Of two states' metadata: whose uid is another, or who would begin a deletion, is no update."""
+    errors = []
+    uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
+    if uid and uid != was.get("uid"):
+        errors.append(invalid_value("metadata.uid", uid, IMMUTABLE))
+    if not was.get("deletionTimestamp"):
+        if time:
+            errors.append(invalid_value("metadata.deletionTimestamp", time, IMMUTABLE))
+        if grace is not None:
+            errors.append(invalid_number("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE))
+    return errors
+
+
 def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
+    """What is sent whole names the object that is meant; StatusError 409."""
     wanted, found = metadata_of(new).get("uid"), metadata_of(old).get("uid")
-    if not wanted or wanted == found:
-        return
-    if context.whole:
-        why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
-        raise conflict(context.resource, context.name, why)
-    error = invalid_value("metadata.uid", wanted, "field is immutable")
-    # Both the generic strategy and the kind's own find it: two causes.
-    raise invalid_object(context.resource.kind, context.resource.group, context.name, [error, error])
+    if context.whole and wanted and wanted != found:
+        raise uid_conflict(context, str(wanted), str(found))
+
+
+def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError:
+    """409 of a PUT that names another uid, which storage takes for a precondition."""
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: {context.key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+    )
+    return conflict(context.resource, context.name, why)
 
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:

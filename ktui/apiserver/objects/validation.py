@@ -16,9 +16,13 @@ MAX_DATA_BYTES = 1024 * 1024
 
 def validate_object(obj: Obj, resource: Resource) -> None:
     """StatusError 422 with every cause found."""
-    rule = {"Pod": _pod, "ConfigMap": _config, "Secret": _config, "Deployment": _workload}.get(
-        str(obj.get("kind"))
-    )
+    rule = {
+        "Pod": _pod,
+        "ConfigMap": _config,
+        "Secret": _config,
+        "Deployment": _workload,
+        "Service": _service,
+    }.get(str(obj.get("kind")))
     errors = rule(obj) if rule is not None and not resource.custom else []
     if errors:
         name = str((obj.get("metadata") or {}).get("name", ""))
@@ -39,6 +43,12 @@ def _pod(obj: Obj) -> list[FieldError]:
         if not container.get("image"):
             errors.append(required(f"{path}.image"))
     return errors
+
+
+def _service(obj: Obj) -> list[FieldError]:
+    spec = obj.get("spec") or {}
+    portless = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None"
+    return [] if spec.get("ports") or portless else [required("spec.ports")]
 
 
 def _config(obj: Obj) -> list[FieldError]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec.json
 
+from ktui.apiserver.answer import finished
+from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
+from ktui.apiserver.negotiation import PROTOBUF, Form, whole_form
+from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.status import StatusError
+
+if TYPE_CHECKING:
+    from ktui.apiserver.ports import Messages
 
 JSON = "application/json"
 
@@ -17,7 +24,26 @@ async def send_json(response: Response, document: Any, status: int = 200, media_
     await response.whole(status, media_type, msgspec.json.encode(document) + b"\n")
 
 
-async def send_status(response: Response, error: StatusError) -> None:
-    """The Status that an error is."""
+async def send_negotiated(
+    response: Response, document: Any, request: Request, messages: Messages, status: int = 200
+) -> None:
+    """An API document in the first form that the client accepts, in JSON if that is none.
+
+    An error is indented then, as upstream writes it where it negotiates no more.
+    """
+    accepted = whole_form(request.accept)
+    media_type = accepted.media_type if accepted else JSON
+    if media_type == PROTOBUF and document["kind"] != "Status":
+        media_type = JSON  # the lists of APIs have no message here
+    pretty = accepted.pretty if accepted else document["kind"] == "Status"
+    form = Form(media_type, pretty=pretty or request.wants_pretty)
+    body = to_json(document)
+    if form.media_type == PROTOBUF:
+        body = messages.document(body)
+    await response.whole(status, form.media_type, finished(body, form))
+
+
+async def send_error(response: Response, error: StatusError, request: Request, messages: Messages) -> None:
+    """The Status that an error is, in the first form that the client accepts."""
     response.add_headers((name.lower(), value) for name, value in error.headers.items())
-    await send_json(response, error.body(), error.code)
+    await send_negotiated(response, error.body(), request, messages, error.code)

@@ -16,7 +16,10 @@ from ktui.kube.status import StatusError
 from ktui.telemetry.meter import Meter, metered
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ktui.cacher.cacher import Cacher
+    from ktui.cacher.events import CacheEvent
     from ktui.cacher.registry import Registry
     from ktui.storage.objects import StoredObject
 
@@ -46,10 +49,16 @@ class CachePages:
         await send_json(response, {"rv": str(memory.rv), "total": total, "objects": rows})
 
     async def events(self, request: Request, response: Response) -> None:
-        """The newest events of the ring, newest first."""
-        limit = min(number(request, "limit", 200), MAX_ROWS)
+        """The newest events of the ring, newest first; with `revision` those that bear it."""
+        limit, revision = min(number(request, "limit", 200), MAX_ROWS), number(request, "revision", 0)
         cacher = self._cacher(request)
-        newest = cacher.fed.memory.ring.newest(limit) if cacher.fed is not None else ()
+        if cacher.fed is None:
+            found: Sequence[CacheEvent] = ()
+        elif revision:
+            bearing = cacher.fed.memory.ring.since(revision - 1, 1)
+            found = [event for event in bearing if event.rv == revision][:limit]
+        else:
+            found = cacher.fed.memory.ring.newest(limit)
         rows = [
             {
                 "rv": str(event.rv),
@@ -57,7 +66,7 @@ class CachePages:
                 "namespace": event.object.namespace,
                 "name": event.object.name,
             }
-            for event in newest
+            for event in found
         ]
         await send_json(response, {"events": rows})
 

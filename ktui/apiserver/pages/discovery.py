@@ -7,7 +7,7 @@ from typing import Any
 from ktui.apiserver.http.accept import parse_accept
 from ktui.apiserver.http.request import Request
 from ktui.kube import discovery
-from ktui.kube.resources import ResourceTable
+from ktui.kube.resources import BUILTIN, ResourceTable
 
 Document = dict[str, Any]
 
@@ -25,6 +25,12 @@ def find_document(table: ResourceTable, request: Request) -> tuple[Document, str
             return document, f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
     document_or_none = _plain(table, parts, request.headers.get("host", ""))
     return None if document_or_none is None else (document_or_none, "application/json")
+
+
+def served_by_verb(path: str) -> bool:
+    """Whether other methods than GET are refused: groups, and versions of custom ones, do not look at it."""
+    parts = path.strip("/").split("/")
+    return parts[0] == "api" or (len(parts) == 3 and BUILTIN.has_group(parts[1]))
 
 
 def aggregated_version(accept: str) -> str:

@@ -15,7 +15,7 @@ ROOT = "/openapi/v3"
 
 def index(table: ResourceTable) -> dict[str, Any]:
     """Where each group version's document is."""
-    paths = {_path_of(r): {"serverRelativeURL": f"{ROOT}/{_path_of(r)}"} for r in table.all()}
+    paths = {_path_of(r): {"serverRelativeURL": f"{ROOT}/{_path_of(r)}"} for r in table.all() if r.stored}
     return {"paths": dict(sorted(paths.items()))}
 
 

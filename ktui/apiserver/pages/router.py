@@ -18,6 +18,7 @@ class PageRouter:
         self._pages: dict[tuple[str, ...], dict[str, Page]] = {}
 
     def add(self, method: str, path: str, page: Page) -> None:
+        """`method` "*" stands for all that have no page of their own."""
         self._pages.setdefault(_segments(path), {})[method] = page
 
     def find(self, method: str, path: str) -> Page | None:
@@ -25,7 +26,7 @@ class PageRouter:
         methods = self._methods(_segments(path))
         if methods is None:
             return None
-        page = methods.get(method)
+        page = methods.get(method) or methods.get("*")
         if page is None:
             raise method_not_allowed()
         return page
@@ -45,4 +46,4 @@ class PageRouter:
 
 
 def _segments(path: str) -> tuple[str, ...]:
-    return tuple(path.strip("/").split("/"))
+    return tuple(path.removeprefix("/").split("/"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
@@ -9,6 +11,7 @@ from ktui.apiserver.metrics.caches import cache_metrics
 from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
 from ktui.apiserver.metrics.exposition import render
 from ktui.apiserver.metrics.requests import RequestMetrics
+from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.caches import CachePages
@@ -20,6 +23,7 @@ from ktui.apiserver.pages.settings import SettingsPages
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.apiserver.pages.version import version_document
 from ktui.apiserver.services import Services
+from ktui.kube.status import not_acceptable
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 TEXT = "text/plain; charset=utf-8"
@@ -58,7 +62,9 @@ class Pages:
             ],
         )
         for name, page in (("healthz", health.healthz), ("livez", health.livez), ("readyz", health.readyz)):
-            router.add("GET", f"/{name}", page)
+            router.add("*", f"/{name}", page)
+            for check, single in health.single(name).items():
+                router.add("*", f"/{name}/{check}", single)
         router.add("GET", "/", self._root)
         router.add("GET", "/version", self._version)
         router.add("GET", "/metrics", self._metrics)
@@ -93,7 +99,10 @@ class Pages:
         await send_json(response, {"paths": sorted({*self._router.paths(), "/api", "/api/v1", "/apis"})})
 
     async def _version(self, request: Request, response: Response) -> None:
-        await send_json(response, version_document(self._services.settings.behaviour))
+        if not acceptable(request.accept, JSON):
+            raise not_acceptable((JSON,))
+        document = version_document(self._services.settings.behaviour)
+        await response.whole(200, JSON, json.dumps(document, indent=2).encode())  # indented for everybody
 
     async def _metrics(self, request: Request, response: Response) -> None:
         self._etcd_metrics.start()

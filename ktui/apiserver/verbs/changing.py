@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.answer import send_object
+from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.objects.fitting import STRICT, WARN, Unfit, refused, refused_patch, strict_error
+from ktui.apiserver.objects.managed.apply import Apply
+from ktui.apiserver.objects.metarules import finalizer_warnings
 from ktui.apiserver.objects.options import WriteOptions
 from ktui.apiserver.objects.patches.touched import patched_text
-from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.objects.update import UpdateContext, finished_deleting, updated
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
@@ -20,8 +21,12 @@ from ktui.apiserver.verbs.shaping import shaped, warn
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
 Obj = dict[str, Any]
 Change = Callable[[Obj], Obj]
+"""The wanted object, made of the stored one, which is left alone (they may share parts)."""
 
 
 class _Finished(Exception):
@@ -33,58 +38,99 @@ class _Finished(Exception):
         self.obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": resource_version}}
 
 
+def context_of(
+    server: Server,
+    call: Call,
+    resource: Resource,
+    options: WriteOptions,
+    *,
+    whole: bool = False,
+    touched: Obj | None = None,
+    apply: Apply | None = None,
+) -> UpdateContext:
+    """Of an update of the object that the path names."""
+    info, manager = call.info, options.field_manager
+    path = f"{info.namespace}/{info.name}" if info.namespace else info.name
+    key = server.cacher(resource).store.prefix + path
+    return UpdateContext(
+        resource, info.namespace, info.name, info.subresource, manager, whole, key, touched or {}, apply
+    )
+
+
 async def apply_change(
-    server: Server, call: Call, context: UpdateContext, change: Change, form: Form, options: WriteOptions
+    server: Server,
+    call: Call,
+    context: UpdateContext,
+    change: Change,
+    form: Form,
+    options: WriteOptions,
+    faults: Sequence[str] = (),
 ) -> None:
-    """Store `change(old)` by the rules of an update, and answer it."""
-    unknown: list[str] = []
-    compute = _by_the_rules(server, context, change, options.validation, unknown)
+    """Store `change(old)` by the rules of an update, and answer it; `faults` are those of the body."""
+    told: list[str] = []
+    compute = _by_the_rules(server, context, change, options.validation, faults, told)
     call.writes()
+    try:
+        outcome = await _outcome(server, context, compute, options)
+    finally:
+        warn(call, told)  # of a refused update as well
+    if isinstance(outcome, dict):
+        await send_tree(server, call, context.resource, outcome, form)
+    else:
+        await send_object(server, call, context.resource, outcome, form)
+
+
+async def _outcome(
+    server: Server, context: UpdateContext, compute: Change, options: WriteOptions
+) -> StoredObject | Obj:
+    """What is stored now, or what would be, or the last state of what has gone with it."""
     if options.dry_run:
         old = await writing.current(server, context.resource, context.namespace, context.name)
         new = compute(writing.tree(server, old, context.resource))
         new["metadata"]["resourceVersion"] = str(old.rv)
-        await writing.answer_tree(call, new, form)
-        return
+        return new
     cacher = server.cacher(context.resource)
     store = cacher.store
     where = context.namespace or None
     try:
         held = cacher.held(where, context.name)
         ttl = ttl_of(server, context.resource)
-        stored = await store.update(where, context.name, compute, cached=held, ttl=ttl)
+        return await store.update(where, context.name, compute, cached=held, ttl=ttl)
     except _Finished as finished:
         # Nothing holds the object any more: it is deleted instead of written.
         await store.delete(where, context.name, resource_version=finished.resource_version)
-        await writing.answer_tree(call, finished.obj, form)
-        return
-    if options.validation == WARN:
-        warn(call, unknown)
-    await send_object(server, call, context.resource, stored, form)
+        return finished.obj
 
 
 def _by_the_rules(
-    server: Server, context: UpdateContext, change: Change, validation: str, unknown: list[str]
+    server: Server,
+    context: UpdateContext,
+    change: Change,
+    validation: str,
+    faults: Sequence[str],
+    told: list[str],
 ) -> Change:
-    """The change with all that an update has to keep to; `unknown` gets the unknown fields found."""
+    """The change with all that an update has to keep to; `told` gets what the client is warned of."""
     resource = context.resource
 
     def compute(old: Obj) -> Obj:
         old = in_version(server, old, resource)
-        new = change(copied(old))
-        resource_version = (new.get("metadata") or {}).get("resourceVersion")
-        patched = new
+        patched = change(old)
+        resource_version = (patched.get("metadata") or {}).get("resourceVersion")
         try:
-            new, found = shaped(server, copied(patched), resource)
+            new, unknown = shaped(server, patched, resource, old)
         except Unfit as unfit:
-            reason = server.services.codec.go_mismatch(patched, resource) or unfit.reason
-            raise _refused(context, patched, reason) from None
+            reason = server.services.codec.go_mismatch(patched, resource.api_version, resource.kind)
+            raise _refused(context, patched, reason or unfit.reason) from None
+        found = [*faults, *unknown]
         if found and validation == STRICT:
             raise _refused(context, patched, strict_error(found))
-        unknown[:] = found
+        told[:] = found if validation == WARN else []
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
         new = updated(old, new, context)
+        if resource.custom:
+            told.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
         if finished_deleting(new):
             raise _Finished(new, (old.get("metadata") or {}).get("resourceVersion", ""))
         return new

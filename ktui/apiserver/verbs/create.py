@@ -1,14 +1,17 @@
-"""POST: create."""
+"""POST: create. What an update or an apply finds missing is created here as well."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.answer import send_object
+from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
+from ktui.apiserver.negotiation import Form
 from ktui.apiserver.objects.admission import admit_pod
 from ktui.apiserver.objects.body import duplicate_fields
+from ktui.apiserver.objects.crvalidation import custom_errors
 from ktui.apiserver.objects.fitting import (
     STRICT,
     WARN,
@@ -21,6 +24,7 @@ from ktui.apiserver.objects.fitting import (
 from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import fill_new, metadata_of, timestamp, validate_metadata
+from ktui.apiserver.objects.metarules import finalizer_warnings
 from ktui.apiserver.objects.options import WriteOptions, write_options
 from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.objects.validation import validate_object
@@ -28,10 +32,19 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
 from ktui.apiserver.verbs.shaping import shaped, warn
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.status import StatusError, forbidden, not_found
+from ktui.kube.status import (
+    StatusError,
+    already_exists,
+    being_deleted,
+    generated_name_taken,
+    namespace_terminating,
+    not_found,
+)
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
+
+Obj = dict[str, Any]
 
 # Kinds whose owner reports the status with the object itself.
 KEEPS_STATUS = frozenset({"Node", "Event", "Namespace"})
@@ -41,42 +54,92 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await writing.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
     obj = writing.sent_object(server, call, resource, body)
-    await _check_namespace(server, resource, call.info.namespace)
-    duplicates = duplicate_texts(duplicate_fields(body))
-    obj = await prepare(server, call, obj, resource, options, duplicates)
+    faults = duplicate_texts(duplicate_fields(body))
+    await create(server, call, Creation(resource, obj, options, faults), form)
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What is to be created. `faults` of the body are told beside unknown fields.
+
+    `apply` is there when the object is made by a server-side apply.
+    """
+
+    resource: Resource
+    obj: Obj
+    options: WriteOptions
+    faults: Sequence[str] = ()
+    apply: Apply | None = None
+
+
+async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
+    """Store a new object, unless it is a dry run, and answer it."""
+    resource = new.resource
+    await _check_namespace(server, resource, call.info.namespace, new.obj)
+    obj = await _prepared(server, call, new)
     call.writes()
-    if options.dry_run:
-        await writing.answer_tree(call, obj, form, 201)
-        return
-    stored = await store_new(server, obj, resource)
-    await send_object(server, call, resource, stored, form, 201)
+    try:
+        stored = await _stored(server, call, new, obj)
+    except StatusError as error:
+        if error.reason != "AlreadyExists":
+            raise
+        raise await _taken(server, call, resource, obj, error) from None
+    if stored is None:
+        await send_tree(server, call, resource, obj, form, 201)
+    else:
+        await send_object(server, call, resource, stored, form, 201)
 
 
-async def store_new(server: Server, obj: dict[str, Any], resource: Resource) -> StoredObject:
-    """Put it into etcd; an Event goes by itself after its time to live."""
-    return await server.cacher(resource).store.create(obj, ttl_of(server, resource))
+async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> StoredObject | None:
+    """The object in etcd, None of a dry run; StatusError 409 when there is one of that name."""
+    resource, cacher = new.resource, server.cacher(new.resource)
+    if not new.options.dry_run:
+        return await cacher.store.create(obj, ttl_of(server, resource))
+    name = metadata_of(obj)["name"]
+    if (await cacher.get(call.info.namespace or None, name, "")).object is not None:
+        raise already_exists(resource, name)
+    return None
+
+
+async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken: StatusError) -> StatusError:
+    """What upstream makes of a name that is taken, by what it was made of and by what has it."""
+    metadata = metadata_of(obj)
+    if metadata.get("generateName"):
+        taken = generated_name_taken(resource, metadata["name"])
+    there = await server.cacher(resource).get(call.info.namespace or None, metadata["name"], "")
+    if there.object is None:
+        return taken
+    ending = metadata_of(writing.tree(server, there.object, resource)).get("deletionTimestamp")
+    return being_deleted(taken) if ending else taken
 
 
 def ttl_of(server: Server, resource: Resource) -> int:
-    """Seconds that an object lives, 0 for ever."""
+    """Seconds that an object lives, 0 for ever: an Event goes by itself."""
     return server.services.event_ttl if resource.prefix == "events/" else 0
 
 
-async def prepare(
-    server: Server,
-    call: Call,
-    obj: dict[str, Any],
-    resource: Resource,
-    options: WriteOptions,
-    faults: Sequence[str] = (),
-    apply: Apply | None = None,
-) -> dict[str, Any]:
-    """The object as it is to be stored: defaults, managed fields, admission, in upstream's order.
+async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
+    """The object as it is to be stored: defaults, managed fields, admission, in upstream's order."""
+    resource, obj = new.resource, _shaped(server, call, new)
+    validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
+    metadata_of(obj).pop("managedFields", None)
+    if new.apply is not None:
+        new.apply.track(None, obj, timestamp())
+    else:
+        track_update(None, obj, manager=new.options.field_manager, time=timestamp(), resource=resource)
+    if resource.id == "pods":
+        node = (obj.get("spec") or {}).get("nodeName")
+        admit_pod(obj, await find_node(server, node) if node else None, call.behaviour.minor)
+    validate_object(obj, resource)
+    if resource.custom:
+        warn(call, finalizer_warnings(metadata_of(obj), None))
+    return obj
 
-    `faults` are those of the body that are told beside unknown fields; with `apply` the
-    object is made by a server-side apply.
-    """
-    sent = copied(obj)
+
+def _shaped(server: Server, call: Call, new: Creation) -> Obj:
+    """The object as its type has it, filled in; StatusError 400 for what does not fit or is unknown."""
+    resource, obj, options = new.resource, new.obj, new.options
+    sent = {**obj, "metadata": copied(obj.get("metadata"))}  # what is filled in is not the client's
     try:
         check_metadata(obj)
         fill_new(obj, resource, call.info.namespace)
@@ -84,41 +147,24 @@ async def prepare(
             obj.pop("status", None)
         obj, unknown = shaped(server, obj, resource)
     except Unfit as unfit:
-        reason = server.services.codec.go_mismatch(sent, resource) or unfit.reason
+        reason = server.services.codec.go_mismatch(sent, resource.api_version, resource.kind) or unfit.reason
         raise refused(resource, reason) from None
-    unknown = [*faults, *unknown]
+    unknown = [*new.faults, *unknown]
     if unknown and options.validation == STRICT:
         raise refused(resource, strict_error(unknown))
     if options.validation == WARN:
         warn(call, unknown)
-    validate_metadata(obj, resource)
-    metadata_of(obj).pop("managedFields", None)
-    if apply is not None:
-        apply.track(None, obj, timestamp())
-    else:
-        track_update(
-            None,
-            obj,
-            manager=options.field_manager,
-            time=timestamp(),
-            api_version=resource.api_version,
-            custom=resource.custom,
-        )
-    if resource.id == "pods":
-        node = (obj.get("spec") or {}).get("nodeName")
-        admit_pod(obj, await find_node(server, node) if node else None, call.behaviour.minor)
-    validate_object(obj, resource)
     return obj
 
 
-async def find_node(server: Server, name: str) -> dict[str, Any] | None:
+async def find_node(server: Server, name: str) -> Obj | None:
     """The node that a pod is bound to, if there is one."""
     nodes = BUILTIN.find("", "v1", "nodes")
     assert nodes is not None
     return await writing.find(server, nodes, "", name)
 
 
-async def _check_namespace(server: Server, resource: Resource, namespace: str) -> None:
+async def _check_namespace(server: Server, resource: Resource, namespace: str, obj: Obj) -> None:
     """Admission NamespaceLifecycle: nothing is created in a namespace that is not there or is ending."""
     if not namespace:
         return
@@ -132,9 +178,6 @@ async def _check_namespace(server: Server, resource: Resource, namespace: str) -
             raise not_found(namespaces, namespace)
         found = writing.tree(server, answer.object, namespaces)
     if (found.get("metadata") or {}).get("deletionTimestamp"):
-        raise _terminating(resource, namespace)
-
-
-def _terminating(resource: Resource, namespace: str) -> StatusError:
-    why = f"unable to create new content in namespace {namespace} because it is being terminated"
-    return forbidden(resource, "", why)
+        named = metadata_of(obj)
+        name = str(named.get("name") or named.get("generateName") or "Unknown")
+        raise namespace_terminating(resource, name, namespace)

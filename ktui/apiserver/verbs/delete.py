@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.deletion import ANSWERS_OBJECT, Fate, fate_of, marked
 from ktui.apiserver.objects.options import DeleteOptions, delete_options
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
 from ktui.kube.resources import Resource
-from ktui.kube.status import precondition_failed, success
+from ktui.kube.status import precondition_failed, precondition_unmet, success
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await writing.begin(server, call, resource)
-    options = delete_options(call.request, body)
+    decode, misfit = partial(writing.from_protobuf, server), server.services.codec.go_mismatch
+    options = delete_options(call.request, body, decode, misfit)
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
     if gone and resource.resource not in ANSWERS_OBJECT:
         uid = (obj.get("metadata") or {}).get("uid", "")
-        await writing.answer_tree(call, success(resource, call.info.name, uid), form)
+        await send_other(server, call, success(resource, call.info.name, uid), form)
     else:
         call.rv = str((obj.get("metadata") or {}).get("resourceVersion", ""))
-        await writing.answer_tree(call, obj, form)
+        await send_tree(server, call, resource, obj, form)
 
 
 async def delete(
@@ -35,7 +38,8 @@ async def delete(
     _check_preconditions(resource, name, obj, options)
     fate = fate_of(obj, options)
     if options.dry_run or fate is Fate.NOTHING:
-        return fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE), obj
+        shown = marked(obj, options) if fate in (Fate.MARK, Fate.MARK_AND_REMOVE) else obj
+        return fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE), shown
     store = server.cacher(resource).store
     where = namespace or None
     if fate in (Fate.MARK, Fate.MARK_AND_REMOVE):
@@ -54,4 +58,6 @@ def _check_preconditions(resource: Resource, name: str, obj: dict[str, Any], opt
         ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
     ):
         if wanted and wanted != found:
-            raise precondition_failed(resource, name, what, wanted, found)
+            # Namespaces are deleted by code of their own.
+            unmet = precondition_failed if resource.id == "namespaces" else precondition_unmet
+            raise unmet(resource, name, what, wanted, found)

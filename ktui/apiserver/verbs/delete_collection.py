@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.objects.options import delete_options
@@ -14,15 +16,15 @@ from ktui.cacher.requests import ListRequest
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.kube.validation import validate_list
+from ktui.kube.validation import read_list
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await writing.begin(server, call, resource)
     options = parse_list_options(call.request.query)
-    validate_list(options, call.behaviour)
-    selection = selection_of(options, resource, call.info)
-    deletion = delete_options(call.request, body)
+    selection = selection_of(*read_list(options, call.behaviour, resource), call.info)
+    decode, misfit = partial(writing.from_protobuf, server), server.services.codec.go_mismatch
+    deletion = delete_options(call.request, body, decode, misfit)
     answer = await server.cacher(resource).list(
         ListRequest(call.info.namespace or None, None, options, selection)
     )
@@ -33,5 +35,5 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         except StatusError as error:
             if error.code != 404:  # somebody else deleted it: that is what was wanted
                 raise
-    renderer = object_form(form, resource, call.behaviour, server.services.codec, include="", of_list=True)
+    renderer = object_form(form, resource, server.services.codec, include="", of_list=True)
     await send_list(call, resource, answer, renderer, form)

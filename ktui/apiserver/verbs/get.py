@@ -12,9 +12,7 @@ from ktui.kube.status import not_found
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(
-        call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty, protobuf=True
-    )
+    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     options = parse_get_options(call.request.query)
     call.meter.seats = 1
     cacher = server.cacher(resource)

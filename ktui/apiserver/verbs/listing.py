@@ -5,42 +5,47 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.forms.message import Message
-from ktui.apiserver.framing import INDENTED_TAIL, LIST_TAIL, chunked, indented, list_metadata
+from ktui.apiserver.forms.partial import Partial
+from ktui.apiserver.framing import chunked, in_yaml, indented, list_metadata
 from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.negotiation import YAML, Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.message_list import message_chunks
 from ktui.apiserver.verbs.seats import seats_of_list
 from ktui.apiserver.verbs.selecting import selection_of
-from ktui.cacher.requests import ListAnswer, ListRequest
+from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import Resource
-from ktui.kube.validation import validate_list
+from ktui.kube.routing.model import Route
+from ktui.kube.validation import read_list
 from ktui.telemetry.meter import Meter
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+
+TURN_SECONDS = 0.001
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form = negotiate(
-        call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty, protobuf=True
+        call.request.accept, custom=resource.custom, collection=True, pretty=call.request.wants_pretty
     )
     options = parse_list_options(call.request.query)
-    validate_list(options, call.behaviour)
-    selection = selection_of(options, resource, call.info)
+    selection = selection_of(*read_list(options, call.behaviour, resource), call.info)
     cacher = server.cacher(resource)
     call.meter.seats = seats_of_list(server, call, cacher, options, selection)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))
     # A form that does not fit is found out after the read, as upstream.
     include = call.request.parameter("includeObject")
-    renderer = object_form(
-        form, resource, call.behaviour, server.services.codec, include=include, of_list=True
-    )
+    renderer = object_form(form, resource, server.services.codec, include=include, of_list=True)
     await send_list(call, resource, answer, renderer, form)
 
 
@@ -52,51 +57,70 @@ async def send_list(
     metadata = list_metadata(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
     )
-    chunks = await _chunks(answer, renderer, metadata, form)
+    chunks = await _chunks(answer, renderer, metadata, form, call.meter)
     call.stamp()
     body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
     await stream(body, chunks, call.meter)
 
 
 async def _chunks(
-    answer: ListAnswer, renderer: ObjectForm, metadata: dict[str, Any], form: Form
+    answer: ListAnswer, renderer: ObjectForm, metadata: dict[str, Any], form: Form, meter: Meter
 ) -> Iterator[bytes]:
     if isinstance(renderer, Message):
         return await message_chunks(renderer, metadata, answer.objects)
-    head, items = renderer.list_head(metadata), (renderer.item(obj) for obj in answer.objects)
+    head, tail = renderer.list_head(metadata), renderer.list_tail(metadata)
+    if not answer.objects:
+        document = renderer.empty_list(metadata) if isinstance(renderer, Partial) else head + tail
+        return iter((finished(document, form),))
+    items = (renderer.item(obj) for obj in _objects(answer, meter))
     if form.media_type == YAML:
-        return iter((finished(b"".join(chunked(head, items)), form),))
-    if not form.pretty:
-        return chunked(head, items)
-    if answer.objects:
-        return chunked(*indented(head, items), INDENTED_TAIL)
-    return iter((finished(head + LIST_TAIL, form),))
+        return chunked(*in_yaml(head, items, tail), joint=b"")
+    return chunked(*(indented(head, items, tail) if form.pretty else (head, items, tail)))
+
+
+def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:
+    """Those that were read from etcd for this answer are its own, and go as they are rendered."""
+    if answer.route in (Route.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
+        return let_go(answer.objects, meter)
+    return iter(answer.objects)
+
+
+def let_go(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
+    """The objects in their order; the list is empty in the end."""
+    objects.reverse()
+    while objects:
+        obj = objects.pop()
+        yield obj
+        meter.held -= len(obj.key) + len(obj.raw)
 
 
 async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:
-    """Send the chunks as they are made; others have their turn after each.
+    """Send the chunks as they are made; others have their turn every millisecond.
 
     The clock is read between the steps and summed up here: a whole cache goes out in some
-    fifty microseconds a chunk, where anything more elaborate would show.
+    fifty microseconds a chunk, where anything more elaborate would show. (So would a turn of
+    the others after each: it costs two readings of the CPU clock.)
     """
     clock, iterator = time.perf_counter, iter(chunks)
     encoding = sending = queueing = 0.0
     try:
         began = clock()
+        due = began + TURN_SECONDS
         while (chunk := next(iterator, None)) is not None:
             made = clock()
+            meter.reach(len(chunk) + body.held_bytes)
             await body.write(chunk)
-            sent = clock()
-            await asyncio.sleep(0)
             meter.encoded_bytes += len(chunk)
-            now = clock()
-            encoding, sending, queueing = (
-                encoding + made - began,
-                sending + sent - made,
-                queueing + now - sent,
-            )
-            began = now
+            sent = clock()
+            encoding, sending = encoding + made - began, sending + sent - made
+            began = sent
+            if sent >= due:
+                await asyncio.sleep(0)
+                began = clock()
+                due = began + TURN_SECONDS
+                queueing += began - sent
         await body.end()
     finally:
         for name, seconds in (("encode", encoding), ("send", sending), ("queue", queueing)):
             meter.add_phase(name, seconds * 1000.0)
+        meter.look()

@@ -23,13 +23,13 @@ async def message_chunks(
     if len(objects) <= PIECE:
         items = [renderer.item(obj)[0] for obj in objects]
         head = renderer.whole_head(metadata, sum(map(len, items)))
-        return iter((head + b"".join(items) + renderer.tail,))
+        return iter((head + b"".join(items) + renderer.list_tail(metadata),))
     size = 0
     for low in range(0, len(objects), PIECE):
         size += sum(len(renderer.item(obj)[0]) for obj in objects[low : low + PIECE])
         await give_way()
     again = (renderer.item(obj)[0] for obj in objects)
-    return _chunks(renderer.whole_head(metadata, size), again, renderer.tail)
+    return _chunks(renderer.whole_head(metadata, size), again, renderer.list_tail(metadata))
 
 
 def _chunks(head: bytes, items: Iterable[bytes], tail: bytes) -> Iterator[bytes]:

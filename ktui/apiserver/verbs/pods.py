@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.objects.admission import copy_topology
-from ktui.apiserver.objects.body import parse_json
 from ktui.apiserver.objects.metadata import timestamp
 from ktui.apiserver.objects.options import DeleteOptions
 from ktui.apiserver.server import Server
@@ -14,7 +14,7 @@ from ktui.apiserver.verbs import writing
 from ktui.apiserver.verbs.create import find_node
 from ktui.apiserver.verbs.delete import delete
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bad_request, bare_error
+from ktui.kube.status import StatusError, bare_error
 
 CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
@@ -22,7 +22,7 @@ CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succ
 async def bind(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/binding: the scheduler's word on which node runs the pod."""
     form, body = await writing.begin(server, call, resource)
-    target = (_object(body).get("target") or {}) if body else {}
+    target = (writing.sent_document(server, call, body).get("target") or {}) if body else {}
     if target.get("kind") not in (None, "", "Node"):
         raise bare_error(
             f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
@@ -46,13 +46,13 @@ async def bind(server: Server, call: Call, resource: Resource) -> None:
 
     call.writes()
     await server.cacher(resource).store.update(call.info.namespace, call.info.name, assign)
-    await writing.answer_tree(call, CREATED, form, 201)
+    await send_other(server, call, CREATED, form, 201)
 
 
 async def evict(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/eviction: a deletion (disruption budgets are not kept here)."""
     form, body = await writing.begin(server, call, resource)
-    wanted = (_object(body).get("deleteOptions") or {}) if body else {}
+    wanted = (writing.sent_document(server, call, body).get("deleteOptions") or {}) if body else {}
     options = DeleteOptions(
         dry_run=bool(wanted.get("dryRun")), grace_seconds=wanted.get("gracePeriodSeconds")
     )
@@ -61,7 +61,7 @@ async def evict(server: Server, call: Call, resource: Resource) -> None:
         store = server.cacher(resource).store
         await store.update(call.info.namespace, call.info.name, _disrupted)
     await delete(server, resource, call.info.namespace, call.info.name, options)
-    await writing.answer_tree(call, CREATED, form, 201)
+    await send_other(server, call, CREATED, form, 201)
 
 
 def _disrupted(pod: dict[str, Any]) -> dict[str, Any]:
@@ -77,16 +77,6 @@ def _disrupted(pod: dict[str, Any]) -> dict[str, Any]:
     }
     status["conditions"] = [*others, target]
     return pod
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        document = parse_json(body)
-    except ValueError as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
-    if not isinstance(document, dict):
-        raise bad_request("the body is no object")
-    return document
 
 
 def _already_assigned(name: str, node: str) -> StatusError:

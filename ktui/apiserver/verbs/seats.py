@@ -1,8 +1,4 @@
-"""Flow-control seats of a request: only told, nothing is queued here.
-
-Nobody queues at the level `exempt`, so seats mean nothing there: they are told as
-for an ordinary user, whose level is `global-default`.
-"""
+"""Flow-control seats of a request: only told, nothing is queued here."""
 
 from __future__ import annotations
 
@@ -11,9 +7,10 @@ from typing import TYPE_CHECKING
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.selecting import selection_of
-from ktui.kube.flowcontrol import LEVELS
+from ktui.kube.flowcontrol import told_level
 from ktui.kube.listoptions import ListOptions, parse_list_options
-from ktui.kube.seats import ListWork, flow_controlled, list_from_cache, list_seats, max_seats, watch_seats
+from ktui.kube.routing.scope import NAME
+from ktui.kube.seats import ListWork, flow_controlled, list_seats, max_seats, watch_seats, work_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.selection import Selection
@@ -53,7 +50,9 @@ def seats_of_any(server: Server, call: Call) -> int:
     except StatusError:
         return max_seats(call.behaviour, _cap(call))
     try:
-        selection = selection_of(options, resource, call.info)
+        labels = LabelSelector.parse(options.label_selector)
+        fields = FieldSelector.parse(options.field_selector, resource)
+        selection = selection_of(labels, fields, call.info)
     except StatusError:
         selection = Selection(LabelSelector(), FieldSelector(), None, None)
     count = seats_of_list if call.verb == "LIST" else seats_of_watch
@@ -61,24 +60,16 @@ def seats_of_any(server: Server, call: Call) -> int:
 
 
 def _cap(call: Call) -> int | None:
-    level = LEVELS["global-default"] if call.level.name == "exempt" else call.level
-    return level.max_seats
+    return told_level(call.level).max_seats
 
 
 def _work(server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection) -> ListWork:
     objects, average_bytes = cacher.size()
-    return ListWork(
+    return work_of(
+        call.behaviour,
+        options,
+        single=selection.fields.requires(NAME) is not None,
+        progress=server.services.settings.progress,
         objects=objects,
         average_bytes=average_bytes,
-        limit=options.limit,
-        from_cache=list_from_cache(
-            call.behaviour,
-            options.resource_version,
-            options.resource_version_match,
-            options.limit,
-            continued=bool(options.continue_),
-            progress=server.services.settings.progress,
-        ),
-        selectors=bool(options.label_selector or options.field_selector),
-        single=selection.fields.requires("metadata.name") is not None,
     )

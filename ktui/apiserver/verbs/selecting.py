@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from ktui.kube.listoptions import ListOptions
 from ktui.kube.requestinfo import RequestInfo
-from ktui.kube.resources import Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import bad_request
 from ktui.storage.selection import Selection
 
 
-def selection_of(options: ListOptions, resource: Resource, info: RequestInfo) -> Selection:
+def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> Selection:
     """What the options select, and the namespace and name that the path demands; StatusError 400."""
-    labels = LabelSelector.parse(options.label_selector)
-    fields = FieldSelector.parse(options.field_selector, resource)
     if info.name and fields.requires("metadata.name") not in (None, info.name):
         raise bad_request("fieldSelector metadata.name doesn't match requested name")
     return Selection(labels=labels, fields=fields, namespace=info.namespace or None, name=info.name or None)

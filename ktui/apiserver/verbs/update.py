@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from ktui.apiserver.answer import send_object
 from ktui.apiserver.call import Call
-from ktui.apiserver.negotiation import Form
+from ktui.apiserver.objects.body import duplicate_fields
+from ktui.apiserver.objects.fitting import duplicate_texts
 from ktui.apiserver.objects.metadata import metadata_of
-from ktui.apiserver.objects.options import WriteOptions, write_options
-from ktui.apiserver.objects.update import UpdateContext, check_identity
+from ktui.apiserver.objects.options import write_options
+from ktui.apiserver.objects.update import check_identity, uid_conflict
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs import create, writing
-from ktui.apiserver.verbs.changing import Obj, apply_change
+from ktui.apiserver.verbs import writing
+from ktui.apiserver.verbs.changing import apply_change, context_of
+from ktui.apiserver.verbs.create import Creation, create
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 
@@ -27,6 +28,7 @@ CREATES = frozenset(
         "resourcequotas",
         "rolebindings",
         "roles",
+        "runtimeclasses",
         "services",
     }
 )
@@ -36,28 +38,15 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await writing.begin(server, call, resource)
     options = write_options(call.request, "UpdateOptions")
     new = writing.sent_object(server, call, resource, body)
-    context = UpdateContext(
-        resource,
-        call.info.namespace,
-        call.info.name,
-        call.info.subresource,
-        options.field_manager,
-        whole=True,
-    )
+    context = context_of(server, call, resource, options, whole=True)
     check_identity(new, context)
+    faults = duplicate_texts(duplicate_fields(body))
     try:
-        await apply_change(server, call, context, lambda _: new, form, options)
+        await apply_change(server, call, context, lambda _: new, form, options, faults)
     except StatusError as error:
         if error.code != 404 or resource.resource not in CREATES or call.info.subresource:
             raise
-        await _create(server, call, resource, new, options, form)
-
-
-async def _create(
-    server: Server, call: Call, resource: Resource, new: Obj, options: WriteOptions, form: Form
-) -> None:
-    """A PUT to a name that is not there, where the strategy allows it."""
-    metadata_of(new).pop("resourceVersion", None)
-    obj = await create.prepare(server, call, new, resource, options)
-    stored = await create.store_new(server, obj, resource)
-    await send_object(server, call, resource, stored, form, 201)
+        if uid := metadata_of(new).get("uid"):
+            raise uid_conflict(context, uid, "") from None
+        metadata_of(new).pop("resourceVersion", None)
+        await create(server, call, Creation(resource, new, options, faults), form)

@@ -7,8 +7,8 @@ import random
 from dataclasses import replace
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms.base import ObjectForm
-from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.forms.base import EventForm, UnfitEventError
+from ktui.apiserver.forms.choose import event_form
 from ktui.apiserver.negotiation import JSON, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.seats import seats_of_watch
@@ -17,23 +17,22 @@ from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.requests import WatchRequest
 from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
 from ktui.kube.resources import Resource
-from ktui.kube.validation import validate_watch
+from ktui.kube.validation import read_watch
 from ktui.telemetry.events import WatcherOpened
 
 # kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
 MIN_REQUEST_SECONDS = 1800.0
+# Of so many steps of a live WATCH one is clocked.
+LIVE_STEPS = 16
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(call.request.accept, custom=resource.custom, stream=True, protobuf=True)
+    form = negotiate(call.request.accept, custom=resource.custom, stream=True)
     asked = replace(parse_list_options(call.request.query), watch=True)
     options = with_watch_defaults(asked, watch_list=call.behaviour.watch_list)
-    validate_watch(options, call.behaviour)
-    selection = selection_of(options, resource, call.info)
+    selection = selection_of(*read_watch(options, call.behaviour, resource), call.info)
     include = call.request.parameter("includeObject")
-    renderer = object_form(
-        form, resource, call.behaviour, server.services.codec, include=include, of_list=False
-    )
+    renderer = event_form(form, resource, server.services.codec, include=include)
     cacher = server.cacher(resource)
     call.meter.seats = seats_of_watch(server, call, cacher, asked, selection)
     lasts = watch_timeout(options)
@@ -48,7 +47,17 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         )
     )
     call.decided(answer.decision, answer.route)
-    opened = WatcherOpened(
+    opened = _opened(call, asked, form.target, answer.route, lasts)
+    watch = server.watches.add(opened, answer, call.meter, call.begun)
+    try:
+        media_type = form.media_type if form.media_type == JSON else f"{form.media_type};stream=watch"
+        await _stream(call, watch, renderer, lasts, media_type)
+    finally:
+        server.watches.discard(watch)
+
+
+def _opened(call: Call, asked: ListOptions, form: str, route: str, lasts: float) -> WatcherOpened:
+    return WatcherOpened(
         id=call.id,
         resource=call.resource_id,
         since=asked.resource_version,
@@ -56,16 +65,11 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         namespace=call.info.namespace,
         name=call.info.name,
         selector=" ".join(filter(None, (asked.label_selector, asked.field_selector))),
-        form=form.target,
-        route=answer.route,
+        form=form,
+        route=route,
         timeout=lasts,
+        seats=call.meter.seats,
     )
-    watch = server.watches.add(opened, answer, call.meter)
-    try:
-        media_type = form.media_type if form.media_type == JSON else f"{form.media_type};stream=watch"
-        await _stream(call, watch, renderer, lasts, media_type)
-    finally:
-        server.watches.discard(watch)
 
 
 def watch_timeout(options: ListOptions) -> float:
@@ -75,7 +79,7 @@ def watch_timeout(options: ListOptions) -> float:
     return MIN_REQUEST_SECONDS * (1.0 + random.random())
 
 
-async def _stream(call: Call, watch: OpenWatch, renderer: ObjectForm, lasts: float, media_type: str) -> None:
+async def _stream(call: Call, watch: OpenWatch, renderer: EventForm, lasts: float, media_type: str) -> None:
     answer = watch.answer
     gone = call.request.disconnection()
     gone.add_done_callback(lambda _: answer.close("client gone"))
@@ -84,14 +88,19 @@ async def _stream(call: Call, watch: OpenWatch, renderer: ObjectForm, lasts: flo
         call.stamp()
         await call.response.start(200, media_type)
         await call.response.flush()
-        await _write_events(call, watch, renderer)
+        call.meter.initial_ms = call.elapsed_ms()  # without initial events the seats are free from here on
+        try:
+            await _write_events(call, watch, renderer)
+        except UnfitEventError:
+            answer.close("unfit event")
+            await call.response.end()
     finally:
         ending.cancel()
         gone.cancel()
         answer.close("ended")
 
 
-async def _write_events(call: Call, watch: OpenWatch, renderer: ObjectForm) -> None:
+async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> None:
     first, meter = True, call.meter
     async for batch in watch.answer.batches():
         initial = not watch.answer.stream.live
@@ -109,8 +118,12 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: ObjectForm) -> N
         watch.bytes += len(piece)
         meter.returned += len(batch)
         meter.encoded_bytes += len(piece)
+        meter.reach(len(piece))
         with meter.phase("send"):
             await call.response.write(piece)
         if initial:
             watch.sent_initially(len(batch), len(piece), call.elapsed_ms())
+        else:
+            call.visit.leave()  # from now on it mostly waits
+            meter.clocked_steps = LIVE_STEPS
     await call.response.end()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec.json
 
-from ktui.apiserver.answer import finished, send_document
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
 from ktui.apiserver.negotiation import Form, negotiate
-from ktui.apiserver.objects.body import decode_object
-from ktui.apiserver.objects.fitting import Unfit, check_metadata
+from ktui.apiserver.objects.body import MAGIC, NO_MESSAGE, decode_document, decode_object
+from ktui.apiserver.objects.fitting import Unfit, check_metadata, no_metadata, refused
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden_read_only, not_found, request_entity_too_large
@@ -27,7 +26,7 @@ Obj = dict[str, Any]
 
 async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, bytes]:
     """The form of the answer and the body of a write that may take place; StatusError 403, 406, 413."""
-    form = negotiate(call.request.accept, custom=resource.custom)
+    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
     call.meter.seats = 1
@@ -37,22 +36,46 @@ async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, b
 async def read_body(call: Call) -> bytes:
     """The body; StatusError 413 above 3 MiB."""
     try:
-        return await call.request.body()
+        body = await call.request.body()
     except BodyTooLarge:
         raise request_entity_too_large() from None
+    call.meter.hold(len(body))
+    return body
 
 
 def sent_object(server: Server, call: Call, resource: Resource, body: bytes) -> Obj:
     """The object that a client sent, as JSON or as protobuf; StatusError 400 or 415."""
+    content_type = call.request.headers.get("content-type", "")
+    codec = server.services.codec
+    obj = decode_object(body, content_type, resource, codec.knows, partial(from_protobuf, server))
+    if fault := _metadata_fault(server, obj, resource):
+        raise refused(resource, fault)
+    return obj
 
-    def from_protobuf(message: bytes) -> bytes:
-        # The envelope is the one in which etcd holds built-in kinds.
-        try:
-            return server.services.codec.object_json(message, None, None)
-        except CodecError as error:
-            raise ValueError(error.reason) from error
 
-    return decode_object(body, call.request.headers.get("content-type", ""), resource, from_protobuf)
+def _metadata_fault(server: Server, obj: Obj, resource: Resource) -> str:
+    """What Go says of metadata that do not fit, "" if they do: they are looked at before all else."""
+    metadata = obj.get("metadata")
+    if metadata is None:
+        return ""
+    if resource.custom and not isinstance(metadata, dict):
+        return no_metadata(metadata)
+    return server.services.codec.go_mismatch({"metadata": metadata}, resource.api_version, resource.kind)
+
+
+def sent_document(server: Server, call: Call, body: bytes) -> Obj:
+    """A document that is no object of the resource (a Binding, a Scale); StatusError 400 or 415."""
+    return decode_document(body, call.request.headers.get("content-type", ""), partial(from_protobuf, server))
+
+
+def from_protobuf(server: Server, message: bytes) -> bytes:
+    """A message as JSON; ValueError. Its envelope is the one in which etcd holds built-in kinds."""
+    if not message.startswith(MAGIC):
+        raise ValueError(NO_MESSAGE)
+    try:
+        return server.services.codec.object_json(message, None, None)
+    except CodecError as error:
+        raise ValueError(error.reason) from error
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
@@ -103,8 +126,3 @@ def _read_often(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, a
     """The few namespaces and nodes to which everything is admitted."""
     document: Obj = msgspec.json.decode(read(raw, rv, api_version))
     return document
-
-
-async def answer_tree(call: Call, obj: Obj, form: Form, status: int = 200) -> None:
-    """An object that is not stored (dry runs, Scale, Status)."""
-    await send_document(call, finished(msgspec.json.encode(obj), form), form, status)

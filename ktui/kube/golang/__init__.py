@@ -1,1 +1,1 @@
-"""What Go's standard library says about bad input: kube-apiserver hands these texts to its clients."""
+"""How Go's standard library writes, and what it says of bad input: clients of kube-apiserver see both."""

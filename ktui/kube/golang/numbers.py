@@ -1,8 +1,9 @@
-"""strconv.ParseInt and ParseUint, base 10 and 64 bits, with their error texts."""
+"""strconv: ParseInt and ParseUint, base 10 and 64 bits, with their error texts; FormatFloat."""
 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from ktui.kube.golang.quoting import quote
 
@@ -10,6 +11,7 @@ _DIGITS = re.compile(r"[0-9]+")
 _SIGNED = re.compile(r"[+-]?[0-9]+")
 _INT64 = range(-(1 << 63), 1 << 63)
 _UINT64 = range(1 << 64)
+_PLAIN = range(-4, 6)  # exponents that 'g' writes out when it takes the fewest digits
 
 
 class NumError(ValueError):
@@ -34,3 +36,15 @@ def _parse(function: str, text: str, form: re.Pattern[str], bounds: range) -> in
     if number not in bounds:
         raise NumError(f"strconv.{function}: parsing {quote(text)}: value out of range")
     return number
+
+
+def general(value: float) -> str:
+    """strconv.FormatFloat(value, 'g', -1, 64) of a finite float: the fewest digits that name it."""
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int), value
+    text, point = "".join(map(str, digits)), len(digits) + exponent
+    minus = "-" if sign else ""
+    if value and point - 1 not in _PLAIN:
+        mantissa = text[0] + ("." + text[1:] if text[1:] else "")
+        return f"{minus}{mantissa}e{point - 1:+03d}"
+    return minus + format(Decimal((0, digits, exponent)), "f")

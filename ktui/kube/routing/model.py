@@ -147,3 +147,23 @@ class Decision:
     @property
     def reason_id(self) -> str:
         return self.reasons[0]
+
+    @property
+    def probes(self) -> bool:
+        """Whether etcd is asked for its present revision first."""
+        return "revision_probe" in self.etcd_ops
+
+    @property
+    def waits_until_ready(self) -> bool:
+        """Whether the request blocks until the cache is filled (up to 1.30)."""
+        return self.wait.startswith("until_ready") or "w.notready_wait" in self.reasons
+
+    @property
+    def initial_from_cache(self) -> bool:
+        """Whether a WATCH begins with the objects that are in the cache."""
+        return any(reason.startswith("w.initial_") for reason in self.reasons)
+
+    @property
+    def initial_from_etcd(self) -> bool:
+        """Whether a WATCH begins with the objects that are in etcd."""
+        return "w.etcd_list" in self.reasons

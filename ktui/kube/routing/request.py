@@ -8,12 +8,13 @@ from difflib import get_close_matches
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from ktui.kube import continuetoken
+from ktui.kube.indexes import NODE_NAME
 from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_options
-from ktui.kube.names import dns_label_faults
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.routing.model import ListQuestion, TokenState, WatchQuestion
+from ktui.kube.routing.model import TokenState
+from ktui.kube.routing.questions import NO_TOKEN, Token, read_token
+from ktui.kube.routing.scope import NAME, NAMESPACE, Scope, scope_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
@@ -36,8 +37,9 @@ class ReadRequest:
     """A GET, LIST or WATCH of one resource.
 
     `resource` is None for a kind that is not built in. `refusal` is the 400 that the
-    server answers before anything else (`limit=abc`, an unsupported field label); then
-    options and selectors are empty.
+    server answers before anything else (`limit=abc`); then options and selectors are empty.
+    `field_fault` is the 400 of a field label that the resource does not support: upstream
+    looks at it only once the options have passed (`ktui.kube.validation.read_list`).
     """
 
     url: str
@@ -47,10 +49,14 @@ class ReadRequest:
     options: ListOptions
     labels: LabelSelector
     fields: FieldSelector
-    token: TokenState = TokenState.NONE
-    token_rv: int = 0
+    token: Token = NO_TOKEN
     refusal: StatusError | None = None
-    token_fault: StatusError | None = None
+    field_fault: StatusError | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server refuses it in every version, whatever the options are."""
+        return self.refusal is not None or self.field_fault is not None
 
     @property
     def cached(self) -> bool:
@@ -60,70 +66,37 @@ class ReadRequest:
     @property
     def required_name(self) -> str:
         """The one metadata.name that the selector lets through, "" for none."""
-        return self.fields.requires("metadata.name") or ""
+        return self.fields.requires(NAME) or ""
 
     @property
     def required_namespace(self) -> str:
         """The one metadata.namespace that the selector lets through, "" for none."""
-        return self.fields.requires("metadata.namespace") or ""
+        return self.fields.requires(NAMESPACE) or ""
+
+    @property
+    def of_pods(self) -> bool:
+        return (self.info.group, self.info.resource) == ("", "pods")
+
+    @property
+    def required_node(self) -> str | None:
+        """The one node whose pods the selector lets through, "" for those without; None: any, or no pods."""
+        return self.fields.requires(NODE_NAME) if self.of_pods else None
 
     @property
     def cluster_scoped(self) -> bool:
         return self.resource is not None and not self.resource.namespaced
 
-    def narrows_namespace(self, behaviour: Behaviour) -> bool:
-        """A metadata.namespace selector shrinks the key prefix (1.27 on, never beside a token)."""
-        return (
-            behaviour.minor >= 27
-            and not self.info.namespace
-            and not self.cluster_scoped
-            and self.token is TokenState.NONE
-            and bool(self.required_namespace)
-            and not dns_label_faults(self.required_namespace)
+    def scope(self, behaviour: Behaviour) -> Scope:
+        """The keys that it concerns; a kind that is not built in is taken for a namespaced one."""
+        return scope_of(
+            self.info.namespace,
+            None,
+            self.labels,
+            self.fields,
+            behaviour,
+            namespaced=not self.cluster_scoped,
+            continued=self.token.state is not TokenState.NONE,
         )
-
-    def narrows_name(self, behaviour: Behaviour) -> bool:
-        """A metadata.name selector becomes one key: its namespace must be known, and no token given."""
-        known = self.info.namespace or self.cluster_scoped or self.narrows_namespace(behaviour)
-        name = self.required_name
-        return bool(known) and self.token is TokenState.NONE and _is_path_segment(name)
-
-    def selects(self, behaviour: Behaviour) -> bool:
-        """Whether objects have to be filtered one by one."""
-        fields = self.fields
-        if self.narrows_name(behaviour):
-            fields = fields.without("metadata.name")
-        if self.narrows_namespace(behaviour):
-            fields = fields.without("metadata.namespace")
-        return not (self.labels.empty and fields.empty)
-
-    def list_question(self, behaviour: Behaviour) -> ListQuestion:
-        options = self.options
-        return ListQuestion(
-            resource_version=options.resource_version,
-            match=options.resource_version_match,
-            limit=options.limit,
-            token=self.token,
-            token_rv=self.token_rv,
-            selectors=self.selects(behaviour),
-            recursive=not self.narrows_name(behaviour),
-            send_initial_events=options.send_initial_events is not None,
-            narrowed=self.narrows_namespace(behaviour),
-        )
-
-    def watch_question(self) -> WatchQuestion:
-        options = self.options
-        return WatchQuestion(
-            resource_version=options.resource_version,
-            match=options.resource_version_match,
-            bookmarks=options.allow_watch_bookmarks,
-            send_initial_events=options.send_initial_events,
-            has_token=bool(options.continue_),
-        )
-
-
-def _is_path_segment(name: str) -> bool:
-    return name not in ("", ".", "..") and "/" not in name and "%" not in name
 
 
 def parse_request(url: str, verb: str = "") -> ReadRequest:
@@ -143,14 +116,23 @@ def parse_request(url: str, verb: str = "") -> ReadRequest:
     verb = _verb(verb, info, query)
     try:
         options, labels, fields = _options(verb, info, query)
-        if resource is not None:
-            fields = fields.for_resource(resource)
     except StatusError as refusal:
         return ReadRequest(
             url, verb, info, resource, ListOptions(), LabelSelector(), FieldSelector(), refusal=refusal
         )
-    token, token_rv, fault = _token(options.continue_ if verb == "list" else "")
-    return ReadRequest(url, verb, info, resource, options, labels, fields, token, token_rv, None, fault)
+    fields, field_fault = _of_resource(fields, resource)
+    token = read_token(options.continue_ if verb == "list" else "")
+    return ReadRequest(url, verb, info, resource, options, labels, fields, token, field_fault=field_fault)
+
+
+def _of_resource(
+    fields: FieldSelector, resource: Resource | None
+) -> tuple[FieldSelector, StatusError | None]:
+    """The selector with the resource's own field names, or as it was and why it has no such field."""
+    try:
+        return fields if resource is None else fields.for_resource(resource), None
+    except StatusError as fault:
+        return fields, fault
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -220,12 +202,3 @@ def _parsed(parse: Callable[[str], S], text: str, name: str) -> S:
         return parse(text)
     except StatusError as error:
         raise RequestError(f"{name}={text!r} cannot be parsed: {error.message}") from None
-
-
-def _token(text: str) -> tuple[TokenState, int, StatusError | None]:
-    if not text:
-        return TokenState.NONE, 0, None
-    try:
-        return TokenState.VALID, continuetoken.decode(text).rv, None
-    except StatusError as fault:
-        return TokenState.GARBAGE, 0, fault

@@ -58,6 +58,6 @@ def _shift(request: ReadRequest, rv_age: Age, token_age: Age) -> int:
     revision = parse_rv(request.options.resource_version)
     if revision:
         return revision - _REVISION[rv_age]
-    if request.token is TokenState.VALID and request.token_rv > 0:
-        return request.token_rv - _REVISION[token_age]
+    if request.token.state is TokenState.VALID and request.token.rv > 0:
+        return request.token.rv - _REVISION[token_age]
     return 0

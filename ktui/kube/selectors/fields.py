@@ -90,7 +90,8 @@ class FieldSelector:
 def _parse(text: str) -> FieldSelector:
     # Sorted by text, as upstream: of two terms over one field the first decides `requires`.
     terms = sorted(_split(text), key=lambda term: term.encode("utf-8", "surrogatepass"))
-    return FieldSelector(_term(text, part) for part in terms if part)
+    read = [_term(text, part) for part in terms if part]
+    return FieldSelector(term for term in read if term.field or term.value)  # "=" selects everything
 
 
 def _split(text: str) -> list[str]:

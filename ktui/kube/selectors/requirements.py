@@ -26,11 +26,6 @@ class Operator(StrEnum):
     GREATER_THAN = "gt"
     LESS_THAN = "lt"
 
-    @property
-    def negative(self) -> bool:
-        """Whether objects without the key match."""
-        return self in (Operator.NOT_IN, Operator.NOT_EQUALS, Operator.DOES_NOT_EXIST)
-
 
 class Requirement(NamedTuple):
     """`values` are sorted and distinct: one for comparisons, none for existence."""

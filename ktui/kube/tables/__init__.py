@@ -14,7 +14,6 @@ from ktui.kube.tables.cells import built_in_cells
 from ktui.kube.tables.columns import definitions
 from ktui.kube.tables.custom import custom_cells
 from ktui.kube.tables.fields import Obj, dig
-from ktui.kube.versions import Behaviour
 
 __all__ = ["human_duration", "table_columns", "table_row_cells", "table_row_conditions"]
 
@@ -24,7 +23,7 @@ _COMPLETED = {
 }
 
 
-def table_columns(resource: Resource, behaviour: Behaviour | None = None) -> list[dict[str, Any]]:
+def table_columns(resource: Resource) -> list[dict[str, Any]]:
     """`columnDefinitions`: name, type, format, description, priority of each column."""
     return list(definitions(resource))
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 from ktui.tui.model.cache_view import is_loading
 from ktui.tui.model.state import CacheRow, CacheState, Prefix, State
+
+SHARE_STEPS = 28  # in which shares are told: one more byte somewhere does not make every line another
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,6 +18,8 @@ class CacheLine:
     row: CacheRow
     lag: int
     prefix: Prefix | None = None
+    per_second: float = 0.0  # events out of etcd, lately
+    share: float = 0.0  # of the bytes of the greatest
 
     @property
     def cache(self) -> CacheState:
@@ -23,6 +28,13 @@ class CacheLine:
     @property
     def resource(self) -> str:
         return self.row.resource
+
+    @property
+    def bytes(self) -> int:
+        """What it holds, has read so far, or would read out of etcd."""
+        if is_loading(self.cache):
+            return self.cache.loaded_bytes
+        return self.prefix.bytes if not self.row.live and self.prefix is not None else self.cache.bytes
 
 
 class CacheLines:
@@ -40,7 +52,12 @@ class CacheLines:
             rows[resource] = self._cold_row(resource)
         before, self._lines = self._lines, {}
         head = state.head.revision
-        lines = [CacheLine(row, row.lag(head), prefixes.get(row.resource)) for row in rows.values()]
+        lines = [
+            CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
+            for row in rows.values()
+        ]
+        most = max((line.bytes for line in lines), default=0)
+        lines = [replace(line, share=_share(line.bytes, most)) for line in lines]
         for line in sorted(lines, key=_order):
             self._lines[line.resource] = _same_or(before.get(line.resource), line)
         return list(self._lines.values())
@@ -59,7 +76,16 @@ def _order(line: CacheLine) -> tuple[int, str]:
     return (1 if line.prefix is not None and line.prefix.count else 2), line.resource
 
 
+def _share(size: int, most: int) -> float:
+    """Rounded up, so that nothing above nothing vanishes."""
+    return ceil(size / most * SHARE_STEPS) / SHARE_STEPS if most else 0.0
+
+
 def _same_or(before: CacheLine | None, now: CacheLine) -> CacheLine:
-    if before is None or (before.row, before.lag, before.prefix) != (now.row, now.lag, now.prefix):
+    if before is None or _shown(before) != _shown(now):
         return now
     return before
+
+
+def _shown(line: CacheLine) -> tuple[object, ...]:
+    return line.row, line.lag, line.prefix, line.per_second, line.share

@@ -2,57 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ktui.client.world import routing_state_of
 from ktui.kube.advice import Advice, advise
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import split_url
 from ktui.kube.routing.model import CacheState as RoutingState
-from ktui.kube.routing.model import Readiness
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+from ktui.tui.model.outlook import NOTHING, Cheaper, Foreseen, Outlook
 from ktui.tui.model.request_view import READS
 from ktui.tui.model.state import RequestRow, State
 
 # Where reading changed: before consistent reads from cache, with them (1.31), with snapshots (1.34), now.
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
-_READINESS = {
-    "ready": Readiness.READY,
-    "cold": Readiness.INITIALIZING,
-    "initializing": Readiness.INITIALIZING,
-    "reinitializing": Readiness.REINITIALIZING,
-    "disabled": Readiness.DISABLED,
+# What advice on habits and forms says in a few words; the others are told by their difference.
+WORDS = {
+    "a.watch": "WATCH instead of polling",
+    "a.metadata": "ask for metadata only",
+    "a.protobuf": "accept protobuf",
+    "a.backoff": "restart few at a time",
+    "a.account": "give it an account of its own",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """The route under one version; `current` is the version that the server follows."""
-
-    version: str
-    route: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Cheaper:
-    """A cheaper form: what to change (`add resourceVersion=0`), why, and the route foreseen for it."""
-
-    change: str
-    why: str
-    route: str
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """All that the rules say; empty for what is no GET, LIST or WATCH of a resource."""
-
-    versions: tuple[Foreseen, ...] = ()
-    cheaper: tuple[Cheaper, ...] = ()
-
-
-NOTHING = Outlook()
+# What a request that was refused (4xx) may be told: it had no answer that could be cheaper.
+_OF_REFUSED = {"a.parameter", "a.backoff", "a.account"}
 
 
 def foresee(row: RequestRow, state: State) -> Outlook:
@@ -65,9 +38,14 @@ def foresee(row: RequestRow, state: State) -> Outlook:
     except (RequestError, BehaviourError):
         return NOTHING
     cache = routing_state(row.started.resource, state)
+    refused = 400 <= row.status < 500
     return Outlook(
         versions=versions_of(request, cache, now),
-        cheaper=tuple(cheaper_of(row.target, advice) for advice in advise(request, cache, now)),
+        cheaper=tuple(
+            cheaper_of(row.target, advice)
+            for advice in advise(request, cache, now, state.habits.of(row))
+            if not refused or advice.id in _OF_REFUSED
+        ),
     )
 
 
@@ -78,9 +56,10 @@ def server_behaviour(state: State) -> Behaviour:
 
 
 def cheaper_of(target: str, advice: Advice) -> Cheaper:
-    change = _change(target, advice.path)
+    change = _change(target, advice.path) or ", ".join(f"{name}: {value}" for name, value in advice.headers)
     # "add resourceVersion=0 — resourceVersion=0 answers …" says it twice.
-    return Cheaper(change, advice.why.removeprefix(f"{change.split(' ')[-1]} "), advice.decision.route.value)
+    why = advice.why.removeprefix(f"{change.split(' ')[-1]} ") if change else advice.why
+    return Cheaper(WORDS.get(advice.id, change), why, advice.decision.route.value)
 
 
 def _change(before: str, after: str) -> str:
@@ -106,15 +85,7 @@ def versions_of(request: ReadRequest, cache: RoutingState, now: Behaviour) -> tu
 
 def routing_state(resource: str, state: State) -> RoutingState:
     """What the rules may know of a resource's cache; nothing is known of one that was never asked."""
-    server = state.server
-    progress = server is None or server.progress != "unsupported"
     cached = state.caches.get(resource)
     if cached is None:
-        return RoutingState(progress=progress)
-    return RoutingState(
-        readiness=_READINESS.get(cached.cache.state, Readiness.READY),
-        cache_rv=cached.rv,
-        progress=progress,
-        oldest_snapshot_rv=cached.cache.oldest_rv if cached.cache.snapshots else None,
-        oldest_watch_rv=cached.cache.oldest_rv,
-    )
+        return RoutingState(progress=state.progress)
+    return routing_state_of(cached.cache, cached.rv, progress=state.progress)

@@ -48,14 +48,28 @@ def short_count(value: float) -> str:
     return _scaled(value, 1000.0)
 
 
+def within(value: int, width: int) -> str:
+    """A number in at most `width` cells, exact where that fits: 48,213, else 12.3M. Never a cut one."""
+    text = integer(value)
+    return text if len(text) <= width else short_count(value)
+
+
+def revision_within(value: int, width: int) -> str:
+    """A revision is only good in full: `9,876,543,210`, or without commas where room is short."""
+    text = integer(value)
+    return text if len(text) <= width else str(value)
+
+
 def short_bytes(value: float) -> str:
-    """Bytes by 1000s, as `ls -h --si` does: 812, 4.1k, 17.9M. `B` only where no suffix stands."""
-    text = _scaled(value, 1000.0)
-    return f"{text}B" if text[-1:].isdigit() else text
+    """Bytes for a table whose column says that they are bytes: 812, 4.1k, 879k, 9.6M; k = 1000.
+
+    In a sentence `long_bytes` says the unit.
+    """
+    return _scaled(value, 1000.0)
 
 
 def long_bytes(value: float) -> str:
-    """Bytes with a spelt unit: `4.1 MB`."""
+    """Bytes with their unit, for texts: `28 B`, `879 kB`, `4.1 MB`."""
     text = _scaled(value, 1000.0)
     return f"{text[:-1]} {text[-1]}B" if text[-1:].isalpha() else f"{text} B"
 
@@ -77,6 +91,23 @@ def milliseconds(value: float) -> str:
     if value < 9.95:
         return f"{value:.1f}"
     return f"{value:,.0f}"
+
+
+def short_milliseconds(value: float) -> str:
+    """The same in five cells; from ten seconds on with the unit that makes it fit: 9,999, 12.3s, 20m."""
+    if value < 9_999.5:
+        return milliseconds(value)
+    seconds = value / 1000
+    if seconds < 99.95:
+        return f"{seconds:.1f}s"
+    return f"{seconds:.0f}s" if seconds < 999.5 else duration(seconds)
+
+
+def long_milliseconds(value: float) -> str:
+    """With its unit, for people: `0.4 ms`, `38 ms`, `12.3 s`, `33.0 min`."""
+    if value < 9_999.5:
+        return f"{milliseconds(value)} ms"
+    return f"{value / 1000:,.1f} s" if value < 599_950 else f"{value / 60_000:,.1f} min"
 
 
 def duration(seconds: float) -> str:
@@ -102,9 +133,24 @@ def rate(per_second: float) -> str:
     return f"+{short_count(per_second)}/s" if per_second >= 9.95 else f"+{per_second:.1f}/s"
 
 
+def percent(share: float) -> str:
+    """`58%`, `<1%`, `>99%`: at most four cells, never 0 or 100 for what is not quite."""
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
+
+
 def clock_time(at: float) -> str:
     """Local time of day, `07:44:01`."""
     return time.strftime("%H:%M:%S", time.localtime(at)) if at else ""
+
+
+def moment(at: float, now: float) -> str:
+    """Local time of day, with the day where it was another one: `07:44:01`, `12 Aug 07:44`."""
+    there, here = time.localtime(at), time.localtime(now)
+    if there[:3] == here[:3] or not at:
+        return clock_time(at)
+    return f"{there.tm_mday} {time.strftime('%b %H:%M', there)}"
 
 
 def shorten(text: str, width: int) -> str:

@@ -1,27 +1,39 @@
-"""The request in hand: the one that the Versions screen puts under every version."""
+"""The request in hand: the one that the Versions screen puts under every version.
+
+Every screen knows of it; the rules are loaded when one is read.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ktui.kube.requestinfo import split_url
-from ktui.kube.resources import BUILTIN
-from ktui.kube.routing.request import VERBS, ReadRequest, RequestError, parse_request
+from msgspec import Struct
+
 from ktui.tui.model.request_view import READS
 from ktui.tui.model.state import RequestRow
 
+if TYPE_CHECKING:
+    from ktui.kube.routing.request import ReadRequest
 
-@dataclass(frozen=True, slots=True)
-class InHand:
-    """A read request and where it was taken from. `verb` is GET, LIST or WATCH; `target` path and query."""
+
+class InHand(Struct, frozen=True):
+    """A read request and where it was taken from. `verb` is GET, LIST or WATCH; `target` path and query.
+
+    `level` names the priority level under which it falls, "" where nobody tells who asks;
+    `accept` is the header to be sent with it, "" for any.
+    """
 
     verb: str
     target: str
     taken_from: str
+    level: str = ""
+    accept: str = ""
 
     @property
     def text(self) -> str:
         """As it is typed: a verb only where the path does not say it."""
+        from ktui.kube.routing.request import RequestError, parse_request
+
         try:
             natural = parse_request(self.target).verb.upper()
         except RequestError:
@@ -30,6 +42,8 @@ class InHand:
 
     def read(self) -> ReadRequest:
         """Understood for the rules. Raises RequestError."""
+        from ktui.kube.routing.request import parse_request
+
         return parse_request(self.target, self.verb.lower())
 
 
@@ -41,6 +55,10 @@ def read_in_hand(text: str) -> InHand:
 
     Raises RequestError.
     """
+    from ktui.kube.requestinfo import split_url
+    from ktui.kube.resources import BUILTIN
+    from ktui.kube.routing.request import VERBS, parse_request
+
     word, _, rest = text.strip().partition(" ")
     verb, target = (word.lower(), rest.strip()) if word.lower() in VERBS else ("", text.strip())
     resource = BUILTIN.by_name(split_url(target)[0]) if not target.startswith("/") else None
@@ -54,4 +72,4 @@ def in_hand_of(row: RequestRow | None, taken_from: str) -> InHand | None:
     """A request of the log, if it is one that is routed."""
     if row is None or row.started.verb not in READS or not row.started.resource:
         return None
-    return InHand(row.started.verb, row.target, taken_from)
+    return InHand(row.started.verb, row.target, taken_from, row.started.level)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import cycle
+
+from msgspec import Struct
 
 from ktui.tui.model.state import CacheRow, State
 
@@ -11,8 +12,7 @@ LEAST_SPAN = 50  # revisions across a track
 NOTED_LAG = 10  # revisions behind that are worth a colour: less is a matter of milliseconds
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Struct, frozen=True):
     """One runner: `rv` is its revision, `tick` that of its last progress notification (0: none)."""
 
     name: str
@@ -23,8 +23,7 @@ class Lane:
     head: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Race:
+class Race(Struct, frozen=True):
     """Lanes on one scale: the track's right end is `head`, its left end `span` revisions earlier."""
 
     lanes: tuple[Lane, ...]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from ktui.telemetry.events import Prefix
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixRow:
+class PrefixRow(Struct, frozen=True):
     """One line of the tree. `share` is its part (0…1) of the bytes of the greatest sibling."""
 
     prefix: str
@@ -25,14 +25,13 @@ class PrefixRow:
     share: float
 
 
-@dataclass(slots=True)
-class PrefixTree:
+class PrefixTree(Struct):
     """What is open and what its children are; the top level comes with the telemetry."""
 
     root: str = "/registry/"
-    opened: set[str] = field(default_factory=set)
-    children: dict[str, list[Prefix]] = field(default_factory=dict)
-    leaves: set[str] = field(default_factory=set)
+    opened: set[str] = set()
+    children: dict[str, list[Prefix]] = {}
+    leaves: set[str] = set()
 
     def rows(self, top: Mapping[str, Prefix]) -> list[PrefixRow]:
         """The lines to show: siblings by bytes, the greatest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 WINDOW = 10.0  # seconds a rate looks back
+BETWEEN = 2.0  # seconds in which the next reading may still come; after that the counter stands still
 
 
 class Rate:
@@ -28,11 +29,27 @@ class Rate:
             points.popleft()
 
     def per_second(self, now: float) -> float:
-        """The mean over the window that ends at `now` (seconds); 0.0 before two readings."""
+        """The mean over the window that ends at `now` (seconds); 0.0 before two readings.
+
+        It falls only once readings stay out: not in the moments between two of them.
+        """
         if len(self._points) < 2:
             return 0.0
-        first, last = self._points[0], self._points[-1]
+        last = self._points[-1]
         if now - last[0] > WINDOW:
             return 0.0
-        span = max(now, last[0]) - first[0]
-        return (last[1] - first[1]) / span if span > 0 else 0.0
+        end = now if now - last[0] > BETWEEN else last[0]
+        began, value = self._value_at(end - WINDOW)
+        return (last[1] - value) / (end - began) if end > began else 0.0
+
+    def _value_at(self, at: float) -> tuple[float, float]:
+        """Time and value where the window begins: at `at`, or with the first reading if that is later."""
+        before = self._points[0]
+        for reading in self._points:
+            if reading[0] > at and before[0] < at:  # of a gap, what belongs into the window
+                share = (at - before[0]) / (reading[0] - before[0])
+                return at, before[1] + (reading[1] - before[1]) * share
+            if reading[0] >= at:
+                return reading
+            before = reading
+        return before

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from ktui.telemetry.events import (
     AnyEvent,
@@ -13,6 +15,7 @@ from ktui.telemetry.events import (
     EtcdCall,
     EtcdHealth,
     FanOut,
+    Marker,
     Prefix,
     Progress,
     ProgressTick,
@@ -25,8 +28,22 @@ from ktui.telemetry.events import (
     WatcherOpened,
     WatcherState,
 )
+from ktui.tui.model.history import ANSWERED_READS
 from ktui.tui.model.rates import Rate
-from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, CacheRow, Head, RequestRow, State, WatcherRow
+from ktui.tui.model.request_view import READS
+from ktui.tui.model.routes import badge_of, badge_of_route
+from ktui.tui.model.shared import shared
+from ktui.tui.model.state import (
+    CALLS_A_REQUEST,
+    FAN_OUTS,
+    REQUEST_LOG,
+    CacheRow,
+    Head,
+    RequestRow,
+    Rewind,
+    State,
+    WatcherRow,
+)
 
 
 def apply(state: State, events: Iterable[AnyEvent]) -> None:
@@ -43,6 +60,8 @@ def _server(state: State, event: ServerInfo) -> None:
 
 
 def _health(state: State, event: EtcdHealth) -> None:
+    if state.health is not None and state.health.alarm and not event.alarm:
+        state.no_space = ""
     state.health = event
     state.touched.server += 1
 
@@ -59,6 +78,7 @@ def _dropped(state: State, event: Dropped) -> None:
 
 def _request_started(state: State, event: RequestStarted) -> None:
     state.requests[event.id] = RequestRow(event)
+    state.habits.saw(event)
     state.seen += 1
     if len(state.requests) > REQUEST_LOG:
         del state.requests[next(iter(state.requests))]
@@ -68,48 +88,74 @@ def _request_started(state: State, event: RequestStarted) -> None:
 
 def _request_routed(state: State, event: RequestRouted) -> None:
     if row := state.requests.get(event.id):
-        state.requests[event.id] = replace(row, routed=event)
+        state.requests[event.id] = replace(row, routed=shared(event))
         state.touched.requests += 1
 
 
 def _request_finished(state: State, event: RequestFinished) -> None:
     if row := state.requests.get(event.id):
-        state.requests[event.id] = replace(row, finished=event)
+        row = state.requests[event.id] = replace(row, finished=event)
+        letter = badge_of(row).letter
+        if row.started.verb in ANSWERED_READS:  # a WATCH ends when its client likes
+            state.history.add(letter, event)
+        if row.started.verb in READS:
+            state.ranking.add(row, event, letter)
         state.touched.requests += 1
+    else:
+        state.ranking.ended(event)  # a WATCH outlives the log
 
 
 def _etcd_call(state: State, event: EtcdCall) -> None:
     state.calls.append(event)
     state.touched.calls += 1
+    if event.op == "txn":
+        _wrote(state, event)
     row = state.requests.get(event.request_id) if event.request_id else None
     if row is not None and len(row.calls) < CALLS_A_REQUEST:
         state.requests[row.id] = replace(row, calls=(*row.calls, event))
         state.touched.requests += 1
 
 
+def _wrote(state: State, event: EtcdCall) -> None:
+    """A NOSPACE alarm shows in the writes that it stops, and is over with the first that goes through."""
+    if not event.error:
+        state.no_space = ""
+    elif "out of space" in event.error or "space exceeded" in event.error:
+        state.no_space = event.error.rstrip(".")
+
+
 def _progress(state: State, event: Progress) -> None:
-    # Heads may overtake one another on their way here; the revision itself never goes back.
+    if state.head.revision and event.histories > state.head.histories:
+        _start_anew(state, event)
+    # Heads may overtake one another on their way here; within one history the revision never goes back.
     revision = max(event.head, state.head.revision)
     state.head_rate.add(event.at, revision)
     state.head = Head(
         revision=revision,
-        per_second=state.head_rate.per_second(event.at),
         compact=event.compact or state.head.compact,
         db_bytes=event.db_bytes or state.head.db_bytes,
+        histories=event.histories,
     )
     state.touched.head += 1
 
 
+def _start_anew(state: State, event: Progress) -> None:
+    """Another history: nothing that was known of the old one's revisions counts any more."""
+    state.rewind = Rewind(event.at, state.head.revision, event.head)
+    state.head, state.head_rate = Head(), Rate()
+    for resource, row in state.caches.items():
+        state.caches[resource] = replace(row, rv=row.cache.rv, ticked=0)
+    state.touched.caches += 1
+
+
 def _cache(state: State, event: CacheState) -> None:
-    rate = state.event_rates.setdefault(event.resource, Rate())
-    rate.add(event.at, event.events)
+    state.event_rates.setdefault(event.resource, Rate()).add(event.at, event.events)
     before = state.caches.get(event.resource)
     ticked = before.ticked if before is not None else 0
     state.caches[event.resource] = CacheRow(
         cache=event,
         rv=max(event.rv, ticked) if event.state == "ready" else event.rv,
         ticked=ticked,
-        events_per_second=rate.per_second(event.at),
     )
     state.touched.caches += 1
 
@@ -133,7 +179,9 @@ def _watcher_opened(state: State, event: WatcherOpened) -> None:
 
 def _watcher_state(state: State, event: WatcherState) -> None:
     if row := state.watchers.get(event.id):
-        state.watchers[event.id] = replace(row, state=event)
+        row = state.watchers[event.id] = replace(row, state=event)
+        letter = badge_of_route(row.opened.route).letter
+        state.ranking.stands(state.requests.get(event.id), row, letter)
         state.watcher_rates[event.id].add(event.at, event.delivered)
         state.touched.watchers += 1
 
@@ -141,16 +189,24 @@ def _watcher_state(state: State, event: WatcherState) -> None:
 def _watcher_closed(state: State, event: WatcherClosed) -> None:
     row = state.watchers.pop(event.id, None)
     state.watcher_rates.pop(event.id, None)
+    state.ranking.closed(event.id)
     if row is not None:
         state.closed_watchers.append(replace(row, closed=event))
     state.touched.watchers += 1
 
 
 def _fan_out(state: State, event: FanOut) -> None:
+    before = state.fan_outs.get(event.resource)
+    if before is not None:
+        state.earlier_fan_outs.setdefault(event.resource, deque(maxlen=FAN_OUTS)).append(before)
     state.fan_outs[event.resource] = event
     if event.change == "DELETED":
         state.deletions[event.resource] = event
     state.touched.watchers += 1
+
+
+def _marker(state: State, event: Marker) -> None:
+    """Nothing to show: only recordings hold it, and the scrub bar finds it there."""
 
 
 _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
@@ -170,4 +226,5 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     WatcherState: _watcher_state,
     WatcherClosed: _watcher_closed,
     FanOut: _fan_out,
+    Marker: _marker,
 }

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
 from urllib.parse import unquote_plus
 
+import msgspec
+
+from ktui.tui.model.ranking import Group
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.widgets.columns import Run
 
@@ -40,11 +45,19 @@ def request_runs(row: RequestRow) -> list[Run]:
     return runs
 
 
+def unfinished(row: RequestRow) -> str:
+    """What is to be said of a request that is not done: a WATCH that was answered goes on."""
+    if row.started.verb == "WATCH" and row.routed is not None:
+        return "the watch is still open"
+    return "no answer yet"
+
+
 def short_resource(resource: str) -> str:
     """A resource's id without its group: `leases.coordination.k8s.io` → `leases`."""
     return resource.partition(".")[0]
 
 
+@lru_cache(maxsize=1024)  # clients ask the same again and again
 def query_words(query: str) -> str:
     """The parameters that steer route and cost, in few words."""
     words = []
@@ -59,10 +72,20 @@ def query_words(query: str) -> str:
 
 
 def _short_value(name: str, value: str) -> str:
+    return value if name != "fieldSelector" else ",".join(map(short_field, value.split(",")))
+
+
+def short_field(text: str) -> str:
     """`spec.nodeName=n1` reads `nodeName=n1`: the part of the object goes without saying."""
-    if name != "fieldSelector":
-        return value
-    return ",".join(part.removeprefix("spec.").removeprefix("status.") for part in value.split(","))
+    return text.removeprefix("spec.").removeprefix("status.")
+
+
+def selector_words(selector: str) -> str:
+    """A key with its operator: `spec.nodeName=` reads `nodeName=…`, for any value."""
+    short = short_field(selector)
+    if short.endswith((" in", " notin")):
+        return f"{short} (…)"
+    return f"{short}…" if short.endswith(("=", "<", ">")) else short
 
 
 def shown_requests(state: State, *, writes: bool) -> list[RequestRow]:
@@ -71,8 +94,15 @@ def shown_requests(state: State, *, writes: bool) -> list[RequestRow]:
     return list(rows) if writes else [row for row in rows if row.started.verb in READS]
 
 
-def log_title(*, writes: bool) -> str:
-    return "requests" if writes else "requests · reads (w: all)"
+def request_object(row: RequestRow) -> tuple[str, Any]:
+    """A request as `y` shows it: a title and its telemetry events."""
+    events = [event for event in (row.started, row.routed, row.finished, *row.calls) if event is not None]
+    return f"request {row.id}", msgspec.to_builtins(events)
+
+
+def requests_of(group: Group, state: State) -> list[RequestRow]:
+    """Those of a group that the log still holds, oldest first."""
+    return [row for number in group.ids if (row := state.requests.get(number)) is not None]
 
 
 def request_text(row: RequestRow) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ktui.tui.model.state import RequestRow
 
 
-@dataclass(frozen=True, slots=True)
-class Badge:
+class Badge(Struct, frozen=True):
     """How a route shows: a letter (meaning never hangs on hue alone), a style, a word."""
 
     letter: str

@@ -7,10 +7,28 @@ import re
 import shlex
 
 from ktui.kube.resources import Resource
-from ktui.tui.model.lab import ListForm
+from ktui.tui.model.lab.form import ListForm
 
 # Clients whose Go and Python packages do not have typed access to these groups by the common rule.
 _NOT_IN_CLIENT_GO = {"apiextensions.k8s.io", "apiregistration.k8s.io"}
+# Which media type typed clients ask for by themselves depends on their release (0.36: protobuf).
+_GO_NOTES = {
+    "json": '// asks for JSON if config.ContentType = "application/json"\n',
+    "protobuf": '// asks for protobuf if config.ContentType = "application/vnd.kubernetes.protobuf"\n',
+    "table": "// objects: a typed client does not ask for Tables\n",
+}
+_GO_PAGES = """\
+options := {options}
+for {{
+\tlist, err := {call}.List(ctx, options)
+\tif err != nil {{
+\t\treturn err
+\t}}
+\t// list.Items
+\tif options.Continue = list.GetContinue(); options.Continue == "" {{
+\t\tbreak
+\t}}
+}}"""
 _OPTIONS = ("LabelSelector", "FieldSelector", "ResourceVersion", "ResourceVersionMatch", "Continue")
 
 
@@ -27,23 +45,34 @@ def as_curl(path: str, form: ListForm) -> str:
     return f'curl -sS{unbuffered} {" ".join(words)} "$SERVER"{shlex.quote(path)}'
 
 
-def as_client_go(form: ListForm, resource: Resource) -> str:
-    """A call of client-go: typed for built-in kinds, dynamic for others, metadata where that was asked."""
+def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False) -> str:
+    """A call of client-go: typed for built-in kinds, dynamic for others, metadata where that was asked.
+
+    `all_pages`: a loop over the pages, for a function that returns an error.
+    """
     options = _go_options(form)
-    verb = "Watch" if form.stream else "List"
-    typed = not resource.custom and resource.group not in _NOT_IN_CLIENT_GO
-    if form.accept == "metadata" or not typed:
+    typed = _is_typed(form, resource)
+    if typed:
+        head = f"clientset.{_go_group(resource)}().{_go_method(resource)}"
+        namespace = _go(form.namespace) if form.namespace else "metav1.NamespaceAll"
+        scope = f"({namespace})" if resource.namespaced else "()"
+    else:
         kind = "metadataClient" if form.accept == "metadata" else "dynamicClient"
         group = f"Group: {_go(resource.group)}, " if resource.group else ""
         gvr = f"Version: {_go(resource.version)}, Resource: {_go(resource.resource)}"
         head = f"{kind}.Resource(schema.GroupVersionResource{{{group}{gvr}}})"
         scope = f".\n\tNamespace({_go(form.namespace)})" if _namespaced(form, resource) else ""
-    else:
-        head = f"clientset.{_go_group(resource)}().{_go_method(resource)}"
-        namespace = _go(form.namespace) if form.namespace else "metav1.NamespaceAll"
-        scope = f"({namespace})" if resource.namespaced else "()"
-    answer = "w" if form.stream else "list"
-    return f"{answer}, err := {head}{scope}.{verb}(ctx, metav1.ListOptions{{{options}}})"
+    call, given = f"{head}{scope}", f"metav1.ListOptions{{{options}}}"
+    if form.stream:
+        return f"w, err := {call}.Watch(ctx, {given})"
+    if all_pages and form.pages:
+        return _GO_PAGES.format(options=given, call=call.replace("\n", "\n\t"))
+    return f"list, err := {call}.List(ctx, {given})"
+
+
+def client_go_note(form: ListForm, resource: Resource) -> str:
+    """What a Go program has to set for the same media type, as a comment; "" where nothing."""
+    return _GO_NOTES.get(form.accept, "") if _is_typed(form, resource) else ""
 
 
 def as_python(form: ListForm, resource: Resource) -> str:
@@ -68,8 +97,8 @@ def as_python(form: ListForm, resource: Resource) -> str:
     call = f"client.{api}().{method}"
     lines = ["from kubernetes import client, config, watch", "", "config.load_kube_config()"]
     if form.stream:
-        inside = "".join(f"    {argument},\n" for argument in [call, *arguments, "send_initial_events=True",
-                                                              "allow_watch_bookmarks=True"])  # fmt: skip
+        asked = ("send_initial_events=True", "allow_watch_bookmarks=True", "timeout_seconds=60")
+        inside = "".join(f"    {argument},\n" for argument in [call, *arguments, *asked])
         lines += [f"for event in watch.Watch().stream(\n{inside}):", "    ..."]
     else:
         lines[0] = "from kubernetes import client, config"
@@ -77,6 +106,10 @@ def as_python(form: ListForm, resource: Resource) -> str:
     if form.accept != "json":
         lines.insert(-1, f"# typed answers are plain JSON: this client does not ask for {form.accept}")
     return "\n".join(lines)
+
+
+def _is_typed(form: ListForm, resource: Resource) -> bool:
+    return form.accept != "metadata" and not resource.custom and resource.group not in _NOT_IN_CLIENT_GO
 
 
 def _namespaced(form: ListForm, resource: Resource) -> bool:
@@ -93,14 +126,18 @@ def _go_options(form: ListForm) -> str:
         form.label_selector,
         form.field_selector,
         form.resource_version,
-        form.match,
+        form.asked_match,
         form.continue_token,
     )
     fields = [f"{name}: {_go(value)}" for name, value in zip(_OPTIONS, values, strict=True) if value]
     if form.limit:
         fields.append(f"Limit: {form.limit}" if form.pages else f"Limit: /* {_go(form.limit)} */ 0")
     if form.stream:
-        fields += ["SendInitialEvents: ptr.To(true)", "AllowWatchBookmarks: true"]
+        fields += [
+            "SendInitialEvents: ptr.To(true)",
+            "AllowWatchBookmarks: true",
+            "TimeoutSeconds: ptr.To[int64](60)",
+        ]
     if len(fields) < 2:
         return "".join(fields)
     return "".join(f"\n\t{field}," for field in fields) + "\n"
@@ -125,7 +162,7 @@ def _python_options(form: ListForm) -> list[str]:
         "label_selector": form.label_selector,
         "field_selector": form.field_selector,
         "resource_version": form.resource_version,
-        "resource_version_match": form.match,
+        "resource_version_match": form.asked_match,
         "_continue": form.continue_token,
     }
     options = [f"{name}={value!r}" for name, value in values.items() if value]

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ktui.kube.across import Under, across
+from ktui.kube.advice import advise
 from ktui.kube.explain import explain
+from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
 from ktui.kube.gates import phase_of
 from ktui.kube.routing.model import CacheState
 from ktui.kube.routing.predict import predict, predict_seats
@@ -14,10 +16,11 @@ from ktui.kube.routing.request import ReadRequest, RequestError
 from ktui.kube.routing.world import world_of
 from ktui.kube.seats import SeatRange, flow_controlled
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
-from ktui.tui.model.foresee import routing_state, server_behaviour
+from ktui.tui.model.foresee import cheaper_of, routing_state, server_behaviour
 from ktui.tui.model.format import integer
 from ktui.tui.model.in_hand import InHand
-from ktui.tui.model.lab_predict import estimated_seats
+from ktui.tui.model.outlook import Cheaper
+from ktui.tui.model.sizes import estimated_seats
 from ktui.tui.model.state import State
 
 
@@ -60,10 +63,21 @@ class Matrix:
     problem: str = ""
     request: ReadRequest | None = None
     world: CacheState = field(default_factory=CacheState)
+    level: PriorityLevel | None = None
 
     def document(self, row: VersionRow) -> dict[str, Any]:
         """All that the rules of one version say, as `ktui explain --json` does."""
-        return explain(self.request, self.world, row.under.behaviour).document() if self.request else {}
+        if self.request is None:
+            return {}
+        return explain(self.request, self.world, row.under.behaviour, level=self.level).document()
+
+    def cheaper(self, row: VersionRow) -> tuple[Cheaper, ...]:
+        """Cheaper forms of the request under the rules of one version."""
+        request = self.request
+        if request is None:
+            return ()
+        found = advise(request, self.world, row.under.behaviour)
+        return tuple(cheaper_of(request.url, advice) for advice in found)
 
     @property
     def groups(self) -> tuple[VersionRow, ...]:
@@ -96,6 +110,7 @@ def matrix_of(in_hand: InHand, state: State) -> Matrix:
     resource = resource_id(request)
     cache, about = _cache(request, resource, state)
     current = followed_behaviour(state)
+    level = level_named(in_hand.level)
 
     behaviours = [
         current if current is not None and current.minor == one.minor else one
@@ -105,10 +120,10 @@ def matrix_of(in_hand: InHand, state: State) -> Matrix:
         request,
         cache,
         behaviours=behaviours,
-        seats=lambda behaviour: _seats(request, behaviour, resource, state),
+        seats=lambda behaviour: _seats(request, behaviour, resource, state, level),
     )
     rows = (VersionRow(one, one.behaviour is current, one is under[0]) for one in under)
-    return Matrix(tuple(rows), about, request=request, world=cache)
+    return Matrix(tuple(rows), about, request=request, world=cache, level=level)
 
 
 def followed_behaviour(state: State) -> Behaviour | None:
@@ -129,31 +144,34 @@ def routes_under(in_hand: InHand, state: State, *behaviours: Behaviour) -> list[
     return [predict(request, cache, behaviour).route.value for behaviour in behaviours]
 
 
-def _seats(request: ReadRequest, behaviour: Behaviour, resource: str, state: State) -> SeatRange:
+def level_named(name: str) -> PriorityLevel | None:
+    """By which ktui's server tells the seats of a request that falls under the level of that name."""
+    level = LEVELS.get(name)
+    return told_level(level) if level is not None else None
+
+
+def _seats(
+    request: ReadRequest, behaviour: Behaviour, resource: str, state: State, level: PriorityLevel | None
+) -> SeatRange:
     """By the resource's size where that is known and the version looks at it."""
+    cap = level.max_seats if level is not None else None
     if request.verb == "list" and behaviour.minor >= 23 and flow_controlled(behaviour):
-        known = estimated_seats(request, behaviour, state, resource)
+        known = estimated_seats(request, behaviour, state, resource, cap)
         if known is not None:
             return SeatRange(known, known)
-    progress = state.server is None or state.server.progress != "unsupported"
-    return predict_seats(request, behaviour, progress=progress)
+    return predict_seats(request, behaviour, progress=state.progress, cap=cap)
 
 
 def resource_id(request: ReadRequest) -> str:
     """The resource's id: `pods`, `leases.coordination.k8s.io`."""
-    if request.resource is not None:
-        return request.resource.id
-    info = request.info
-    return f"{info.resource}.{info.group}" if info.group else info.resource
+    return request.resource.id if request.resource is not None else request.info.resource_id
 
 
 def _cache(request: ReadRequest, resource: str, state: State) -> tuple[CacheState, str]:
     row = state.caches.get(resource)
     if row is None or not row.live:
-        progress = state.server is None or state.server.progress != "unsupported"
-        return world_of(
-            request, progress=progress
-        ), "with a cache that is ready and at the revision asked for"
+        ready = world_of(request, progress=state.progress)
+        return ready, "with a cache that is ready and at the revision asked for"
     return routing_state(resource, state), f"with the cache as it is now, at rv {integer(row.rv)}"
 
 

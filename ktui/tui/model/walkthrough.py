@@ -9,6 +9,7 @@ from ktui.tui.model.state import RequestRow
 
 # In the order in which a request goes through them; others follow as the server names them.
 _PHASES = ("queue", "wait", "etcd", "read", "decode", "filter", "encode", "send")
+OTHER = "other"  # what no phase accounts for
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,31 @@ def phases_of(row: RequestRow) -> list[Phase]:
     rest = row.finished.ms - at
     # Phases may overlap in a streamed answer; only time that is really missing is shown.
     if phases and rest > 0.02 * row.finished.ms:
-        phases.append(Phase("other", at, rest))
+        phases.append(Phase(OTHER, at, rest))
     return phases
 
 
+def fewer_phases(phases: list[Phase], most: int) -> list[Phase]:
+    """At most so many: the shortest ones give way, and their time goes to `other`."""
+    if len(phases) <= most:
+        return phases
+    named = [phase for phase in phases if phase.name != OTHER]
+    kept = sorted(named, key=lambda phase: phase.ms, reverse=True)[: most - 1]
+    end = max(phase.start + phase.ms for phase in phases)
+    rest = sum(phase.ms for phase in phases) - sum(phase.ms for phase in kept)
+    return [*(phase for phase in named if phase in kept), Phase(OTHER, end - rest, rest)]
+
+
 def funnel_of(row: RequestRow) -> list[FunnelStep]:
-    """Keys → objects taken → put to the selectors → matched → sent."""
+    """Keys → objects taken → put to the selectors → matched → returned."""
     done = row.finished
     if done is None:
         return []
     steps = [
-        FunnelStep("fetched", done.fetched, done.decoded_bytes),
+        FunnelStep("scanned", done.fetched, done.decoded_bytes),
         FunnelStep("evaluated", done.evaluated),
         FunnelStep("matched", done.matched, done.encoded_bytes),
-        FunnelStep("sent", done.returned, done.sent_bytes),
+        FunnelStep("returned", done.returned, done.sent_bytes),
     ]
     if done.etcd_keys or done.etcd_bytes:
         steps.insert(0, FunnelStep("etcd keys", done.etcd_keys, done.etcd_bytes))

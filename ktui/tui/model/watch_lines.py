@@ -28,12 +28,13 @@ CAUSES = {
     "cache reinitialized": "the watch cache was filled anew: the client lists or watches again",
     "etcd closed the watch": "etcd ended the watch behind it",
     "error": "it was answered with an ERROR event",
+    "unfit event": "an event has no room in the form that it asked for: a list",
     "timeout": "its time was up: every WATCH ends sometime, and clients open the next one",
     "client gone": "the client went away",
     "server stopping": "the server stopped",
     "server stops": "the server stopped",
 }
-_CUT_OFF = {"too slow", "cache reinitialized", "etcd closed the watch", "error"}
+_CUT_OFF = {"too slow", "cache reinitialized", "etcd closed the watch", "error", "unfit event"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

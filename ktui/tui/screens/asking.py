@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from textual.worker import Worker
 
 from ktui.client.connection import ClientError
 from ktui.tui.screens.base import ModeScreen
@@ -21,13 +23,23 @@ class AskingScreen(ModeScreen):
     def client(self) -> ApiClient:
         client = self.ktui.client
         if client is None:
-            raise ClientError(self._why_nobody_answers())
+            raise ClientError(self.why_nobody_answers())
         return client
 
-    def _why_nobody_answers(self) -> str:
+    def why_nobody_answers(self) -> str:
+        """In one sentence; only while there is no client."""
         if self.ktui.link.stage is Stage.REPLAY:
             return "a recording holds decisions and costs, not the objects themselves"
+        if self.ktui.link.stage is Stage.STOPPED:
+            return "the server has stopped: nobody is there to ask"
         return "no server yet: this fills once one answers"
+
+    def aside(
+        self, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True
+    ) -> Worker[None]:
+        """Do something that takes time; `exclusive`: what the group was doing before ends."""
+        worker: Worker[None] = self.run_worker(work, group=group, exclusive=exclusive)
+        return worker
 
     async def ask(self, path: str) -> Any:
         """The JSON answer of a GET. Raises ClientError."""

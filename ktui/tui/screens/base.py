@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import Sequence
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Container
-from textual.content import Content
-from textual.screen import Screen
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import Input
 
-from ktui.tui.model.filter import FilterError
-from ktui.tui.model.format import safe
+from ktui.tui.compat import WholeScreen
 from ktui.tui.model.in_hand import InHand
+from ktui.tui.model.references import Crumb, Place, Reference
 from ktui.tui.model.state import State
+from ktui.tui.modes import find_mode
+from ktui.tui.screens.table_screen import TableScreen
 from ktui.tui.source import Link
+from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.key_bar import KeyBar
 from ktui.tui.widgets.prompt import Prompt
-from ktui.tui.widgets.vtable import VTable
-
-if TYPE_CHECKING:
-    from ktui.tui.app import KtuiApp
+from ktui.tui.widgets.suggestions import Suggestions
 
 # Classes of a screen by its size in cells, for the style sheets.
 WIDTHS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 HEIGHTS = [(0, "-short"), (32, "-tall")]
-FILTER_HINT = "word  column:begins  ~contains  ms>10  !not"
 
 
-class ModeScreen(Screen[None]):
+def size_classes(size: Size) -> list[str]:
+    """The classes of a screen of that size."""
+    pairs = ((WIDTHS, size.width), (HEIGHTS, size.height))
+    return [max(step for step in steps if step[0] <= cells)[1] for steps, cells in pairs]
+
+
+class ModeScreen(TableScreen):
     """A screen reached by its number.
 
     Subclasses give `compose_body` and paint from the state when told to:
@@ -42,16 +48,19 @@ class ModeScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
 
-    @property
-    def ktui(self) -> KtuiApp:
-        return cast("KtuiApp", self.app)
-
     def compose(self) -> ComposeResult:
+        # Textual would find them at the first resize, and style every widget once more.
+        self.add_class(*size_classes(self.app.size), update=False)
         yield HeaderBar()
-        with Container(id="body"):
+        with Area(id="body"):
             yield Banner()
-            with Container(id="content"):
+            with Area(id="content"):
                 yield from self.compose_body()
+        if self.ktui.intake.replays:
+            from ktui.tui.widgets.scrub_bar import ScrubBar
+
+            yield ScrubBar()
+        yield Suggestions()
         yield Prompt()
         yield KeyBar()
 
@@ -67,33 +76,117 @@ class ModeScreen(Screen[None]):
     def paint_panels(self, state: State) -> None:
         """Give the panels their content (4 Hz)."""
 
-    def active_table(self) -> VTable[Any] | None:
-        """The table that `/`, `s` and `e` act on: the one with the focus, else the first."""
-        if isinstance(self.focused, VTable):
-            return self.focused
-        return next(iter(self.query(VTable)), None)
-
-    def object_in_hand(self) -> tuple[str, Any] | None:
-        """What `y` shows: a title and a JSON value (or a text)."""
-        return None
-
     def request_in_hand(self) -> InHand | None:
         """The read request under the cursor: the Versions screen takes it up when it comes next."""
         return None
 
+    def references(self) -> Sequence[Reference]:
+        """What the row under the cursor speaks of, the most telling first."""
+        return ()
+
+    def crumbs(self) -> Sequence[Crumb]:
+        """The steps down from the screen's top to what is shown, the last one being it."""
+        return ()
+
+    def visit(self, reference: Reference | None) -> None:
+        """Show what is referred to; None is the screen's top."""
+
+    # Places.
+
+    class Moved(Message):
+        """The screen has gone in or out of something."""
+
+        def __init__(self, before: Place, now: Place) -> None:
+            super().__init__()
+            self.before = before
+            self.now = now
+
+    _told: Place | None = None  # where the app knows this screen to be
+    _visiting = False
+
+    @property
+    def place(self) -> Place:
+        """Where it stands now."""
+        crumbs = self.crumbs() if self.paintable else ()
+        return crumbs[-1].place if crumbs else Place(self.MODE)
+
+    @property
+    def _whole_way(self) -> list[Crumb]:
+        """The steps down to where it stands, the mode itself first."""
+        mode = find_mode(self.MODE)
+        first = [Crumb(mode.title, Place(mode.name))] if mode is not None else []
+        return [*first, *self.crumbs()]
+
+    @property
+    def way_down(self) -> list[str]:
+        """The same as the header shows it."""
+        return [crumb.text for crumb in self._whole_way]
+
+    def action_crumb(self, at: int) -> None:
+        """Back to a step of the way down."""
+        way = self._whole_way
+        if at < len(way) - 1:
+            self.ktui.go_to(way[at].place)
+
+    def moved(self) -> None:
+        """To be called after going in or out: the trail and the header learn of it."""
+        before, now = self._told or Place(self.MODE), self.place
+        if now != before and not self._visiting:
+            self._told = now
+            self.paint_frame(self.ktui.state, self.ktui.link)
+            self.post_message(self.Moved(before, now))
+
+    def open(self, reference: Reference | None) -> None:
+        """Go where the app sends it."""
+        self._visiting = True
+        try:
+            self.visit(reference)
+        finally:
+            self._visiting = False
+        self._told = self.place
+        self.paint()
+
+    @on(Suggestions.Picked)
+    def _picked(self, event: Suggestions.Picked) -> None:
+        self.query_one(Prompt).pick(event)
+
+    def action_elsewhere(self) -> None:
+        """A menu of the ways on from the row under the cursor."""
+        from ktui.tui.model.ways import ways
+        from ktui.tui.screens.dialogs.jump import JumpScreen
+
+        found = [way for way in ways(self.references(), self.ktui.state) if way.place.mode != self.MODE]
+        if found:
+            self.app.push_screen(JumpScreen("open elsewhere", found), self._go)
+        else:
+            self.notify("nothing here leads to another screen", markup=False)
+
+    def _go(self, place: Place | None) -> None:
+        if place is not None:
+            self.ktui.go_to(place)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "filter" and isinstance(self.focused, Input):
+            return False  # a slash is a letter there
+        return super().check_action(action, parameters)
+
     # Painting.
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self.paint)
+        # Before it is laid out: the banner takes a line of its own.
+        self.paint_frame(self.ktui.state, self.ktui.link)
 
     def on_screen_resume(self) -> None:
-        if self.is_mounted:
-            self.call_after_refresh(self.paint)
+        self.call_after_refresh(self.paint)
+
+    @on(WholeScreen.Seen)
+    def _furnish(self) -> None:
+        self.query_one(Prompt).furnish()
 
     @property
     def paintable(self) -> bool:
         """Its widgets are there: not before it is composed, nor when the app is being taken down."""
-        return self.is_mounted and bool(self.query(HeaderBar)) and bool(self.query(KeyBar))
+        return self.is_mounted and {HeaderBar, KeyBar} <= {type(child) for child in self.children}
 
     def paint(self) -> None:
         """Everything, now."""
@@ -105,45 +198,12 @@ class ModeScreen(Screen[None]):
 
     def paint_frame(self, state: State, link: Link) -> None:
         """Header and banner."""
-        self.query_one(HeaderBar).show_state(state, link, self.ktui.paused)
+        self.query_one(HeaderBar).show_state(
+            state, link, self.ktui.paused, self.ktui.intake.sign(), self.way_down
+        )
         self.query_one(Banner).show_link(state, link)
+        self.frame_tables(self.ktui.paused)
+        if self.ktui.intake.replays:
+            from ktui.tui.widgets.scrub_bar import ScrubBar
 
-    # The prompt.
-
-    def open_filter(self) -> None:
-        table = self.active_table()
-        if table is None:
-            return
-
-        def typed(text: str) -> str:
-            try:
-                table.set_filter(text)
-            except FilterError as error:
-                return str(error)
-            self.show_filter(table)
-            return ""
-
-        prompt = self.query_one(Prompt)
-        prompt.open("/", table.filter.text, hint=FILTER_HINT, typed=typed, entered=typed)
-        self._prompt_for = table
-
-    _prompt_for: VTable[Any] | None = None
-
-    @on(Prompt.Closed)
-    def _prompt_closed(self, event: Prompt.Closed) -> None:
-        table, self._prompt_for = self._prompt_for, None
-        if table is not None and not event.kept:
-            table.set_filter("")
-            self.show_filter(table)
-        target = table or self.active_table()
-        if target is not None:
-            target.focus()
-        else:
-            self.set_focus(None)
-
-    def show_filter(self, table: VTable[Any]) -> None:
-        """Say in the frame of the table that it is filtered, and how much that hides."""
-        frame = table if table.styles.border_top[0] else table.parent
-        text = f"/{table.filter.text}  {len(table.rows):,} of {table.total:,}" if table.filter else ""
-        if frame is not None and hasattr(frame, "border_subtitle"):
-            frame.border_subtitle = Content(safe(text))
+            self.query_one(ScrubBar).show_playback(self.ktui.intake.playback)

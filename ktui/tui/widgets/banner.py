@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from textual.content import Content
 from textual.widgets import Static
 
-from ktui.tui.model.state import State
+from ktui.tui.key_hints import key_of
+from ktui.tui.model.format import clock_time, integer
+from ktui.tui.model.state import Rewind, State
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.lines import line
+
+REWIND_SECONDS = 300.0  # for which it is said that another history of etcd began
+
+MOST_LINES = 2
+FRAME = 5  # cells beside its text: the border and the padding
 
 
 class Banner(Static):
@@ -33,7 +42,7 @@ class Banner(Static):
         return self._said[0].plain
 
     def show_link(self, state: State, link: Link) -> None:
-        said = banner_of(state, link)
+        said = banner_of(state, link, self.screen.size.width - FRAME)
         if said == self._said:
             return
         self._said = said
@@ -42,32 +51,100 @@ class Banner(Static):
         self.set_class(bool(kind), "-shown")
         self.set_class(kind == "stopped", "-stopped")
         self.set_class(kind == "starting", "-starting")
+        # What is below is of the past: it shows so, and not by its colour alone.
+        self.screen.set_class(is_stale(state, link), "-stale")
 
 
-def banner_of(state: State, link: Link) -> tuple[Content, str]:
-    """The banner's text and kind ("" when there is nothing to say)."""
+def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]:
+    """The banner's text for lines so wide, and its kind ("" when there is nothing to say)."""
     if link.stage is Stage.STARTING:
         return line(("starting  ", "bold $primary"), (link.detail or "the server", "$foreground")), "starting"
+    if link.stage is Stage.SILENT:
+        return _silent(link), "stopped"
     if link.stage is Stage.STOPPED:
-        help_ = "press r to restart it" if link.restartable else "press q to leave"
-        return (
-            line(
-                ("the server has stopped", "bold $error"),
-                (f": {link.detail or 'the connection broke off'} ", "$foreground"),
-                (f"— {help_}", "bold $ink-strong"),
-            ),
-            "stopped",
-        )
+        return _stopped(link, reached=state.server is not None), "stopped"
     if state.health is not None and not state.health.ok:
+        return _etcd_down(state.health.detail or "no reason given", width), "etcd"
+    if no_writes := (state.health.alarm if state.health is not None else "") or state.no_space:
         return (
             line(
-                ("etcd does not answer", "bold $warning"),
-                (f": {state.health.detail or 'no reason given'}", "$foreground"),
-                (" — reads from the watch caches go on, everything else waits", "$ink-muted"),
+                ("etcd takes no writes", "bold $warning"),
+                (f": {no_writes}", "$foreground"),
+                (" — reads go on", "$ink-muted"),
             ),
             "etcd",
         )
+    if state.rewind is not None and state.now - state.rewind.at < REWIND_SECONDS:
+        return _rewound(state.rewind), "etcd"
     if state.server is not None and state.server.warnings:
         said = "; ".join(state.server.warnings)
         return line(("careful", "bold $warning"), (f": {said}", "$foreground")), "source"
     return Content(""), ""
+
+
+def _etcd_down(detail: str, width: int) -> Content:
+    """With as much of the transport's words as MOST_LINES hold: in a small terminal they cost rows."""
+    gist = detail.removeprefix("etcd ").split("; ")[0].split(". ")[0]
+    on = " — reads from the watch caches go on, everything else waits"
+    texts = [detail, gist, *(f"{gist[:count]}…" for count in range(len(gist) - 1, 0, -8)), "…"]
+    for text in texts:
+        said = line(
+            ("etcd does not answer", "bold $warning"), (f": {text}", "$foreground"), (on, "$ink-muted")
+        )
+        if _height(said, width) <= MOST_LINES:
+            break
+    return said
+
+
+def _height(content: Content, width: int) -> int:
+    return len(textwrap.wrap(content.plain, max(1, width), break_on_hyphens=False))
+
+
+def _rewound(rewind: Rewind) -> Content:
+    before, after, when = integer(rewind.before), integer(rewind.after), clock_time(rewind.at)
+    if rewind.after < rewind.before:
+        what = f"etcd's revision went back from {before} to {after}"
+        why = f" at {when}: it was emptied, or restored from a backup"
+    else:  # only another cluster's revision can be higher and yet another history
+        what, why = f"another etcd cluster answers, at revision {after}", f" since {when}, before at {before}"
+    return line(
+        (what, "bold $warning"),
+        (why, "$foreground"),
+        (" — controllers and kubelets may hold what is no longer there: restart them", "$ink-muted"),
+    )
+
+
+def is_stale(state: State, link: Link) -> bool:
+    """Whether there is something on the screen that nobody keeps up to date."""
+    return (link.broken or link.stage is Stage.STARTING) and state.server is not None
+
+
+def _leave() -> str:
+    return f"press {key_of('quit')} to leave"
+
+
+def _silent(link: Link) -> Content:
+    again = "connect anew" if link.retries else "restart it"
+    help_ = f"press {key_of('restart')} to {again}" if link.restartable else _leave()
+    return line(
+        ("the server does not answer", "bold $error"),
+        (f": {link.detail}, it may be overloaded or frozen ", "$foreground"),
+        (f"— wait, or {help_}", "bold $ink-strong"),
+    )
+
+
+def _stopped(link: Link, *, reached: bool) -> Content:
+    if link.replays:
+        leave = (f"— {_leave()}", "bold $ink-strong")
+        return line(("no replay", "bold $error"), f": {link.detail} ", leave)
+    what = "the server has stopped" if reached else "the server did not start"
+    if link.retries:
+        what = "connection lost" if reached else "not attached"
+        help_ = f"tried again every few seconds, {key_of('restart')} tries now"
+    else:
+        help_ = f"press {key_of('restart')} to restart it" if link.restartable else _leave()
+    return line(
+        (what, "bold $error"),
+        (f": {link.detail or 'the connection broke off'} ", "$foreground"),
+        (f"— {help_}", "bold $ink-strong"),
+    )

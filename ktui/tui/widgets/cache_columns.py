@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ktui.tui.model.format import integer, short_bytes, short_count
+from msgspec import Struct
+
+from ktui.tui.model.format import integer, short_count, within
 from ktui.tui.model.lanes import NOTED_LAG, by_size
 from ktui.tui.model.request_view import short_resource
 from ktui.tui.model.state import CacheRow, State
-from ktui.tui.widgets.columns import Cell, Column
+from ktui.tui.widgets.columns import NOTHING, Cell, Column
+from ktui.tui.widgets.figures import figure
 
 STATES = {
     "ready": ("●", "$route-cache"),
-    "initializing": ("◐", "$warning"),
-    "reinitializing": ("◐", "$warning"),
+    "initializing": ("◐", "$route-wait"),
+    "reinitializing": ("◐", "$route-wait"),
     "cold": ("○", "$ink-muted"),
     "disabled": ("–", "$ink-muted"),
 }
+_LAG = 6  # cells
 
 
-@dataclass(frozen=True, slots=True)
-class CacheLine:
-    """A cache as its line shows it: its row and how far etcd is ahead."""
+class CacheLine(Struct, frozen=True):
+    """A cache as its line shows it: its row, how far etcd is ahead, and events a second out of etcd."""
 
     row: CacheRow
     lag: int
+    per_second: float = 0.0
 
 
 def cache_lines(state: State, before: Sequence[CacheLine] = ()) -> list[CacheLine]:
@@ -33,8 +36,9 @@ def cache_lines(state: State, before: Sequence[CacheLine] = ()) -> list[CacheLin
     known = {line.row.resource: line for line in before}
     made = []
     for row in sorted(state.caches.values(), key=by_size):
-        old, lag = known.get(row.resource), row.lag(state.head.revision)
-        made.append(old if old is not None and old.row is row and old.lag == lag else CacheLine(row, lag))
+        line = CacheLine(row, row.lag(state.head.revision), state.events_per_second(row.resource))
+        old = known.get(row.resource)
+        made.append(old if old is not None and old.row is row and old == line else line)
     return made
 
 
@@ -45,7 +49,7 @@ def _name(line: CacheLine) -> Cell:
 def _lag(line: CacheLine) -> Cell:
     if not line.row.live:
         return (_progress(line.row), "$ink-muted")
-    return (behind(line.lag), lag_style(line.lag, line.row.cache.waiting))
+    return (within(line.lag, _LAG), lag_style(line.lag, line.row.cache.waiting))
 
 
 def behind(lag: int) -> str:
@@ -74,75 +78,27 @@ def _rv(line: CacheLine) -> Cell:
     return (integer(line.row.rv) if line.row.live else "", "$ink-muted")
 
 
-def _count(value: int) -> Cell:
-    return short_count(value) if value else ("·", "$ink-faint")
-
-
 def _waiting(line: CacheLine) -> Cell:
     waiting = line.row.cache.waiting
-    return (str(waiting), "bold $route-wait") if waiting else ("·", "$ink-faint")
+    return (str(waiting), "bold $route-wait") if waiting else NOTHING
 
 
 COLUMNS: tuple[Column[CacheLine], ...] = (
-    Column(
-        "state",
-        "",
-        lambda line: STATES.get(line.row.cache.state, ("?", "$warning")),
-        lambda line: line.row.cache.state,
-        width=1,
-        priority=0,
-    ),
-    Column("resource", "resource", _name, lambda line: line.row.resource, width=16, flex=1, priority=0),
-    Column("rv", "rv", _rv, lambda line: line.row.rv, width=9, align="right", priority=3, descending=True),
-    Column("lag", "lag", _lag, lambda line: line.lag, width=6, align="right", priority=0, descending=True),
-    Column(
-        "objects",
-        "objs",
-        lambda line: _count(line.row.cache.objects),
-        lambda line: line.row.cache.objects,
-        width=6,
-        align="right",
-        priority=1,
-        descending=True,
-    ),
-    Column(
-        "bytes",
-        "bytes",
-        lambda line: (short_bytes(line.row.cache.bytes), "$ink-muted"),
-        lambda line: line.row.cache.bytes,
-        width=6,
-        align="right",
-        priority=5,
-        descending=True,
-    ),
-    Column(
-        "watchers",
-        "watch",
-        lambda line: _count(line.row.cache.watchers),
-        lambda line: line.row.cache.watchers,
-        width=5,
-        align="right",
-        priority=6,
-        descending=True,
-    ),
-    Column(
-        "waiting",
-        "W",
-        _waiting,
-        lambda line: line.row.cache.waiting,
-        width=2,
-        align="right",
-        priority=4,
-        descending=True,
-    ),
-    Column(
-        "events",
-        "ev/s",
-        lambda line: (f"{line.row.events_per_second:.1f}", "$ink-muted"),
-        lambda line: line.row.events_per_second,
-        width=5,
-        align="right",
-        priority=7,
-        descending=True,
-    ),
-)
+    Column("state", "", lambda line: STATES.get(line.row.cache.state, ("?", "$warning")),
+           lambda line: line.row.cache.state, width=1, priority=0, known=tuple(STATES),
+           about="● ready, ◐ filling, ○ cold, – without a watch cache"),
+    Column("resource", "resource", _name, lambda line: line.row.resource, width=16, flex=1, priority=0,
+           about="whose objects it holds; as a value with its group"),
+    Column("rv", "rv", _rv, lambda line: line.row.rv, width=9, align="right", priority=3, descending=True,
+           unit="rv", about="how far it is: by its last event or progress notification"),
+    figure("lag", "lag rv", lambda line: line.lag, "revisions that etcd's head is ahead of it", width=_LAG,
+           priority=0, cell=_lag),
+    figure("objects", "objects", lambda line: line.row.cache.objects, "objects that it holds", width=7),
+    figure("bytes", "bytes", lambda line: line.row.cache.bytes, "of its objects, as stored in etcd", width=6,
+           priority=5, unit="B", style="$ink-muted"),
+    figure("watchers", "watch", lambda line: line.row.cache.watchers, "WATCHes that it feeds", priority=6),
+    figure("waiting", "wait", lambda line: line.row.cache.waiting, "reads that wait until it is fresh enough",
+           width=4, priority=4, cell=_waiting),
+    figure("events", "ev/s", lambda line: line.per_second, "events a second out of etcd, lately",
+           priority=7, cell=lambda line: (f"{line.per_second:.1f}", "$ink-muted")),
+)  # fmt: skip

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 Row = TypeVar("Row")
 
 Run: TypeAlias = tuple[str, str]  # text, style such as "bold $route-cache"
 Cell: TypeAlias = str | Run | Sequence[Run]
 
+NOTHING: Run = ("·", "$ink-faint")  # where there is no value, or none worth a look
+
 GAP = 1  # cells between two columns
+UNITS = {"B": "bytes, k = 1000", "ms": "milliseconds", "s": "seconds", "rv": "resourceVersion"}
 LUXURY = 5  # columns of this priority and above must leave the others their wishes
 
 
-@dataclass(frozen=True, slots=True)
-class Column(Generic[Row]):
+class Column(Struct, Generic[Row], frozen=True):
     """One column: what a row shows in it, and what it is sorted and filtered by.
 
     `width` is in cells and the least that the column gets; `flex` is its share of
@@ -25,6 +28,12 @@ class Column(Generic[Row]):
     to the shown text. `descending` is the first direction of a sort. A `hidden`
     column is there for filters only. `wish` is the width that it should reach before
     columns of priority LUXURY and above may have any.
+
+    `about` says in one sentence what it is, with its source; `unit` is that of the value
+    ("B", "ms", "s" …). `known` are values offered by a filter though no row has them yet.
+    `copied` is what a copy takes where that is more than what shows. `aliases` are what a filter may call
+    it besides: the name by which other tables have the same figure. `tail`: the end of its text is what
+    tells rows apart, so that what does not fit is left out of the middle.
     """
 
     id: str
@@ -39,11 +48,28 @@ class Column(Generic[Row]):
     most: int = 0
     hidden: bool = False
     wish: int = 0
+    about: str = ""
+    unit: str = ""
+    known: tuple[str, ...] = ()
+    copied: Callable[[Row], str] | None = None
+    aliases: tuple[str, ...] = ()
+    tail: bool = False
 
     def value_of(self, row: Row) -> Any:
         if self.value is not None:
             return self.value(row)
         return plain(self.cell(row))
+
+    @property
+    def meaning(self) -> str:
+        """What it is, with its unit."""
+        unit = UNITS.get(self.unit, self.unit)
+        return f"{self.about} ({unit})" if self.about and unit else self.about or unit
+
+    @property
+    def told(self) -> str:
+        """What the column is, for somebody who points at its head."""
+        return f"{self.id}: {self.meaning}" if self.meaning else self.id
 
 
 def plain(cell: Cell) -> str:
@@ -60,8 +86,7 @@ def runs(cell: Cell) -> Sequence[Run]:
     return cell
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted(Generic[Row]):
+class Fitted(Struct, Generic[Row], frozen=True):
     """A column with the width that it was given."""
 
     column: Column[Row]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
 
 from ktui.kube.fanout import DELETED_HISTORY, ERAS, Audience, DeletedObject, Making, fan_out
 from ktui.kube.versions import behaviour_of
-from ktui.tui.model.format import clock_time, integer
+from ktui.tui.model.format import clock_time, integer, within
 from ktui.tui.model.state import FanOut
 from ktui.tui.widgets.bars import bar, share_of
-from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad
 
 CHANGES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
-_VERSION, _NUMBER, _NOTE = 13, 4, 27  # cells
-_WIDEST_BAR = 30
+_VERSION, _NUMBER, _NOTE = 13, 5, 27  # cells
+_WIDEST_BAR = 40
 _FOOT = (
     "ktui copies nothing: watchers get the stored bytes",
     "versions: predicted by their rules for this audience",
@@ -66,8 +67,10 @@ def _note(made: Making) -> str:
     return f"{shared}, {made.links} selfLink{'s' if made.links != 1 else ''}"
 
 
-def fan_out_content(event: FanOut | None, resource: str, width: int, height: int) -> Content:
-    """The event, its audience, and the comparison."""
+def fan_out_content(
+    event: FanOut | None, earlier: Sequence[FanOut], resource: str, width: int, height: int
+) -> Content:
+    """The event, its audience, the comparison; where height is left, the samples before it, newest first."""
     if event is None:
         what = f"of {resource} " if resource else ""
         return line((f"no event {what}yet: the next one shows here how it goes out", "$ink-muted"))
@@ -78,7 +81,38 @@ def fan_out_content(event: FanOut | None, resource: str, width: int, height: int
         rows.insert(2, line(""))
         rows.append(line(""))
     rows += [line((text, "$ink-muted")) for text in _FOOT]
-    return lines(rows[:height])
+    return lines([*rows[:height], *_before(earlier, width, height - len(rows))])
+
+
+def _before(earlier: Sequence[FanOut], width: int, height: int) -> list[Content]:
+    """The samples before the newest, as far as they fit below it."""
+    if height < 3 or not earlier:
+        return []
+    newest_first = list(reversed(earlier))[: height - 2]
+    rv = max(len(integer(event.rv)) for event in newest_first)
+    return [line(""), _before_head(width), *(_sample(event, rv, width) for event in newest_first)]
+
+
+def _before_head(width: int) -> Content:
+    audience = line(("watching → concerned → got it", "$ink-muted"))
+    return between(line(("before it, sampled", "$ink-muted")), audience, width)
+
+
+def _sample(event: FanOut, rv: int, width: int) -> Content:
+    """`16:40:39 7,960 MODIFIED media/web-5twkf    4 → 3 → 2`; the time goes first where room is short."""
+    audience = line(
+        (f"{integer(event.watchers)} → {integer(event.concerned)} → ", "$ink-muted"),
+        (integer(event.delivered), "$foreground"),
+    )
+    what = f"{event.namespace}/{event.name}" if event.namespace else event.name
+    change: _Runs = [
+        (f"{integer(event.rv):>{rv}} ", "$rv-cache"),
+        (f"{event.change:<8} ", CHANGES.get(event.change, "$foreground")),
+        (what, "$foreground"),
+    ]
+    room = max(1, width - audience.cell_length - 2)
+    whole = line((f"{clock_time(event.at)} ", "$ink-faint"), *change)
+    return between(longest_that_fits([whole, line(*change)], room), audience, width)
 
 
 def _event(event: FanOut, width: int) -> Content:
@@ -139,7 +173,7 @@ def _maker(maker: Maker, makers: list[Maker], width: int) -> Content:
 
 def _measure(count: int | None, most: int, width: int, style: str, ink: str) -> _Runs:
     """A number and its bar."""
-    text = "none" if count is None else integer(count)
+    text = "none" if count is None else within(count, _NUMBER)
     room = _bar_width(width)
     return [(pad(text, _NUMBER), style), (" ", ""), (pad(bar(share_of(count or 0, most), room), room), ink)]
 

@@ -116,10 +116,11 @@ class FieldForm(Grid):
         grid-rows: 1;
         grid-gutter: 0 2;
         & Horizontal { height: 1; }
-        & Label { width: 16; color: $ink-muted; }
+        & Label { width: 21; color: $ink-muted; }
         & Horizontal:focus-within Label { color: $ink-strong; }
         & Input { width: 1fr; background: $surface; }
         & Input:focus { background: $cursor; }
+        & Input > .input--placeholder { color: $ink-faint; }  /* what holds where nothing is typed */
         & .-wrong Label, & .-wrong:focus-within Label { color: $error; text-style: bold underline; }
         & .-wrong Input, & .-wrong ChoiceField { color: $error; }
     }
@@ -170,7 +171,8 @@ class FieldForm(Grid):
         self._inputs[name].value = safe(value)
 
     def focus_field(self, name: str) -> None:
-        self._inputs[name].focus()
+        """At once: the next key is meant for it, however busy the loop is."""
+        self.screen.set_focus(self._inputs[name])
 
     def mark(self, wrong: str) -> None:
         """Mark the field named `wrong` ("" for none) and no other."""
@@ -186,7 +188,7 @@ class FieldForm(Grid):
         others = [each for each in self._inputs.values() if (each.region.y - here.y) * step > 0]
         if others:
             nearest = min(others, key=lambda e: (abs(e.region.y - here.y), abs(e.region.x - here.x)))
-            nearest.focus()
+            self.screen.set_focus(nearest)
 
     @on(Input.Changed)
     @on(ChoiceField.Changed)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from textual.content import Content
+from collections.abc import Sequence
 
-from ktui.tui.model.format import integer, long_bytes, rate
+from textual.content import Content
+from textual.style import Style
+
+from ktui.tui.model.format import clock_time, integer, long_bytes, many, rate, short_count
 from ktui.tui.model.state import State
 from ktui.tui.source import Link, Stage
+from ktui.tui.widgets.banner import is_stale
 from ktui.tui.widgets.lines import between, line, longest_that_fits
 from ktui.tui.widgets.panel import Panel
 
 _DOT = (" · ", "$ink-faint")
+TELLING = 3  # of the forms of the left part, those with the versions of etcd and of Kubernetes
 
 
 class HeaderBar(Panel):
@@ -20,77 +25,130 @@ class HeaderBar(Panel):
     HeaderBar { height: 1; background: $surface; padding: 0 1; dock: top; }
     """
 
-    def show_state(self, state: State, link: Link, paused: bool) -> None:
-        stamp = (state.server, state.head, state.toll, state.health, state.dropped, link, paused)
-        self.show(lambda width, _: header_line(state, link, paused, width), stamp)
+    def show_state(
+        self, state: State, link: Link, paused: bool, recording: str = "", crumbs: Sequence[str] = ()
+    ) -> None:
+        known = (state.server, state.head, state.toll, state.health, state.dropped)
+        speed = rate(state.revisions_per_second)
+        stamp = (*known, speed, link, paused, recording, tuple(crumbs))
+        self.show(lambda width, _: header_line(state, link, paused, width, recording, crumbs), stamp)
 
 
-def header_line(state: State, link: Link, paused: bool, width: int) -> Content:
-    """The header for `width` cells."""
-    middle = _revision(state)
-    who = list(_who(state))
-    right = list(_right(state, link, paused))
-    for tail in (*right, Content("")):
-        rest = width - middle.cell_length - tail.cell_length - 4
-        fitting = [form for form in who if form.cell_length <= rest]
+def header_line(
+    state: State, link: Link, paused: bool, width: int, recording: str = "", crumbs: Sequence[str] = ()
+) -> Content:
+    """The header for `width` cells. `recording` is the sign of one that is being made.
+
+    `crumbs` is the way down to what is shown; a click on one leads back to it, one on the
+    Kubernetes version to its choice.
+    """
+    middle = _revision(state, moving=not is_stale(state, link))
+    who = _who(state, _way(crumbs, width // 2))
+    right = list(_right(state, link, paused, recording))
+    # What runs here says more than what ktui costs. What is wrong, lost or held
+    # is said before anything else.
+    chances = [
+        *((tail, who[:TELLING], middle) for tail in right[:-1]),
+        *((tail, who, middle) for tail in right[-3:-1] if tail.cell_length),
+        *((tail, who, middle) for tail in right),
+        (right[-1], [_way(crumbs, width - right[-1].cell_length - 4)], Content("")),
+        (Content(""), who, middle),
+    ]
+    for tail, forms, between_them in chances:
+        rest = width - between_them.cell_length - tail.cell_length - 4
+        fitting = [form for form in forms if form.cell_length <= rest]
         if fitting:
-            left = Content.assemble(
-                fitting[0], " " * max(2, (rest - fitting[0].cell_length) // 2 + 2), middle
-            )
-            return between(left, tail, width)
+            space = " " * max(2, (rest - fitting[0].cell_length) // 2 + 2)
+            return between(Content.assemble(fitting[0], space, between_them), tail, width)
     return longest_that_fits([*who, middle], width)
 
 
-def _who(state: State) -> list[Content]:
-    name = ("ktui", "bold $accent")
+def clickable(content: Content, action: str) -> Content:
+    """`content`, which does `action` when it is clicked."""
+    return content.stylize(Style.from_meta({"@click": action}))
+
+
+def _way(crumbs: Sequence[str], width: int) -> Content:
+    """`ktui › Cache`, `Cache › pods › shop/web-7f9`; where it is too long, only its end."""
+    sign = (" › ", "$ink-faint")
+    steps = [
+        clickable(
+            line((text, "bold $ink-strong" if at == len(crumbs) - 1 else "$accent")), f"screen.crumb({at})"
+        )
+        for at, text in enumerate(crumbs)
+    ]
+    if len(steps) < 2:
+        steps.insert(0, line(("ktui", "bold $accent")))
+    while len(steps) > 2 and sum(step.cell_length + 3 for step in steps) > width:
+        del steps[1]
+    return line(sign).join(steps).truncate(max(width, 8), ellipsis=True)
+
+
+def _who(state: State, way: Content) -> list[Content]:
     server = state.server
     if server is None:
-        return [line(name)]
-    called = (server.name, "bold $ink-strong")
-    etcd = (f"etcd {server.etcd_version}", "$foreground")
+        return [way]
+    dot, called = line(_DOT), line((server.name, "$ink-strong"))
+    etcd = line((f"etcd {server.etcd_version}", "$foreground"))
     gates = len(server.feature_gates)
     changed = f" ±{gates} gate{'s' if gates != 1 else ''}" if gates else ""
-    kube = (f"kube {server.kube_version}{changed}", "$foreground")
-    writable = ("writable", "$foreground") if server.writable else ("read-only", "$success")
-    kind = (f" ({server.etcd_kind})", "$ink-muted")
-    head = (name, _DOT, called) if server.name else (name,)
-    return [
-        line(*head, _DOT, etcd, kind, _DOT, kube, _DOT, writable),
-        line(*head, _DOT, etcd, _DOT, kube, _DOT, writable),
-        line(*head, _DOT, etcd, _DOT, kube),
-        line(*head, _DOT, kube),
-        line(*head),
-        line(name),
-    ]
+    kube = clickable(line((f"kube {server.kube_version}{changed}", "$foreground")), "app.rules")
+    writable = line(("writable", "$foreground") if server.writable else ("read-only", "$success"))
+    full = etcd + line((f" ({server.etcd_kind})", "$ink-muted"))
+    head = [way, called] if server.name else [way]
+    forms = (
+        [*head, full, kube, writable],
+        [*head, etcd, kube, writable],
+        [*head, etcd, kube],
+        [*head, kube],
+        head,
+        [way],
+    )
+    return [dot.join(form) for form in forms]
 
 
-def _revision(state: State) -> Content:
+def _revision(state: State, *, moving: bool) -> Content:
     if not state.head.revision:
         return Content("")
     return line(
         ("rev ", "$ink-muted"),
         (integer(state.head.revision), "bold $rv-head"),
-        (f" {rate(state.head.per_second)}", "$ink-muted"),
+        (f" {rate(state.revisions_per_second)}" if moving else "", "$ink-muted"),
     )
 
 
-def _right(state: State, link: Link, paused: bool) -> list[Content]:
-    flags = []
-    if paused:
-        flags.append(("‖ paused", "bold $warning"))
-    if state.dropped:
-        flags.append((f"{integer(state.dropped)} events dropped", "$warning"))
-    if link.stage is Stage.REPLAY:
-        flags.append((f"replay {link.detail}", "$route-snapshot"))
+def _right(state: State, link: Link, paused: bool, recording: str) -> list[Content]:
+    """The right part, the longest form first; the last three are flags alone: whole, in words, as signs."""
+    flags = _flags(state, link, paused, recording)
+    shortly = _flags(state, link, paused, recording, shortly=True)
+    signs = [("‖", style) if text == "paused" else (text, style) for text, style in shortly]
+    short = [line("  ").join([line(flag) for flag in flags]) for flags in (shortly, signs)]
     spaced = [part for flag in flags for part in (flag, ("   ", ""))]
     toll = state.toll
-    if toll is None:
-        return [line(*spaced[:-1])]
+    if toll is None or is_stale(state, link):
+        return [line(*spaced[:-1]), *short]
     size = long_bytes(toll.sent_bytes + toll.received_bytes)
-    label = ("our toll on etcd: ", "$ink-muted")
-    cost = (f"{integer(toll.rpcs)} RPC {size}", "$foreground")
+    cost = (f"{many(toll.rpcs, 'RPC')} · {size}", "$foreground")
+    labels = ("our toll on etcd ", "etcd toll ", "toll ")
     return [
-        line(*spaced, label, cost),
-        line(*spaced, ("toll ", "$ink-muted"), cost),
+        *(line(*spaced, (label, "$ink-muted"), cost) for label in labels),
         line(*spaced[:-1]) if spaced else Content(""),
+        *short,
     ]
+
+
+def _flags(
+    state: State, link: Link, paused: bool, recording: str, *, shortly: bool = False
+) -> list[tuple[str, str]]:
+    """What must not be overlooked."""
+    flags = [(recording, "bold $error")] if recording else []
+    if paused:
+        flags.append(("paused" if shortly else "‖ paused", "bold $warning"))
+    if state.dropped:
+        lost = f"{short_count(state.dropped)} lost" if shortly else f"{integer(state.dropped)} events dropped"
+        flags.append((lost, "$warning"))
+    if is_stale(state, link):
+        flags.append((f"as of {clock_time(state.now)}", "bold $error"))
+    if link.stage is Stage.REPLAY:
+        flags.append(("replay" if shortly else f"replay {link.detail}", "$route-snapshot"))
+    return flags

@@ -1,50 +1,171 @@
-"""The footer: the keys that act here, as many as fit."""
+"""The footer: the keys that act here, as many as fit.
+
+One widget that draws a line. Textual's Footer is a widget for each key, made anew when the focus
+moves: a fifth of the time to the first frame.
+"""
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
-from textual.events import Resize
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from rich.cells import cell_len
+from textual import events
+from textual.binding import Binding
+from textual.content import Content
+from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
 
-from ktui.tui.modes import MODES
+from ktui.tui.keys import APP
+from ktui.tui.widgets.lines import line
 
-_NUMBERS = {str(mode.number): mode.name for mode in MODES}
+_GO = "go."  # the ids of the keys that go to a screen begin so
+_ORDER = {binding.id: place for place, binding in enumerate(APP) if isinstance(binding, Binding)}
+HELP = "help"  # always the first, for it shows all the others
+EVERYWHERE = ("filter", "command", "quit")  # the last one goes first
+SCREENS = "screens"  # stands for all screens together
+GAPS = (2, 1)  # cells between two keys, where there is room and where there is not
 
 
-class KeyBar(Footer):
-    """Where not all keys fit, other screens show as bare numbers, the last ones first."""
+class ShownKey(Struct, frozen=True):
+    """A key in the footer: how it is written, what it does, and what its tooltip says."""
 
-    DEFAULT_CSS = """
-    KeyBar { background: $footer-background; }
-    KeyBar FooterKey.-here .footer-key--description { color: $ink-strong; text-style: bold; }
+    id: str
+    key: str
+    written: str
+    about: str
+    tooltip: str
+    enabled: bool = True
+
+    @property
+    def mode(self) -> str | None:
+        """The mode that it goes to, if it goes to one."""
+        return self.id.removeprefix(_GO) if self.id.startswith(_GO) else None
+
+    @property
+    def width(self) -> int:
+        return cell_len(self.written) + (1 + cell_len(self.about) if self.about else 0)
+
+
+class KeyBar(Widget):
+    """`? help`, the screen's own keys, the screens by number, then what acts everywhere.
+
+    No key stands there without its word. Where not all fit, those that act everywhere go, the last
+    one first; then the screens stand as one, `1–8 screens`, for which those may come back; then the
+    screen's last keys go.
     """
 
-    def __init__(self) -> None:
-        super().__init__(compact=True, show_command_palette=False)
-        self._composed_for = 0
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    KeyBar { dock: bottom; height: 1; background: $footer-background; text-wrap: nowrap; }
+    """
 
-    def compose(self) -> ComposeResult:
-        keys = list(super().compose())
-        self._composed_for = width = self.app.size.width
+    keys: reactive[tuple[ShownKey, ...]] = reactive(())
+    pointed: reactive[ShownKey | None] = reactive(None)  # the one under the mouse
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+        # Once the screen is composed, as its keys depend on what is in it, and before its first frame.
+        self.screen.call_later(self._bindings_changed, self.screen)
+
+    def _bindings_changed(self, screen: Screen[object]) -> None:
+        if self.is_attached and self.app.app_focus:
+            self.keys = tuple(_keys_of(screen))
+
+    def render(self) -> Content:
         here = self.app.current_mode
+        keys = fitting(self.keys, self.size.width)
+        gap = Content(" " * gap_of(keys, self.size.width))
+        return gap.join(_drawn(key, key.mode == here, key == self.pointed) for key in keys)
+
+    # The mouse.
+
+    def key_at(self, x: int) -> ShownKey | None:
+        """The key that is drawn at a cell."""
+        left, keys = 0, fitting(self.keys, self.size.width)
         for key in keys:
-            if isinstance(key, FooterKey):
-                key.set_class(_NUMBERS.get(key.key) == here, "-here")
-        for key in reversed(keys):
-            if _width(keys) <= width:
-                break
-            if isinstance(key, FooterKey) and _NUMBERS.get(key.key, here) != here:
-                key.description = ""
-        yield from keys
+            if left <= x < left + key.width:
+                return key
+            left += key.width + gap_of(keys, self.size.width)
+        return None
 
-    def on_resize(self, event: Resize) -> None:
-        if self.app.size.width != self._composed_for:
-            self.call_after_refresh(self.recompose)
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        key = self.key_at(event.x)
+        if key is not None and key.enabled:
+            self.app.simulate_key(key.key)
+        elif key is not None:
+            self.app.bell()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.pointed = self.key_at(event.x)
+
+    def on_leave(self) -> None:
+        self.pointed = None
+
+    def watch_pointed(self, pointed: ShownKey | None) -> None:
+        self.tooltip = pointed.tooltip if pointed is not None else None
 
 
-def _width(keys: list[Widget]) -> int:
-    """Cells that all keys take, with a gap between two."""
-    shown = [key for key in keys if isinstance(key, FooterKey)]
-    return sum(len(key.key_display) + bool(key.description) + len(key.description) + 1 for key in shown) - 1
+def _keys_of(screen: Screen[object]) -> list[ShownKey]:
+    """The keys to show, whichever way they are bound; of several for one action the first."""
+    shown: dict[str, ShownKey] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if binding.show:
+            written = screen.app.get_key_display(binding)
+            about, told = binding.description, active.tooltip
+            key = ShownKey(binding.id or "", binding.key, written, about, told, active.enabled)
+            shown.setdefault(binding.action, key)
+    return sorted(shown.values(), key=lambda key: (key.id != HELP, _ORDER.get(key.id, -1)))
+
+
+def fitting(keys: Sequence[ShownKey], width: int) -> list[ShownKey]:
+    """The keys as they are drawn in `width` cells."""
+    drawn: list[ShownKey] = []
+    for drawn in _forms(keys):
+        if _cells(drawn, GAPS[-1]) <= width:
+            break
+    return drawn
+
+
+def gap_of(keys: Sequence[ShownKey], width: int) -> int:
+    """The cells between two of them: the widest gap with which all fit."""
+    return next((gap for gap in GAPS if _cells(keys, gap) <= width), GAPS[-1])
+
+
+def _forms(keys: Sequence[ShownKey]) -> Iterator[list[ShownKey]]:
+    """All that may be drawn, the fullest first."""
+    first = [key for key in keys if key.id == HELP]
+    own = [key for key in keys if key.mode is None and key.id not in (HELP, *EVERYWHERE)]
+    screens = [key for key in keys if key.mode is not None]
+    everywhere = [key for key in keys if key.id in EVERYWHERE]
+    for shown in (screens, _as_one(screens, everywhere)):
+        for count in range(len(everywhere), -1, -1):
+            yield [*first, *own, *shown, *everywhere[:count]]
+    for count in range(len(own), -1, -1):
+        yield [*first, *own[:count]]
+
+
+def _as_one(screens: Sequence[ShownKey], everywhere: Sequence[ShownKey]) -> list[ShownKey]:
+    """All screens in one word; a click on it opens the line in which they can be named."""
+    if not screens:
+        return []
+    signs = [key.written for key in screens]
+    written = f"{signs[0]}–{signs[-1]}" if all(sign.isdigit() for sign in signs) else " ".join(signs)
+    opens = next((key.key for key in everywhere if key.id == "command"), screens[0].key)
+    told = ", ".join(f"{key.written} {key.about}" for key in screens)
+    return [ShownKey(SCREENS, opens, written, "screens", told)]
+
+
+def _cells(keys: Sequence[ShownKey], gap: int) -> int:
+    return sum(key.width + gap for key in keys) - gap
+
+
+def _drawn(key: ShownKey, here: bool, pointed: bool) -> Content:
+    state = ("dim " if not key.enabled else "") + ("reverse " if pointed else "")
+    about = "bold $ink-strong" if here else "$footer-description-foreground"
+    parts = [(key.written, f"{state}bold $footer-key-foreground")]
+    if key.about:
+        parts.append((f" {key.about}", f"{state}{about}"))
+    return line(*parts)

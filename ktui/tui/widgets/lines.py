@@ -25,6 +25,15 @@ def lines(parts: Iterable[Content]) -> Content:
     return Content("\n").join(parts)
 
 
+def first_lines(parts: Sequence[Content], width: int, height: int) -> Content:
+    """As many lines as there is room for; an ellipsis ends the last one where others are missing."""
+    shown = list(parts[:height])
+    if len(parts) > height > 0:
+        last = shown[-1] if shown[-1].cell_length < width else shown[-1][: width - 1]
+        shown[-1] = last + Content("…")
+    return lines(shown)
+
+
 def between(left: Content, right: Content, width: int) -> Content:
     """`left` and `right` at the two ends of a line; `right` goes when they do not both fit."""
     gap = width - left.cell_length - right.cell_length
@@ -40,6 +49,22 @@ def longest_that_fits(forms: Iterable[Content], width: int) -> Content:
         if form.cell_length <= width:
             return form
     return form.truncate(width, ellipsis=True)
+
+
+def parts_that_fit(
+    parts: Sequence[str], width: int, style: str = "$ink-muted", *, indent: str = "", least: int = 1
+) -> Content:
+    """`one · two · three`: as many of the first as fit, never fewer than `least`; the last is cut then."""
+    counts = range(len(parts), least - 1, -1)
+    return longest_that_fits((line((indent + " · ".join(parts[:count]), style)) for count in counts), width)
+
+
+def broken(text: str, width: int, most: int) -> list[str]:
+    """Broken wherever a line is full (a query has no spaces), with an ellipsis where `most` lines end."""
+    text, width = safe(text), max(1, width)
+    if len(text) > width * most:
+        text = f"{text[: max(0, width * most - 1)]}…"
+    return [text[at : at + width] for at in range(0, len(text), width)] or [""]
 
 
 def entitle(widget: Widget, title: Content | None = None, subtitle: Content | None = None) -> None:

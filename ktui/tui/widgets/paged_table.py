@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from textual.geometry import Size
 from textual.message import Message
 
 from ktui.tui.model.filter import Filter
+from ktui.tui.model.filter.terms import terms_of
 from ktui.tui.widgets.vtable import HEADER, VTable
 
 Row = TypeVar("Row")
@@ -54,11 +56,20 @@ class PagedTable(WantingTable[Row]):
             self.table = table
             self.text = text
 
-    def set_filter(self, text: str) -> None:
-        if text.strip() != self.filter.text:
-            self.filter = Filter(text.strip())
-            self.post_message(self.Filtered(self, text.strip()))
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.filter_hint = "a part of a name or namespace: the server looks for it"
 
-    def sort(self, column_id: str, descending: bool | None = None) -> None:
+    @property
+    def hidden(self) -> int | None:
+        return None
+
+    def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
+        if text.strip() != self.filter.text:
+            self.filter = Filter(text.strip(), terms=terms_of(text))
+            self.post_message(self.Filtered(self, text.strip()))
+            self.refresh_bindings()
+
+    def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
         """Rows stay in the order in which they are paged."""
         self.app.notify("paged rows keep the order in which they are read", timeout=3)

@@ -12,13 +12,15 @@ from ktui.telemetry.events import Prefix
 from ktui.tui import keys
 from ktui.tui.model.format import short_bytes, short_count
 from ktui.tui.model.prefixes import PrefixRow, PrefixTree
+from ktui.tui.widgets.bars import bar
 from ktui.tui.widgets.columns import Cell, Column
+from ktui.tui.widgets.figures import figure
 from ktui.tui.widgets.vtable import VTable
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
-_BAR = "▏▎▍▌▋▊▉█"
+_BAR = 8  # cells of a whole
 
 
 def _name(row: PrefixRow) -> Cell:
@@ -36,29 +38,21 @@ def _bytes(row: PrefixRow) -> Cell:
 
 
 def _share(row: PrefixRow) -> Cell:
-    eighths = round(row.share * 8 * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (_BAR[rest - 1] if rest else ""), "$ink-faint")
+    return (bar(row.share, _BAR), "$chart-share")
 
 
 COLUMNS: tuple[Column[PrefixRow], ...] = (
-    Column("prefix", "prefix", _name, lambda row: row.prefix, width=16, flex=1, priority=0),
-    Column(
-        "keys",
-        "keys",
-        lambda row: short_count(row.count),
-        lambda row: row.count,
-        width=5,
-        align="right",
-        priority=1,
-        descending=True,
-    ),
-    Column(
-        "bytes", "bytes", _bytes, lambda row: row.bytes, width=6, align="right", priority=2, descending=True
-    ),
-    Column("share", "", _share, lambda row: row.share, width=8, priority=4),
-    Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True),
-)
+    Column("prefix", "prefix", _name, lambda row: row.prefix, width=16, flex=1, priority=0,
+           about="the next part of the keys that begin so"),
+    figure("keys", "keys", lambda row: row.count, "keys below it, by count_only reads",
+           cell=lambda row: short_count(row.count)),
+    figure("bytes", "bytes", lambda row: row.bytes, "of keys and values; ~ from a sample, ? not read",
+           width=6, priority=2, unit="B", cell=_bytes),
+    Column("share", "", _share, lambda row: row.share, width=_BAR, priority=4,
+           about="its share of all bytes"),
+    Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True,
+           about="the Kubernetes resource that is stored there"),
+)  # fmt: skip
 
 
 class PrefixTable(VTable[PrefixRow]):
@@ -83,14 +77,10 @@ class PrefixTable(VTable[PrefixRow]):
             self.branches.opened.discard(self.row.prefix)
             self.set_rows(self.branches.rows(self._top))
 
-    def action_select(self) -> None:
-        """Open or close the branch under the cursor."""
+    def action_unfold(self) -> None:
+        """Open the branch under the cursor."""
         row = self.row
-        if row is None or row.leaf:
-            super().action_select()
-        elif row.open:
-            self.action_fold()
-        else:
+        if row is not None and not row.leaf and not row.open:
             self.run_worker(self._open(row.prefix), group="prefixes", exclusive=True)
 
     async def _open(self, prefix: str) -> None:

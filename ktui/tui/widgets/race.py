@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
+
 from textual.content import Content
 
 from ktui.tui.model.format import integer
-from ktui.tui.model.lanes import Lane, Race
+from ktui.tui.model.lanes import Lane, Race, race_of
 from ktui.tui.model.request_view import short_resource
+from ktui.tui.model.state import State
 from ktui.tui.widgets.cache_columns import behind, lag_style
-from ktui.tui.widgets.lines import line, lines, pad
+from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
+from ktui.tui.widgets.panel import Panel
 
-_FILLED, _END, _TICK, _WAIT = "━", "╸", "◇", "W"
+_FILLED, _END, _GAP, _TICK, _WAIT = "━", "╸", "┄", "◇", "W"
 _LONGEST_NAME = 24
+# What the marks on a track mean, and their styles.
+MARKS = (
+    (_TICK, "progress notification", "$rv-tick"),
+    (_WAIT, "readers wait", "bold $route-wait"),
+)
+
+
+class RacePanel(Panel):
+    """How far etcd and each cache have come."""
+
+    def __init__(self) -> None:
+        super().__init__("rv progress", id="race", classes="box")
+
+    def paint(self, state: State) -> None:
+        race = race_of(state)
+        entitle(self, subtitle=Content.styled(f"track = {race.span:,} rev", "$ink-muted"))
+        self.show(lambda width, height: race_content(race, width, height), race)
 
 
 def race_content(race: Race, width: int, height: int) -> Content:
@@ -19,12 +41,20 @@ def race_content(race: Race, width: int, height: int) -> Content:
     if not race.head:
         return line(("no revision seen yet", "$ink-muted"))
     shown = race.shown(height)
+    marks = marks_line(width) if height > len(race.lanes) else None
     number = max(len(_number(lane)) for lane in shown)
     name_width = min(_LONGEST_NAME, max(len(short_resource(lane.name)) for lane in shown))
     track = width - name_width - number - 2
     if track < 8:
         number, track = 0, width - name_width - 1
-    return lines(_lane(race, lane, name_width, track, number) for lane in shown)
+    drawn = [_lane(race, lane, name_width, track, number) for lane in shown]
+    return lines([*drawn, marks] if marks is not None else drawn)
+
+
+def marks_line(width: int) -> Content:
+    """What the marks on a track mean, as much as fits."""
+    tick, wait = ([(mark, style), (f" {about}", "$ink-muted")] for mark, about, style in MARKS)
+    return longest_that_fits([line(*tick, ("  ", ""), *wait), line(*wait)], width)
 
 
 def _lane(race: Race, lane: Lane, name_width: int, width: int, number: int) -> Content:
@@ -43,17 +73,16 @@ def _number(lane: Lane) -> str:
 
 
 def _track(race: Race, lane: Lane, width: int) -> list[tuple[str, str]]:
+    """The way run, the way left; on them the last progress notification and whoever waits."""
     filled = race.place(lane.rv, width)
-    style = "$rv-head" if lane.head else "$rv-cache"
-    bar = _FILLED * filled
-    if 0 < filled < width:
-        bar = bar[:-1] + _END
-    gap = list("┄" * (width - filled))
-    if lane.waiting and gap:
-        gap[0] = _WAIT
-    parts = [(bar, style)]
-    if lane.tick and not lane.head:
-        place = min(race.place(lane.tick, width), width) - 1
-        if 0 <= place < len(bar):
-            parts = [(bar[:place], style), (_TICK, "$rv-tick"), (bar[place + 1 :], style)]
-    return [*parts, *((char, "bold $route-wait" if char == _WAIT else "$ink-faint") for char in gap)]
+    bar = _FILLED * (filled - 1) + _END if 0 < filled < width else _FILLED * filled
+    run, left = "$rv-head" if lane.head else "$rv-cache", "$ink-faint"
+    cells = [(char, run) for char in bar] + [(_GAP, left)] * (width - filled)
+    ticked = race.place(lane.tick, width) - 1 if lane.tick and not lane.head else -1
+    if ticked >= 0:  # else long before this track begins
+        cells[ticked] = (_TICK, "$rv-tick")
+    if lane.waiting:
+        said = f"{_WAIT}{lane.waiting}" if lane.waiting > 1 else _WAIT
+        first = max(0, min(filled, width - len(said)))
+        cells[first : first + len(said)] = [(char, "bold $route-wait") for char in said]
+    return [("".join(char for char, _ in group), style) for style, group in groupby(cells, itemgetter(1))]

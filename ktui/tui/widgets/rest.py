@@ -7,6 +7,8 @@ from collections.abc import Callable
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
+SETTLE = 0.12  # seconds that a cursor must rest before etcd is asked: a patient is not poked at every step
+
 
 class Rest:
     """Runs the last callback it was given, `seconds` after it was given; earlier ones never."""

@@ -7,12 +7,19 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.tui.model.foresee import Outlook
 from ktui.tui.model.format import integer, long_bytes, milliseconds, safe
+from ktui.tui.model.outlook import Outlook
 from ktui.tui.model.state import RequestRow, RouteStep
 from ktui.tui.model.walkthrough import as_curl, as_kubectl
-from ktui.tui.widgets.lines import line, lines
-from ktui.tui.widgets.why import cheaper_lines, cost_line, verdict_lines, versions_line, walk_lines
+from ktui.tui.widgets.lines import broken, first_lines, line, lines
+from ktui.tui.widgets.why import (
+    cheaper_lines,
+    cost_line,
+    step_blocks,
+    verdict_lines,
+    versions_line,
+    walk_lines,
+)
 
 
 def walk_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
@@ -32,14 +39,14 @@ def headed_steps(steps: Sequence[RouteStep], width: int, height: int) -> list[Co
     """The steps under the functions of kube-apiserver that ask them, where height allows."""
     phases = [step.phase for step in steps]
     headings = sum(phase != before for before, phase in zip(["", *phases], phases, strict=False))
-    painted = walk_lines(steps, width, height)
     if len(steps) + headings > height or not all(phases):
-        return painted
+        return walk_lines(steps, width, height)
+    blocks = step_blocks(list(enumerate(steps, 1)), width, height - headings)
     drawn: list[Content] = []
-    for before, phase, step in zip(["", *phases], phases, painted, strict=False):
+    for before, phase, block in zip(["", *phases], phases, blocks, strict=False):
         if phase != before:
             drawn.append(line((phase, "bold $primary")))
-        drawn.append(step)
+        drawn += block
     return drawn
 
 
@@ -48,8 +55,7 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
     if row is None:
         return Content("")
     if not row.calls:
-        text = "none: answered from memory" if row.done else "none yet"
-        return line((text, "$ink-muted"))
+        return line((_no_call(row), "$ink-muted"))
     drawn: list[Content] = []
     for call in row.calls:
         count = f"{integer(call.count)} keys · " if call.count else ""
@@ -67,18 +73,33 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
         ]
         if call.error:
             drawn.append(line(("  " + call.error, "$route-error")))
-    return lines(drawn[:height])
+    return first_lines(drawn, width, height)
+
+
+def _no_call(row: RequestRow) -> str:
+    if not row.done:
+        return "none yet"
+    return "none: refused before anything was read" if row.failed else "none: answered from memory"
 
 
 def command_content(row: RequestRow | None, server: str, width: int, height: int) -> Content:
-    """The same request from a shell."""
+    """The same request from a shell: of each command at least the beginning."""
     if row is None:
         return Content("")
-    drawn: list[Content] = []
-    for text in (as_kubectl(row), as_curl(row, server)):
-        wrapped = textwrap.wrap(safe(text), max(10, width - 2), break_on_hyphens=False)
-        drawn += [
-            line(("$ " if index == 0 else "  ", "$accent"), (part, "$foreground"))
-            for index, part in enumerate(wrapped)
-        ]
-    return lines(drawn[:height])
+    room = max(1, height - 1)
+    kubectl = _command(as_kubectl(row), width, room)
+    left = height - min(room, len(kubectl))
+    first = first_lines(kubectl, width, room)
+    if not left:
+        return first
+    return lines([first, first_lines(_command(as_curl(row, server), width, left), width, left)])
+
+
+def _command(text: str, width: int, most: int) -> list[Content]:
+    """Broken between words; where that takes more than `most` lines, wherever a line is full."""
+    room = max(10, width - 2)
+    parts = textwrap.wrap(safe(text), room, break_on_hyphens=False)
+    return [
+        line(("$ " if index == 0 else "  ", "$accent"), (part, "$foreground"))
+        for index, part in enumerate(parts if len(parts) <= most else broken(text, room, len(text)))
+    ]

@@ -14,12 +14,14 @@ import pytest
 from ktui.apiserver.app import build_app
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.services import Services
+from ktui.cacher.cacher import Cacher
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
-from ktui.cli.codec import StoredCodec
+from ktui.cli.server.codec import StoredCodec
 from ktui.etcd.client import EtcdClient
-from ktui.kube.resources import Resource
+from ktui.kube.resources import BUILTIN, Resource
 from ktui.storage.browser import Browser
+from ktui.storage.browsing import AskedBrowser
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
@@ -65,6 +67,16 @@ class Api:
         self.facts = facts
         self.http = http
 
+    def cacher(self, plural: str = "configmaps") -> Cacher:
+        """Of a resource of the core group."""
+        resource = BUILTIN.find("", "v1", plural)
+        assert resource is not None
+        return self.services.registry.for_resource(resource)
+
+    async def warm(self) -> None:
+        """Fill the cache of the config maps."""
+        assert await self.cacher().ready()
+
     async def get(self, path: str, **headers: str) -> httpx.Response:
         return await self.http.get(path, headers=headers)
 
@@ -86,17 +98,6 @@ class Api:
         return created
 
 
-@pytest.fixture(scope="package")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="package", autouse=True)
-async def one_loop(anyio_backend: str) -> AsyncIterator[None]:
-    """All tests here share one event loop: gRPC still has news of cancelled watches for it."""
-    yield
-
-
 @contextlib.asynccontextmanager
 async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) -> AsyncIterator[Api]:
     bus, settings, leases = Bus(), Settings(), Leases(client)
@@ -106,7 +107,7 @@ async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) ->
         return Store(client, resource, prefix, leases=leases)
 
     registry = Registry(make_store, settings, bus)
-    browser = Browser(client, prefix)
+    browser = AskedBrowser(Browser(client, prefix))
     services = Services(registry, settings, bus, facts, browser, StoredCodec(), token)
     server = HttpServer(build_app(services), "127.0.0.1:0")
     await server.start()

@@ -82,3 +82,16 @@ async def test_everybody_can_see_who_waits(stalled: Api):
 
     routed, waiting = place(RequestRouted, route="cache"), place(CacheState, resource="nodes", waiting=1)
     assert routed < waiting < place(RequestFinished, status=504)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/api/v1/nope", "/apis", "/api/v1/nodes/n1"])
+async def test_a_garbled_time_is_refused_before_anybody_asks_who_it_is(api: Api, path: str) -> None:
+    refused = await api.get(f"{path}?timeout=soon", Authorization="Bearer wrong")
+    assert (refused.status_code, refused.json()["reason"]) == (400, "BadRequest")
+    assert "x-kubernetes-pf-flowschema-uid" not in refused.headers
+    assert (await api.get(f"{path}?timeout=1s", Authorization="Bearer wrong")).status_code == 401
+
+
+async def test_before_1_20_there_was_no_such_parameter(api: Api) -> None:
+    await api.http.put("/ktui/v1/behaviour", json={"kube_version": "1.19"})
+    assert (await api.get("/healthz?timeout=soon")).status_code == 200

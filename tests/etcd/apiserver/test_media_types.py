@@ -7,7 +7,6 @@ import json
 import msgspec.yaml
 import pytest
 
-from ktui.kube.resources import BUILTIN
 from ktui.wire.codec import codec_for
 from ktui.wire.envelope import open_value
 from ktui.wire.pb import walk
@@ -21,10 +20,10 @@ PARTIAL = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 CODEC = codec_for()
 
 
-async def ready(api: Api) -> None:
-    config_maps = BUILTIN.find("", "v1", "configmaps")
-    assert config_maps is not None
-    assert await api.services.registry.for_resource(config_maps).ready()
+def parts(message: object) -> dict[int, bytes]:
+    """The submessages and texts of a message, by the numbers of their fields."""
+    assert isinstance(message, bytes)
+    return {number: value for number, _, value in walk(message) if isinstance(value, bytes)}
 
 
 async def test_one_object(api: Api) -> None:
@@ -39,11 +38,11 @@ async def test_one_object(api: Api) -> None:
 
 @pytest.mark.parametrize("count", [0, 3, 1100])
 async def test_a_list(api: Api, count: int) -> None:
-    await ready(api)
+    await api.warm()
     for number in range(min(count, 3)):
         await api.config_map(f"cm-{number}")
     if count > 3:  # more than are made at once: straight into the store
-        store = api.services.registry.for_resource(BUILTIN.find("", "v1", "configmaps")).store  # type: ignore[arg-type]
+        store = api.cacher().store
         for number in range(3, count):
             await store.create({"metadata": {"name": f"cm-{number}", "namespace": "a"}})
     wanted = (await api.get(COLLECTION)).json()
@@ -55,12 +54,11 @@ async def test_a_list(api: Api, count: int) -> None:
     shown = [json.loads(CODEC.message_json("v1", "ConfigMap", item)) for item in items]
     assert shown == wanted["items"]
     assert len(shown) == count
-    metadata = next(value for number, _, value in fields if number == 1)
-    assert wanted["metadata"]["resourceVersion"].encode() in metadata  # type: ignore[operator]
+    assert wanted["metadata"]["resourceVersion"].encode() in parts(envelope.body)[1]
 
 
 async def test_metadata_only(api: Api) -> None:
-    await ready(api)
+    await api.warm()
     await api.config_map("one", app="x")
     answer = await api.get(COLLECTION, Accept=PARTIAL)
     envelope = open_value(answer.content)
@@ -71,7 +69,7 @@ async def test_metadata_only(api: Api) -> None:
 
 
 async def test_a_watch(api: Api) -> None:
-    await ready(api)
+    await api.warm()
     created = await api.config_map("one")
     query = "?watch=true&resourceVersion=0&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true"
     path = f"{COLLECTION}{query}&resourceVersionMatch=NotOlderThan"
@@ -80,12 +78,12 @@ async def test_a_watch(api: Api) -> None:
     frames, rest = [], answer.content
     while rest:
         size = int.from_bytes(rest[:4], "big")
-        frames.append({number: value for number, _, value in walk(rest[4 : 4 + size])})
+        frames.append(parts(rest[4 : 4 + size]))
         rest = rest[4 + size :]
     assert [frame[1] for frame in frames] == [b"ADDED", b"BOOKMARK"]
-    objects = [{n: v for n, _, v in walk(frame[2])}[1] for frame in frames]  # type: ignore[arg-type]
-    assert json.loads(CODEC.object_json(objects[0], None)) == created  # type: ignore[arg-type]
-    assert b"k8s.io/initial-events-end" in objects[1]  # type: ignore[operator]
+    objects = [parts(frame[2])[1] for frame in frames]
+    assert json.loads(CODEC.object_json(objects[0], None)) == created
+    assert b"k8s.io/initial-events-end" in objects[1]
 
 
 async def test_errors_are_encoded_alike(api: Api) -> None:
@@ -95,6 +93,22 @@ async def test_errors_are_encoded_alike(api: Api) -> None:
     assert envelope.kind == "Status" and b'configmaps "none" not found' in envelope.body
     text = await api.get(f"{COLLECTION}/none", Accept="application/yaml")
     assert msgspec.yaml.decode(text.content)["code"] == 404
+
+
+async def test_bytes_of_refusals_and_of_nothing(api: Api) -> None:
+    """Compared to the byte with an apiextensions-apiserver 1.36."""
+    refused = await api.get(COLLECTION, Accept="text/html")
+    assert refused.status_code == 406
+    assert refused.content.startswith(b'{\n  "kind": "Status",') and refused.content.endswith(b"}")
+    bad = await api.get(f"{COLLECTION}?labelSelector=-x", Accept="application/json")
+    assert b"\\u003cnil\\u003e" in bad.content and bad.content.endswith(b"}\n")
+    await api.warm()
+    nothing = await api.get(
+        COLLECTION, Accept="application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+    )
+    assert nothing.content.endswith(b'"items":null}\n')
+    indented = await api.get(f"{COLLECTION}?pretty=1", Accept="application/json")
+    assert indented.content.endswith(b'"items": []\n}')
 
 
 async def test_tools_of_the_command_line_get_indented_json(api: Api) -> None:
@@ -107,3 +121,32 @@ async def test_tools_of_the_command_line_get_indented_json(api: Api) -> None:
         assert answer.json() == plain.json()
         assert answer.text.startswith('{\n  "kind"')
     assert (await api.get(f"{COLLECTION}/one?pretty=0", **{"User-Agent": "curl/8"})).text == plain.text
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nodes", "/nope", "/ktui/v1/info"])
+async def test_who_is_not_let_in_reads_so_in_his_own_language(api: Api, path: str) -> None:
+    answer = await api.get(path, Accept=PROTOBUF, Authorization="Bearer wrong")
+    assert (answer.status_code, answer.headers["content-type"]) == (401, PROTOBUF)
+    assert open_value(answer.content).kind == "Status"
+
+
+async def test_lists_of_apis(api: Api) -> None:
+    wanted = (await api.get("/apis/apps")).json()
+    text = await api.get("/apis/apps", Accept="application/yaml")
+    assert msgspec.yaml.decode(text.content) == wanted
+    indented = await api.get("/apis/apps", **{"User-Agent": "curl/8"})
+    assert indented.text.startswith('{\n  "kind": "APIGroup",\n')
+    assert (await api.get("/apis/apps", Accept=PROTOBUF)).json() == wanted
+
+
+@pytest.mark.parametrize("media_type", ["application/json", PROTOBUF])
+async def test_a_watch_of_lists_ends_at_its_first_event(api: Api, media_type: str) -> None:
+    """No event's object is a list, which upstream finds out when it has answered 200."""
+    await api.warm()
+    await api.config_map("one")
+    accept = PARTIAL.replace(PROTOBUF, media_type)
+    answer = await api.get(f"{COLLECTION}?watch=true&resourceVersion=0", Accept=accept)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-type"].startswith(media_type)
+    past = await api.get(f"{COLLECTION}?watch=true&resourceVersion=1", Accept=accept)
+    assert past.status_code == 200 and b"too old resource version" in past.content

@@ -85,3 +85,54 @@ async def test_names_and_labels_are_those_of_the_version(api: Api) -> None:
     assert value(samples, "apiserver_cache_list_total", resource_prefix="/configmaps") == 1
     for newer in ("apiserver_resource_objects", "apiserver_watch_cache_read_wait_seconds_count"):
         assert newer not in samples
+
+
+async def test_what_lists_read_is_told_by_storage_since_1_37(api: Api) -> None:
+    assert (await api.http.put("/ktui/v1/behaviour", json={"kube_version": "1.37"})).status_code == 200
+    await read_config_maps(api)
+    assert (await api.get("/api/v1/events?labelSelector=a")).status_code == 200
+    samples = await scrape(api)
+    cached = {"group": "", "resource": "configmaps", "storage": "watchcache"}
+    # Without the revision probe, which is a read of its own now.
+    assert value(samples, "apiserver_storage_list_total", **cached, index="") == 3
+    assert value(samples, "apiserver_storage_list_fetched_objects_total", **cached, index="") == 3
+    assert value(samples, "apiserver_storage_list_returned_objects_total", **cached) == 3
+    assert value(samples, "apiserver_storage_list_evaluated_objects_total", **cached) == 0
+    assert value(samples, "apiserver_cache_list_total", group="", resource="configmaps", index="") == 3
+    stored = {"group": "", "resource": "events", "storage": "etcd"}
+    assert value(samples, "apiserver_storage_list_total", **stored, index="") == 1
+    assert not [labels for labels, _ in samples["apiserver_storage_list_total"] if "storage" not in labels]
+
+
+async def test_verbs_scopes_and_dry_runs(api: Api) -> None:
+    path = "/api/v1/namespaces/a/configmaps"
+    await api.create(path, {"metadata": {"name": "dry"}}, dryRun="All")
+    body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: applied\n"
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    await api.http.patch(f"{path}/applied", content=body, headers=headers, params={"fieldManager": "m"})
+    samples = await scrape(api)
+    posted = {"verb": "POST", "resource": "configmaps", "scope": "resource", "dry_run": "All"}
+    assert value(samples, "apiserver_request_total", **posted, code="201") == 1
+    applied = {"verb": "APPLY", "resource": "configmaps", "scope": "resource", "dry_run": ""}
+    assert value(samples, "apiserver_request_total", **applied, code="201") == 1
+    assert value(samples, "apiserver_request_sli_duration_seconds_count", verb="APPLY") == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "there", "missing"),
+    [
+        ("1.22", "apiserver_longrunning_gauge", "apiserver_longrunning_requests"),
+        (
+            "1.24",
+            "apiserver_request_slo_duration_seconds_count",
+            "apiserver_request_sli_duration_seconds_count",
+        ),
+        ("1.36", "apiserver_longrunning_requests", "apiserver_request_slo_duration_seconds_count"),
+    ],
+)
+async def test_names_that_changed(api: Api, version: str, there: str, missing: str) -> None:
+    assert (await api.http.put("/ktui/v1/behaviour", json={"kube_version": version})).status_code == 200
+    await api.get("/api/v1/namespaces/a/configmaps?watch=1&timeoutSeconds=1&resourceVersion=0")
+    await api.config_map("one")
+    samples = await scrape(api)
+    assert there in samples and missing not in samples

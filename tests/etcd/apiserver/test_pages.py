@@ -7,12 +7,23 @@ import json
 
 import pytest
 
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import UnreachableError
+from ktui.telemetry.bus import Subscription
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_telemetry_streams_the_state_first(api: Api) -> None:
+async def test_telemetry_streams_the_state_first(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    bus, gone = api.services.bus, asyncio.Event()
+    forget = bus.forget
+
+    def forgotten(subscription: Subscription) -> None:
+        forget(subscription)
+        gone.set()
+
+    monkeypatch.setattr(bus, "forget", forgotten)
     async with api.http.stream("GET", "/telemetry") as response:
         lines = response.aiter_lines()
         first = json.loads(await anext(lines))
@@ -23,14 +34,15 @@ async def test_telemetry_streams_the_state_first(api: Api) -> None:
                 if json.loads(line)["type"] == "request_finished":
                     break
     async with asyncio.timeout(5):
-        while api.services.bus.watched:
-            await asyncio.sleep(0.005)
+        await gone.wait()
+    assert not bus.watched
 
 
 async def test_the_rules_can_be_switched(api: Api) -> None:
     answer = await api.http.put("/ktui/v1/behaviour", json={"kube_version": "1.30", "feature_gates": {}})
     assert answer.json() == {"kube_version": "1.30", "feature_gates": {}}
     assert (await api.get("/version")).json()["minor"] == "30"
+    assert (await api.get("/version", Accept="text/html")).status_code == 406
     routed = await api.get("/api/v1/namespaces/a/configmaps")
     assert routed.headers["x-ktui-route"] == "etcd"
     for body in ({"kube_version": "0.1"}, {"kube_version": "1.30", "feature_gates": {"Nope": True}}, {}):
@@ -49,6 +61,8 @@ async def test_etcd_can_be_browsed(api: Api) -> None:
     assert key["json"]["data"] == {"k": "one"} and key["raw_bytes"] > 0
     assert (await api.get("/ktui/v1/etcd/key?key=/none")).status_code == 404
     assert (await api.get("/ktui/v1/etcd/key")).status_code == 400
+    future = await api.get(f"/ktui/v1/etcd/key?key={prefix}/configmaps/a/one&revision=999999999")
+    assert future.status_code == 410 and "lies in the future" in future.json()["message"]
 
 
 async def test_secrets_in_etcd_are_masked(api: Api) -> None:
@@ -63,15 +77,18 @@ async def test_secrets_in_etcd_are_masked(api: Api) -> None:
 async def test_caches_can_be_looked_into(api: Api) -> None:
     await api.config_map("one")
     assert (await api.http.post("/ktui/v1/caches/configmaps/warm")).status_code == 202
-    async with asyncio.timeout(10):
-        while not (objects := (await api.get("/ktui/v1/caches/configmaps/objects")).json())["total"]:
-            await asyncio.sleep(0.01)
+    await api.warm()
+    objects = (await api.get("/ktui/v1/caches/configmaps/objects")).json()
     assert objects["objects"][0]["name"] == "one" and objects["objects"][0]["bytes"] > 0
-    await api.config_map("two")
-    async with asyncio.timeout(10):
-        while not (events := (await api.get("/ktui/v1/caches/configmaps/events")).json()["events"]):
-            await asyncio.sleep(0.01)
+    created = await api.config_map("two")
+    seen = f"resourceVersion={created['metadata']['resourceVersion']}&resourceVersionMatch=NotOlderThan"
+    assert (await api.get(f"/api/v1/configmaps?{seen}")).headers["x-ktui-route"] == "cache"
+    events = (await api.get("/ktui/v1/caches/configmaps/events")).json()["events"]
     assert (events[0]["type"], events[0]["name"]) == ("ADDED", "two")
+    path, revision = "/ktui/v1/caches/configmaps/events", int(events[0]["rv"])
+    assert (await api.get(f"{path}?revision={revision}")).json()["events"] == events[:1]
+    for none in (revision - 1, revision + 1):
+        assert (await api.get(f"{path}?revision={none}")).json()["events"] == []
     found = (await api.get("/ktui/v1/caches/configmaps/objects?filter=a/TW")).json()
     assert [row["name"] for row in found["objects"]] == ["two"]
     assert (await api.get("/ktui/v1/caches/nope/objects")).status_code == 404
@@ -145,3 +162,16 @@ async def test_readiness_tells_of_etcd(api: Api) -> None:
     answer = await api.get("/readyz")
     assert answer.status_code == 500 and "[-]etcd failed" in answer.text
     assert (await api.get("/livez")).text == "ok"
+
+
+@pytest.mark.parametrize("question", ["prefixes?prefix=/", "keys?prefix=/", "key?key=/a", "history?key=/a"])
+async def test_an_etcd_that_does_not_answer_is_said_in_its_own_words(
+    api: Api, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    async def unreachable(self: EtcdClient, *args: object, **options: object) -> None:
+        raise UnreachableError("etcd http://10.0.0.1:2379 did not answer in time.")
+
+    monkeypatch.setattr(EtcdClient, "range", unreachable)
+    answer = await api.get(f"/ktui/v1/etcd/{question}")
+    assert answer.status_code == 503
+    assert answer.json()["message"] == "etcd http://10.0.0.1:2379 did not answer in time."

@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from ktui.etcd.errors import UnreachableError
-from ktui.kube.resources import BUILTIN
 from ktui.storage.store import Store
 from ktui.telemetry.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted
 from tests.etcd.apiserver.conftest import TABLE, Api
@@ -15,13 +14,6 @@ from tests.etcd.apiserver.conftest import TABLE, Api
 pytestmark = pytest.mark.anyio
 
 COLLECTION = "/api/v1/namespaces/a/configmaps"
-
-
-async def ready(api: Api) -> None:
-    """Fill the cache of the config maps."""
-    config_maps = BUILTIN.find("", "v1", "configmaps")
-    assert config_maps is not None
-    assert await api.services.registry.for_resource(config_maps).ready()
 
 
 async def test_an_object_comes_back_as_it_was_created(api: Api) -> None:
@@ -103,6 +95,16 @@ async def test_big_answers_are_packed_for_who_takes_it(api: Api) -> None:
         ("/apis/nope.io/v1/things", 404, "404 page not found\n"),
         ("/nope", 404, "404 page not found\n"),
         ("/api/v1/namespaces/a/nodes", 404, "the server could not find the requested resource"),
+        ("/api/v2", 404, "the server could not find the requested resource"),
+        ("/api/v2/pods", 404, "the server could not find the requested resource"),
+        ("/apis/apps/v9/deployments", 404, "the server could not find the requested resource"),
+        ("/apis/apiextensions.k8s.io/foo", 404, "the server could not find the requested resource"),
+        ("/version/x", 404, "the server could not find the requested resource"),
+        ("/apis//apps/v1/deployments", 404, "404 page not found\n"),
+        ("/healthz/", 404, "404 page not found\n"),
+        ("//api/v1/pods", 404, "404 page not found\n"),
+        (f"{COLLECTION}/%2e%2e", 400, "Name parameter invalid: \"..\": may not be '..'"),
+        (f"{COLLECTION}/a%25b", 400, "Name parameter invalid: \"a%b\": may not contain '%'"),
         (f"{COLLECTION}?limit=abc", 400, "strconv.ParseInt"),
         (f"{COLLECTION}?resourceVersionMatch=Exact", 422, "resourceVersionMatch is forbidden"),
         (f"{COLLECTION}?labelSelector=a%20b%20c", 400, "unable to parse requirement"),
@@ -112,6 +114,21 @@ async def test_requests_that_make_no_sense(api: Api, path: str, code: int, text:
     answer = await api.get(path)
     assert answer.status_code == code
     assert text in (answer.text if answer.text.startswith("404") else answer.json()["message"])
+
+
+async def test_nobody_can_tell_what_a_watch_of_nothing_is(api: Api) -> None:
+    answer = await api.get("/api/v1/watch?a=1&b=2")
+    assert answer.status_code == 500
+    assert answer.text == (
+        'Internal Server Error: "/api/v1/watch?a=1&amp;b=2": failed to create RequestInfo: unable to '
+        "determine kind and namespace from url, /api/v1/watch?a=1&amp;b=2\n"
+    )
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez/ping", "/readyz/etcd", "/apis", "/apis/apps"])
+async def test_some_paths_answer_whatever_the_method(api: Api, path: str) -> None:
+    assert (await api.http.request("BREW", path)).status_code == 200
+    assert (await api.http.request("POST", "/apis/apps/v1")).status_code == 405
 
 
 async def test_who_is_not_let_in(api: Api) -> None:
@@ -162,7 +179,7 @@ async def test_a_fault_of_ours_is_a_500_without_a_traceback(
 
 
 async def test_the_route_is_told_before_anything_is_read(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    await ready(api)
+    await api.warm()
     subscription = api.services.bus.subscribe()
 
     async def unreachable(self: Store) -> int:
@@ -188,13 +205,17 @@ async def test_the_route_is_told_before_anything_is_read(api: Api, monkeypatch: 
         ("?resourceVersionMatch=Exact", 422, None, "v.match_needs_rv"),
         ("?limit=abc", 400, None, "v.bad_option"),
         ("?fieldSelector=spec.x%3D1", 400, None, "v.bad_option"),
+        ("?fieldSelector=nope&resourceVersionMatch=Exact", 400, None, "v.bad_option"),
+        ("?fieldSelector=spec.x%3D1&resourceVersionMatch=Exact", 422, None, "v.match_needs_rv"),
+        ("?fieldSelector=spec.x%3D1&resourceVersion=abc", 400, None, "v.bad_option"),
+        ("?fieldSelector=spec.x%3D1&watch=1&resourceVersionMatch=Exact", 422, None, "w.badmatch"),
         ("?continue=abc", 400, None, "v.bad_continue"),
     ],
 )
 async def test_refusals_bear_the_headers_as_well(
     api: Api, query: str, code: int, route: str | None, reason: str | None
 ) -> None:
-    await ready(api)
+    await api.warm()
     answer = await api.get(COLLECTION + query)
     assert answer.status_code == code
     assert answer.headers.get("x-ktui-route") == route

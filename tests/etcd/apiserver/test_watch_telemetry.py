@@ -9,7 +9,16 @@ from typing import TypeVar
 import pytest
 
 from ktui.telemetry.bus import Subscription
-from ktui.telemetry.events import AnyEvent, FanOut, WatcherClosed, WatcherOpened, WatcherState
+from ktui.telemetry.events import (
+    AnyEvent,
+    FanOut,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    WatcherClosed,
+    WatcherOpened,
+    WatcherState,
+)
 from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.test_watches import ready, watching
 
@@ -73,6 +82,36 @@ async def test_a_watcher_is_told_of_from_its_beginning_to_its_end(api: Api) -> N
         assert (state.id, state.live, state.made, state.shared) == (opened.id, True, 1, 0)
         assert state.capacity > 0 and state.buffered == 0
         late = Told(api.services.bus.subscribe())
+        assert (await late.next(RequestStarted)).id == (await late.next(RequestRouted)).id == opened.id
         assert (await late.next(WatcherOpened)).id == opened.id, "who comes later is told as well"
     closed = await told.next(WatcherClosed)
     assert (closed.id, closed.delivered, closed.made, closed.cause) == (opened.id, 1, 1, "client gone")
+
+
+async def test_what_an_open_watch_has_cost_is_told_while_it_lasts(api: Api) -> None:
+    await ready(api)
+    await api.config_map("one")
+    told = Told(api.services.bus.subscribe())
+    async with watching(api, "resourceVersion=0") as events:
+        await events.next()
+        async with asyncio.timeout(10):
+            while not (state := await told.next(WatcherState)).live:
+                pass
+    assert (state.fetched, state.initial) == (1, 1)
+    assert state.cached_bytes > 0 and state.bytes > 0 and state.cpu_ms > 0
+    finished = await told.next(RequestFinished)
+    assert (finished.fetched, finished.cached_bytes) == (state.fetched, state.cached_bytes)
+    assert finished.encoded_bytes == finished.sent_bytes == state.bytes
+
+
+async def test_the_seats_of_a_watch_without_initial_events_are_free_once_it_has_begun(api: Api) -> None:
+    rv = await ready(api)
+    told = Told(api.services.bus.subscribe())
+    async with watching(api, f"resourceVersion={rv}") as events:
+        await api.config_map("later")
+        await events.next()
+    finished = await told.next(RequestFinished)
+    while finished.reason_id == "write":
+        finished = await told.next(RequestFinished)
+    assert (finished.initial, finished.returned) == (0, 1)
+    assert 0 < finished.initial_ms < finished.ms

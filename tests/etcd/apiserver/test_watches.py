@@ -37,10 +37,8 @@ async def watching(api: Api, query: str = "", **headers: str) -> AsyncIterator[E
 
 async def ready(api: Api) -> str:
     """Warm the cache; the resourceVersion of the collection."""
-    async with asyncio.timeout(10):
-        while (answer := await api.get(COLLECTION)).status_code == 429:
-            await asyncio.sleep(0.01)
-    rv: str = answer.json()["metadata"]["resourceVersion"]
+    await api.warm()
+    rv: str = (await api.get(COLLECTION)).json()["metadata"]["resourceVersion"]
     return rv
 
 

@@ -55,6 +55,26 @@ async def test_dry_runs_leave_nothing(api: Api) -> None:
     assert (await api.get(f"{COLLECTION}/dry")).status_code == 404
 
 
+async def test_what_an_update_or_an_apply_creates_is_created_by_the_same_rules(api: Api) -> None:
+    lease = "/apis/coordination.k8s.io/v1/namespaces/{}/leases/new"
+
+    async def put(namespace: str, **query: str) -> httpx.Response:
+        body = json.dumps({"metadata": {"name": "new"}, "spec": {}})
+        return await api.http.put(lease.format(namespace), content=body, headers=JSON, params=query)
+
+    async def applied(namespace: str, **query: str) -> httpx.Response:
+        path = f"/api/v1/namespaces/{namespace}/configmaps/new"
+        body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: new\n"
+        return await apply(api, path, body, fieldManager="one", **query)
+
+    for write in (put, applied):
+        assert (await write("a", dryRun="All")).status_code == 201
+        nowhere = await write("nowhere")
+        assert (nowhere.status_code, nowhere.json()["details"]["kind"]) == (404, "namespaces"), nowhere.text
+        created = await write("a")
+        assert (created.status_code, created.headers["x-ktui-route"]) == (201, "etcd")
+
+
 async def test_unknown_fields_warn_or_fail(api: Api) -> None:
     body = {"metadata": {"name": "x"}, "bogus": 1}
     strict = await api.create(COLLECTION, body, fieldValidation="Strict")
@@ -208,3 +228,116 @@ async def test_server_side_apply(api: Api) -> None:
     assert bogus.status_code == 500
     assert bogus.json()["message"].endswith(": .bogus: field not declared in schema")
     assert (await apply(api, path, "a: [", fieldManager="two")).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("patch", "code", "message"),
+    [
+        ({"kind": "Gadget"}, 422, 'no kind "Gadget" is registered for version "v1"'),
+        ({"kind": "Secret"}, 422, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"),
+        ({"apiVersion": "apps/v1"}, 422, 'no kind "ConfigMap" is registered for version "apps/v1"'),
+        ({"metadata": {"resourceVersion": "abc"}}, 500, 'strconv.ParseUint: parsing "abc": invalid syntax'),
+    ],
+)
+async def test_patches_into_something_else(api: Api, patch: dict[str, Any], code: int, message: str) -> None:
+    before = await api.config_map("one")
+    answer = await api.merge(f"{COLLECTION}/one", patch)
+    assert (answer.status_code, message in answer.json()["message"]) == (code, True), answer.text
+    assert (await api.get(f"{COLLECTION}/one")).json() == before
+
+
+async def test_texts_of_a_secret_are_stored_as_data(api: Api) -> None:
+    path = "/api/v1/namespaces/a/secrets"
+    created = await api.create(
+        path, {"metadata": {"name": "s"}, "stringData": {"a": "b"}, "data": {"a": "eA==", "k": "eA=="}}
+    )
+    assert created.json()["data"] == {"a": "Yg==", "k": "eA=="}
+    assert "stringData" not in created.json()
+    assert "warning" not in created.headers
+    patched = await api.merge(f"{path}/s", {"stringData": {"a": "c"}})
+    assert patched.json()["data"] == {"a": "Yw==", "k": "eA=="}
+    bad = await api.create(path, {"metadata": {"name": "t"}, "data": {"a": "!!"}})
+    assert (bad.status_code, bad.json()["message"]) == (
+        400,
+        'Secret in version "v1" cannot be handled as a Secret: illegal base64 data at input byte 0',
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "fieldManager=a%00",
+            'fieldManager: Invalid value: "a\\x00": invalid character U+0000 (at position 1)',
+        ),
+        ("force=true", "force: Forbidden: may not be specified for non-apply patch"),
+    ],
+)
+async def test_options_of_a_patch(api: Api, query: str, message: str) -> None:
+    await api.config_map("one")
+    answer = await api.merge(f"{COLLECTION}/one?{query}", {"data": {"k": "2"}})
+    assert answer.status_code == 422
+    assert answer.json()["message"] == f'PatchOptions.meta.k8s.io "" is invalid: {message}'
+
+
+async def test_a_deletion_is_told_once_what_becomes_of_dependents(api: Api) -> None:
+    await api.config_map("one")
+    body = {"orphanDependents": True, "propagationPolicy": "Orphan"}
+    answer = await api.http.request("DELETE", f"{COLLECTION}/one", json=body)
+    assert (answer.status_code, answer.json()["details"]["causes"][0]["field"]) == (422, "propagationPolicy")
+
+
+async def test_a_service_has_ports(api: Api) -> None:
+    path = "/api/v1/namespaces/a/services"
+    answer = await api.create(path, {"metadata": {"name": "s"}, "spec": {}})
+    assert answer.json()["message"] == 'Service "s" is invalid: spec.ports: Required value'
+    for spec in ({"clusterIP": "None"}, {"type": "ExternalName", "externalName": "x.y"}):
+        name = str(spec.get("type", "headless")).lower()
+        assert (await api.create(path, {"metadata": {"name": name}, "spec": spec})).status_code == 201
+
+
+async def test_a_resource_version_that_is_no_number_is_nothing_to_a_create(api: Api) -> None:
+    answer = await api.create(COLLECTION, {"metadata": {"name": "x", "resourceVersion": "abc"}})
+    assert answer.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        (
+            {"annotations": {"a b": "x"}},
+            'metadata.annotations: Invalid value: "a b": name part must consist of',
+        ),
+        (
+            {"annotations": {"k": "x" * 300_000}},
+            "metadata.annotations: Too long: may not be more than 262144 bytes",
+        ),
+        (
+            {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p"}]},
+            'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+        ),
+        (
+            {"ownerReferences": [{"kind": "Pod", "name": "p", "uid": "u"}]},
+            'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
+        ),
+    ],
+)
+async def test_metadata_has_rules(api: Api, metadata: dict[str, Any], message: str) -> None:
+    answer = await api.create(COLLECTION, {"metadata": {"name": "x", **metadata}})
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith(f'ConfigMap "x" is invalid: {message}')
+    assert (
+        await api.create(COLLECTION, {"metadata": {"name": "x", "annotations": {"A/B": ""}}})
+    ).status_code == 201
+
+
+async def test_what_is_being_deleted_gets_no_new_finalizers(api: Api) -> None:
+    await api.create(COLLECTION, {"metadata": {"name": "x", "finalizers": ["a/b"]}})
+    await api.delete(f"{COLLECTION}/x")
+    answer = await api.merge(f"{COLLECTION}/x", {"metadata": {"finalizers": ["a/b", "c/d"]}})
+    assert answer.status_code == 422
+    assert answer.json()["message"] == (
+        'ConfigMap "x" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the '
+        'object is being deleted, found new finalizers []string{"c/d"}'
+    )
+    assert (await api.merge(f"{COLLECTION}/x", {"metadata": {"finalizers": None}})).status_code == 200

@@ -106,17 +106,6 @@ def _parsed(query: str, cacher: Cacher, namespace: str | None) -> Any:
     return options, selection
 
 
-@pytest.fixture(scope="package")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="package", autouse=True)
-async def one_loop(anyio_backend: str) -> AsyncIterator[None]:
-    """All tests here share one event loop: gRPC still has news of cancelled watches for it."""
-    yield
-
-
 @pytest.fixture
 async def cluster(client: EtcdClient, prefix: str, bus: Bus) -> AsyncIterator[Cluster]:
     cluster = Cluster(client, prefix, bus)

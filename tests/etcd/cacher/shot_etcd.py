@@ -56,6 +56,11 @@ class ShotEtcd:
         self._etcd = await EmbeddedEtcd.start(self._etcd.data_dir, port=port)
         self._pid = _child_of(self._etcd.pid)
 
+    async def start_another(self) -> None:
+        """Another cluster at the same port, empty."""
+        self._etcd = await EmbeddedEtcd.start(port=urlsplit(self.endpoint).port)
+        self._pid = _child_of(self._etcd.pid)
+
     async def close(self) -> None:
         self.resume()
         await self.client.close()
@@ -96,8 +101,8 @@ class ShotEtcd:
             await self.put(prefix, name, colour, lease)
 
         async def decode(raw: bytes) -> Decoded[int]:
-            revision = rpc.LeaseRevokeResponse.FromString(raw).header.revision
-            return Decoded(revision, revision)
+            header = rpc.LeaseRevokeResponse.FromString(raw).header
+            return Decoded(header.revision, header)
 
         return await self.client._call(_REVOKE, rpc.LeaseRevokeRequest(ID=lease), decode, str, "lease")
 

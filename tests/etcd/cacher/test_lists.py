@@ -144,7 +144,7 @@ async def test_get(cluster: Cluster):
     cacher = await cluster.warm()
     rv = await cluster.put("c1")
     routes = {}
-    for asked in ("", "0", str(rv)):
+    for asked in ("", str(rv), "0"):  # "0" last: before the cache has seen rv it may know of no c1
         answer = await cacher.get("a", "c1", asked)
         assert answer.object is not None
         assert (answer.object.name, answer.object.rv) == ("c1", rv)

@@ -102,6 +102,29 @@ async def test_an_etcd_that_is_killed_and_comes_back(etcd_of_ours: ShotEtcd, cut
     await watched.task
 
 
+async def test_another_cluster_that_is_further_is_listed_anew(
+    etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster
+):
+    """Its revision is higher than the one known: a watch from there would go on as if nothing had been."""
+    for colour in ("red", "blue"):
+        rv = await etcd_of_ours.put(cut_off.prefix, "old", colour)
+    cacher = await cut_off.warm()
+    watched = Watched(rv, "", await cut_off.watch(f"resourceVersion={rv}"))
+    await until(lambda: watched.answer.stream.live)
+    link.cut()
+    await etcd_of_ours.kill()
+    await etcd_of_ours.start_another()
+    for number in range(10):
+        head = await etcd_of_ours.put(cut_off.prefix, f"new-{number % 2}", "red")
+    assert head > cut_off.client.head
+    link.restore()
+    await watched.task
+    assert watched.answer.stream.cause == "cache reinitializing"
+    await until(lambda: cacher.fed.memory.generation == 2)
+    assert names(await cut_off.list("resourceVersion=0")) == ["a/new-0", "a/new-1"]
+    assert (cut_off.client.head, cut_off.client.ledger.histories) == (head, 1)
+
+
 @pytest.mark.parametrize("version", ["1.30", "1.36"])
 async def test_what_etcd_has_forgotten_meanwhile_is_listed_anew(
     etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster, version: str

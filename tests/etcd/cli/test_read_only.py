@@ -100,7 +100,8 @@ async def test_attaching_reads_little(furnished: EmbeddedEtcd, tmp_path: Path) -
                 events.append(json.loads(line))
                 if events[-1]["type"] == "prefix" and "/services/" in events[-1]["prefix"]:
                     break  # the census goes in key order: it is through
-        recorded = [json.loads(line) for line in (tmp_path / "r").read_text().splitlines()[1:]]
+    # Only now: the recorder writes behind the telemetry's back.
+    recorded = [json.loads(line) for line in (tmp_path / "r").read_text().splitlines()[1:]]
     calls = [event for event in recorded if event["type"] == "etcd_call" and event["op"] == "range"]
     assert len(calls) > 20
     values = [
@@ -146,8 +147,8 @@ def version_of(path: str) -> str:
 
 async def read(served: Served, path: str) -> None:
     answers = await asyncio.gather(*(served.http.get(path + query) for query in LISTS))
-    if {answer.status_code for answer in answers} == {404}:
-        return  # componentstatuses are in no etcd
+    if path == "/api/v1/componentstatuses":
+        return  # they are in no etcd
     assert {answer.status_code for answer in answers} <= {200, 400, 429}, [a.text[:200] for a in answers]
     listed = await served.until(path, lambda answer: "items" in answer)
     for item in listed["items"][:2]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,22 +12,9 @@ from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import AuthenticationError, EtcdError, PermissionDeniedError, UnreachableError
 from ktui.telemetry.bus import Bus
 from tests.etcd.certificates import Authority
-from tests.etcd.members import cluster_of, enable_auth, server_flags
+from tests.etcd.members import enable_auth
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def authority(tmp_path: Path) -> Authority:
-    return Authority(tmp_path)
-
-
-@pytest.fixture
-async def secured(authority: Authority, tmp_path: Path) -> AsyncIterator[str]:
-    """The endpoint of an etcd that wants client certificates of the authority."""
-    flags = server_flags(authority, authority.issue("server"))
-    async with cluster_of(1, tmp_path, scheme="https", flags=flags) as (member,):
-        yield member.endpoint
 
 
 async def test_tls_with_a_client_certificate_from_etcdctls_environment(

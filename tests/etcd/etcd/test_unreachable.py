@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,19 +18,6 @@ from tests.etcd.certificates import Authority
 from tests.etcd.members import cluster_of, free_ports, server_flags
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def authority(tmp_path: Path) -> Authority:
-    return Authority(tmp_path)
-
-
-@pytest.fixture
-async def secured(authority: Authority, tmp_path: Path) -> AsyncIterator[str]:
-    """An etcd that wants client certificates of the authority."""
-    flags = server_flags(authority, authority.issue("server"))
-    async with cluster_of(1, tmp_path, scheme="https", flags=flags) as (member,):
-        yield member.endpoint
 
 
 @pytest.fixture

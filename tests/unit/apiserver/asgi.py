@@ -49,7 +49,7 @@ class Exchange:
         self.answer = Answer()
         self._inbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.request = Request(self.scope, self._inbox.get)
-        self.response = Response(self.answer.send)
+        self.response = Response(self.answer.send, bodyless=method == "HEAD")
 
     def body(self, *pieces: bytes) -> Exchange:
         for at, piece in enumerate(pieces):

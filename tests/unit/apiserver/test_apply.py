@@ -9,13 +9,15 @@ import pytest
 
 from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.managed.entries import track_update
+from ktui.apiserver.objects.managed.faults import list_faults
 from ktui.apiserver.objects.managed.fieldset import paths_of
-from ktui.apiserver.objects.managed.merging import applied_fields, keys_for, merge_config, without
+from ktui.apiserver.objects.managed.merging import applied_fields, merge_config, without
+from ktui.apiserver.objects.managed.nodes import BuiltinNode, SchemaNode, root_of
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 
 Obj = dict[str, Any]
-KEYED = keys_for(custom=False)
+KEYED = BuiltinNode("Pod")
 
 
 def find(group: str, version: str, name: str) -> Resource:
@@ -95,10 +97,10 @@ def test_force_takes_the_field_over() -> None:
     assert owners(taken) == {"Apply one": [".data.b"], "Apply two": [".data.a"]}
 
 
-def test_a_conflict_with_an_update_names_version_and_time() -> None:
+def test_a_conflict_with_an_update_names_its_version() -> None:
     updated = config(a="1")
-    track_update(None, updated, manager="kubectl", time="2026-01-01T00:00:00Z", api_version="v1")
-    with pytest.raises(StatusError, match=r'"kubectl" using v1 at 2026-01-01T00:00:00Z: \.data\.a'):
+    track_update(None, updated, manager="kubectl", time="2026-01-01T00:00:00Z", resource=CONFIG_MAPS)
+    with pytest.raises(StatusError, match=r'"kubectl" using v1: \.data\.a'):
         apply(updated, "two", a="9")
     agreed = apply(updated, "two", a="1")
     assert owners(agreed) == {"Apply two": [".data.a"], "Update kubectl": [".data", ".data.a"]}
@@ -125,8 +127,123 @@ def test_keyed_lists_merge_by_key() -> None:
     ][1] == {"name": "b"}
 
 
-def test_lists_of_custom_resources_are_one_value() -> None:
-    merged = merge_config(
-        {"spec": {"ports": [{"port": 1}]}}, {"spec": {"ports": [{"port": 2}]}}, keys_for(custom=True)
-    )
-    assert merged == {"spec": {"ports": [{"port": 2}]}}
+LISTS = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "plain": {"type": "array", "items": {"type": "object"}},
+                "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+                "ports": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["port", "protocol"],
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "port": {"type": "integer"},
+                            "protocol": {"type": "string", "default": "TCP"},
+                            "name": {"type": "string"},
+                        },
+                    },
+                },
+                "whole": {"type": "object", "x-kubernetes-map-type": "atomic"},
+            },
+        }
+    },
+}
+CUSTOM = Resource(
+    "g", "v1", "ws", "W", "w", True, versions=("v1",), custom=True, encoding="json", schemas={"v1": LISTS}
+)
+
+
+def test_lists_of_custom_resources_are_what_their_schema_says() -> None:
+    live = {
+        "spec": {
+            "plain": [{"a": 1}],
+            "set": ["x"],
+            "ports": [{"port": 1, "protocol": "TCP", "name": "one"}, {"port": 1, "protocol": "UDP"}],
+            "whole": {"a": 1},
+        }
+    }
+    wanted = {
+        "spec": {
+            "plain": [{"b": 2}],
+            "set": ["y"],
+            "ports": [{"port": 1, "name": "uno"}, {"port": 2}],
+            "whole": {"b": 2},
+        }
+    }
+    assert merge_config(live, wanted, root_of(CUSTOM))["spec"] == {
+        "plain": [{"b": 2}],
+        "set": ["x", "y"],
+        "ports": [
+            {"port": 1, "protocol": "TCP", "name": "uno"},
+            {"port": 1, "protocol": "UDP"},
+            {"port": 2},
+        ],
+        "whole": {"b": 2},
+    }
+    assert sorted(paths_of(applied_fields(wanted, root_of(CUSTOM)))) == [
+        ".spec.plain",
+        '.spec.ports[port=1,protocol="TCP"]',
+        '.spec.ports[port=1,protocol="TCP"].name',
+        '.spec.ports[port=1,protocol="TCP"].port',
+        '.spec.ports[port=2,protocol="TCP"]',
+        '.spec.ports[port=2,protocol="TCP"].port',
+        '.spec.set[="y"]',
+        ".spec.whole",
+    ]
+
+
+def test_metadata_of_custom_resources_is_everybodys() -> None:
+    config = {"metadata": {"finalizers": ["a/b"], "ownerReferences": [{"uid": "u", "kind": "K"}]}}
+    assert list(paths_of(applied_fields(config, SchemaNode(None, root=True)))) == [
+        '.metadata.finalizers[="a/b"]',
+        '.metadata.ownerReferences[uid="u"]',
+        '.metadata.ownerReferences[uid="u"].kind',
+        '.metadata.ownerReferences[uid="u"].uid',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "keyed"),
+    [
+        ("Pod", ("spec", "imagePullSecrets"), True),
+        ("ServiceAccount", ("imagePullSecrets",), False),
+        ("ServiceAccount", ("secrets",), True),
+        ("Job", ("status", "conditions"), False),
+        ("Deployment", ("status", "conditions"), True),
+        ("Namespace", ("spec", "finalizers"), False),
+        ("Namespace", ("metadata", "finalizers"), True),
+        ("ValidatingWebhookConfiguration", ("webhooks",), True),
+        ("EndpointSlice", ("ports",), False),
+        ("Service", ("spec", "ports"), True),
+    ],
+)
+def test_built_in_lists_of_one_name(kind: str, path: tuple[str, ...], keyed: bool) -> None:
+    node = BuiltinNode(kind)
+    for name in path:
+        node = node.member(name)
+    assert (node.keys([{"name": "a", "port": 1}]) is not None) is keyed
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ({"ports": [{"port": 1}, {"port": 1, "protocol": "UDP"}]}, ""),
+        (
+            {"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]},
+            'duplicate entries for key [port=1,protocol="TCP"]',
+        ),
+        (
+            {"ports": [{"name": "a"}]},
+            "element 0: associative list with keys has an element that omits key field "
+            '"port" (and doesn\'t have default value)',
+        ),
+    ],
+)
+def test_items_that_cannot_be_told_apart(spec: Obj, fault: str) -> None:
+    wanted = [f".spec.ports: {fault}"] if fault else []
+    assert list(list_faults({"spec": spec}, root_of(CUSTOM))) == wanted

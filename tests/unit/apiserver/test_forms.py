@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.forms.partial import partial
+from ktui.apiserver.forms.objectmeta import in_type_order
+from ktui.apiserver.forms.partial import Partial, partial
 from ktui.apiserver.forms.plain import Converted, Plain
 from ktui.apiserver.forms.table import Table
 from ktui.apiserver.negotiation import Form
@@ -17,9 +19,6 @@ from ktui.cacher.bookmarks import bookmark
 from ktui.cacher.events import OutEvent, error
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
-from ktui.kube.versions import behaviour_of
-
-BEHAVIOUR = behaviour_of("1.36")
 
 
 def resource(name: str, group: str = "", version: str = "v1") -> Resource:
@@ -60,7 +59,7 @@ class Codec:
 def table(include: str = "Metadata") -> Table:
     now = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
     config_maps = resource("configmaps")
-    return Table(Plain(config_maps), config_maps, BEHAVIOUR, "meta.k8s.io/v1", include, lambda: now)
+    return Table(Plain(config_maps), config_maps, "meta.k8s.io/v1", include, lambda: now)
 
 
 @pytest.mark.parametrize(
@@ -69,21 +68,46 @@ def table(include: str = "Metadata") -> Table:
 )
 def test_only_other_versions_are_converted(name: str, version: str, kind: type) -> None:
     found = resource(name, "autoscaling", version)
-    form = object_form(Form(), found, BEHAVIOUR, Codec(), include="", of_list=True)
+    form = object_form(Form(), found, Codec(), include="", of_list=True)
     assert type(form) is kind
 
 
 def test_metadata_is_cut_out_without_being_decoded() -> None:
     document = b'{"kind":"X","spec":{"big":1e999},"metadata":{"name":"a","labels":{"x":"\\u003c"}}}'
-    cut = partial(document, "meta.k8s.io/v1", "pods")
+    cut = partial(document, "meta.k8s.io/v1", resource("pods"))
     assert cut.endswith(b'"metadata":{"name":"a","labels":{"x":"\\u003c"}}}')
+
+
+def test_metadata_of_custom_resources_is_written_as_its_type_has_it() -> None:
+    """As an apiextensions-apiserver 1.36 does: in the type's order, without what is empty or unknown."""
+    document = (
+        b'{"apiVersion":"x.io/v1","kind":"W","metadata":{"annotations":{"k":"\\u003c"},"bogus":1,'
+        b'"creationTimestamp":"2026-11-20T15:19:35Z","finalizers":[],"generation":1,"labels":{},'
+        b'"managedFields":[{"apiVersion":"x.io/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}},'
+        b'"manager":"m","operation":"Update","time":"2026-11-20T15:19:35Z"}],"name":"w","namespace":"d",'
+        b'"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}],'
+        b'"resourceVersion":"9","uid":"i"}}'
+    )
+    widgets = replace(resource("configmaps"), custom=True)
+    assert partial(document, "meta.k8s.io/v1", widgets) == (
+        b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"w","namespace":"d",'
+        b'"uid":"i","resourceVersion":"9","generation":1,"creationTimestamp":"2026-11-20T15:19:35Z",'
+        b'"annotations":{"k":"\\u003c"},"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}],'
+        b'"managedFields":[{"manager":"m","operation":"Update","apiVersion":"x.io/v1",'
+        b'"time":"2026-11-20T15:19:35Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]}}'
+    )
+
+
+@pytest.mark.parametrize("metadata", [b"{}", b'{"managedFields":7}', b'{"ownerReferences":[1]}', b"null"])
+def test_metadata_that_does_not_fit_its_type_stays(metadata: bytes) -> None:
+    assert in_type_order(metadata) == metadata
 
 
 def test_daemon_sets_lack_their_internal_annotation() -> None:
     name = "deprecated.daemonset.template.generation"
     document = json.dumps({"metadata": {"annotations": {name: "1"}}}).encode()
-    assert json.loads(partial(document, "v", "daemonsets.apps"))["metadata"] == {}
-    assert json.loads(partial(document, "v", "pods"))["metadata"] == {"annotations": {name: "1"}}
+    assert json.loads(partial(document, "v", resource("daemonsets", "apps")))["metadata"] == {}
+    assert json.loads(partial(document, "v", resource("pods")))["metadata"] == {"annotations": {name: "1"}}
 
 
 @pytest.mark.parametrize(("include", "shown"), [("None", None), ("Metadata", "PartialObjectMetadata")])
@@ -126,14 +150,49 @@ def test_bookmarks_and_errors_have_their_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "of_list", "include", "code"),
+    ("target", "of_list", "custom", "code", "message"),
     [
-        (Form(target="PartialObjectMetadata"), True, "", 406),
-        (Form(target="PartialObjectMetadataList"), False, "", 406),
-        (Form(target="Table"), True, "Bogus", 400),
+        (
+            "PartialObjectMetadata",
+            True,
+            False,
+            406,
+            "you requested PartialObjectMetadata, but the requested object is a list (*core.PodList)",
+        ),
+        (
+            "PartialObjectMetadata",
+            True,
+            True,
+            406,
+            "you requested PartialObjectMetadata, but the requested object is a list "
+            "(*unstructured.UnstructuredList)",
+        ),
+        (
+            "PartialObjectMetadataList",
+            False,
+            False,
+            406,
+            "you requested PartialObjectMetadataList, but the requested object is not a list (*core.Pod)",
+        ),
+        ("PartialObjectMetadataList", False, True, 500, "content is not a list"),
     ],
 )
-def test_forms_that_do_not_fit(form: Form, of_list: bool, include: str, code: int) -> None:
+def test_forms_that_do_not_fit(target: str, of_list: bool, custom: bool, code: int, message: str) -> None:
+    pods = replace(resource("pods"), custom=custom)
     with pytest.raises(StatusError) as caught:
-        object_form(form, resource("pods"), BEHAVIOUR, Codec(), include=include, of_list=of_list)
-    assert caught.value.code == code
+        object_form(Form(target=target), pods, Codec(), include="", of_list=of_list)
+    assert (caught.value.code, caught.value.message) == (code, message)
+
+
+def test_an_unknown_include_object() -> None:
+    with pytest.raises(StatusError) as caught:
+        object_form(Form(target="Table"), resource("pods"), Codec(), include="Bogus", of_list=True)
+    assert caught.value.code == 400
+
+
+def test_the_metadata_of_nothing_is_null() -> None:
+    form = Partial(Plain(resource("pods")), "meta.k8s.io/v1", resource("pods"))
+    assert form.empty_list({"resourceVersion": "7"}) == (
+        b'{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},'
+        b'"items":null}\n'
+    )

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 
 import msgspec
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.apiserver.framing import (
     FIRST_CHUNK_BYTES,
-    INDENTED_TAIL,
+    LIST_TAIL,
     chunked,
+    custom_list_head,
+    custom_list_tail,
+    in_yaml,
     indented,
     list_head,
     list_metadata,
 )
+from ktui.apiserver.http.yamltext import yaml_of
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=8000), max_size=2), max_size=30))
@@ -31,12 +36,42 @@ def test_joined_chunks_are_the_document(items: list[dict[str, str]]) -> None:
     }
 
 
-@given(st.lists(st.recursive(st.text(), st.lists, max_leaves=5), min_size=1))
-def test_items_indented_one_by_one_are_the_indented_document(items: list[object]) -> None:
-    head = list_head("PodList", "v1", list_metadata("7", "more", 3))
-    texts = [(msgspec.json.encode({"value": item}), b"") for item in items]
-    whole = b"".join(chunked(head, texts))
-    assert b"".join(chunked(*indented(head, texts), INDENTED_TAIL)) == msgspec.json.format(whole) + b"\n"
+METADATA = list_metadata("7", "more", 3)
+BUILT_IN = list_head("PodList", "v1", METADATA), LIST_TAIL
+CUSTOM = custom_list_head("x.io/v1"), custom_list_tail("WidgetList", METADATA)
+ITEMS = st.lists(st.recursive(st.text(), st.lists, max_leaves=5), min_size=1)
+
+
+def texts_of(items: list[object]) -> list[tuple[bytes, bytes]]:
+    return [(msgspec.json.encode({"value": item}), b"") for item in items]
+
+
+@pytest.mark.parametrize(("head", "tail"), [BUILT_IN, CUSTOM])
+@given(items=ITEMS)
+def test_items_indented_one_by_one_are_the_indented_document(
+    head: bytes, tail: bytes, items: list[object]
+) -> None:
+    whole = b"".join(chunked(head, texts_of(items), tail))
+    found = b"".join(chunked(*indented(head, texts_of(items), tail)))
+    assert found == msgspec.json.format(whole).rstrip()
+
+
+@pytest.mark.parametrize(("head", "tail"), [BUILT_IN, CUSTOM])
+@settings(deadline=None)
+@given(items=ITEMS)
+def test_items_in_yaml_one_by_one_are_the_document_in_yaml(
+    head: bytes, tail: bytes, items: list[object]
+) -> None:
+    whole = b"".join(chunked(head, texts_of(items), tail))
+    assert b"".join(chunked(*in_yaml(head, texts_of(items), tail), joint=b"")) == yaml_of(whole)
+
+
+def test_the_members_of_a_list_of_custom_resources_are_sorted() -> None:
+    head, tail = CUSTOM
+    assert b"".join(chunked(head, [(b"1",), (b"2",)], tail)) == (
+        b'{"apiVersion":"x.io/v1","items":[1,2],"kind":"WidgetList",'
+        b'"metadata":{"continue":"more","remainingItemCount":3,"resourceVersion":"7"}}\n'
+    )
 
 
 def test_the_first_chunk_is_small() -> None:

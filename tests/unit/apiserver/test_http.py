@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import shutil
 import socket
 import stat
 from pathlib import Path
@@ -42,7 +43,14 @@ def test_a_client_that_leaves_is_noticed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "accepted"), [("gzip", True), ("deflate, gzip;q=0.5", True), ("br", False), ("", False)]
+    ("header", "accepted"),
+    [
+        ("gzip", True),
+        ("deflate, gzip , br", True),
+        ("deflate, gzip;q=0.5", False),
+        ("br", False),
+        ("", False),
+    ],
 )
 def test_accept_encoding(header: str, accepted: bool) -> None:
     assert accepts_gzip(header) is accepted
@@ -128,9 +136,52 @@ def test_a_certificate_that_ends_or_is_damaged_is_replaced(
     assert tls.ensure_certificate(tmp_path / "tls", "localhost").cert.read_bytes() != renewed
 
 
+def test_a_server_that_comes_back_is_lent_the_certificate_its_clients_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept"
+    first = tls.lend_certificate(kept, tmp_path / "1", "127.0.0.1")
+    trusted = first.cert.read_bytes()
+    shutil.rmtree(tmp_path / "1")
+    again = tls.lend_certificate(kept, tmp_path / "2", "127.0.0.1")
+    assert again.cert.read_bytes() == trusted
+    assert stat.S_IMODE(again.key.stat().st_mode) == stat.S_IMODE((kept / "tls.key").stat().st_mode) == 0o600
+    later = tls._now() + tls.LIFETIME - tls.RENEW_BEFORE
+    monkeypatch.setattr(tls, "_now", lambda: later)
+    assert tls.lend_certificate(kept, tmp_path / "3", "127.0.0.1").cert.read_bytes() != trusted
+    assert again.cert.read_bytes() == trusted, "who serves keeps its own"
+
+
 def test_an_application_that_cannot_start_says_why() -> None:
     async def app(scope: object, receive: object, send: object) -> None:
         raise RuntimeError("no etcd")
 
     with pytest.raises(RuntimeError, match="no etcd"):
         asyncio.run(Lifespan(app).startup())
+
+
+@pytest.mark.parametrize(
+    ("query", "agent", "pretty"),
+    [
+        ("pretty=true", "", True),
+        ("pretty=T", "", True),
+        ("pretty=yes", "curl/8", False),  # no boolean of Go's
+        ("pretty=", "curl/8", True),
+        ("", "curl/8", True),
+        ("", "kubectl/v1.36", False),
+    ],
+)
+def test_who_gets_indented_answers(query: str, agent: str, pretty: bool) -> None:
+    assert Exchange(query=query, headers={"User-Agent": agent}).request.wants_pretty is pretty
+
+
+def test_a_head_has_no_body() -> None:
+    exchange = Exchange(method="HEAD")
+
+    async def answer() -> None:
+        await exchange.response.start(200, "text/plain")
+        await exchange.response.write(b"a")
+        await exchange.response.end(b"b")
+
+    asyncio.run(answer())
+    assert (exchange.answer.status, exchange.answer.body, exchange.answer.ended) == (200, b"", True)

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from ktui.apiserver.objects.managed.compare import compare
 from ktui.apiserver.objects.managed.entries import track_update
-from ktui.apiserver.objects.managed.fieldset import difference, intersects, ordered, union
+from ktui.apiserver.objects.managed.fieldset import difference, intersection, ordered, union
+from ktui.apiserver.objects.managed.nodes import BuiltinNode, SchemaNode
+from ktui.kube.resources import BUILTIN
 
+CORE = BUILTIN.find("", "v1", "pods")
+assert CORE is not None
 LEAF = st.just({})
 SETS = st.recursive(
     LEAF,
@@ -39,14 +43,14 @@ def paths(node: dict[str, Any], at: tuple[str, ...] = ()) -> set[tuple[str, ...]
 def test_sets_behave_as_sets(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert paths(union(one, other)) == paths(one) | paths(other)
     assert paths(difference(one, other)) == paths(one) - paths(other)
-    assert intersects(one, other) == bool(paths(one) & paths(other))
+    assert paths(intersection(one, other)) == paths(one) & paths(other)
     assert ordered(one) == one
 
 
 def test_keyed_lists_are_taken_apart_and_others_are_one_value() -> None:
     old = {"spec": {"containers": [{"name": "a", "args": ["1"]}]}}
     new = {"spec": {"containers": [{"name": "a", "args": ["2"]}, {"name": "b"}]}}
-    changes = compare(old, new, keyed_lists=True)
+    changes = compare(old, new, BuiltinNode("Pod"))
     assert changes.set == {
         "f:spec": {
             "f:containers": {
@@ -56,18 +60,20 @@ def test_keyed_lists_are_taken_apart_and_others_are_one_value() -> None:
         }
     }
     assert changes.removed == {}
-    assert compare(old, new, keyed_lists=False).set == {"f:spec": {"f:containers": {}}}
+    assert compare(old, new, SchemaNode(None, root=True)).set == {"f:spec": {"f:containers": {}}}
 
 
 def test_removed_fields_are_told_apart() -> None:
-    changes = compare({"data": {"a": "1", "b": "2"}}, {"data": {"b": "3"}}, keyed_lists=True)
+    changes = compare({"data": {"a": "1", "b": "2"}}, {"data": {"b": "3"}}, BuiltinNode("ConfigMap"))
     assert changes.set == {"f:data": {"f:b": {}}}
     assert changes.removed == {"f:data": {"f:a": {}}}
 
 
 def test_a_label_selector_is_one_value() -> None:
     new = {"spec": {"selector": {"matchLabels": {"a": "b"}}}}
-    assert compare({"spec": {"selector": None}}, new, keyed_lists=True).set == {"f:spec": {"f:selector": {}}}
+    assert compare({"spec": {"selector": None}}, new, BuiltinNode("Job")).set == {
+        "f:spec": {"f:selector": {}}
+    }
 
 
 def test_a_create_names_the_members_that_go_itself_does_not_write() -> None:
@@ -76,7 +82,7 @@ def test_a_create_names_the_members_that_go_itself_does_not_write() -> None:
         "metadata": {"name": "p", "labels": {"a": "b"}},
         "spec": {"containers": [{"name": "c", "resources": {}}]},
     }
-    track_update(None, pod, manager="kubectl", time="T", api_version="v1")
+    track_update(None, pod, manager="kubectl", time="T", resource=CORE)
     assert pod["metadata"]["managedFields"] == [
         {
             "manager": "kubectl",
@@ -94,7 +100,7 @@ def test_a_create_names_the_members_that_go_itself_does_not_write() -> None:
 
 def created(manager: str = "one") -> dict[str, Any]:
     obj: dict[str, Any] = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1", "b": "2"}}
-    track_update(None, obj, manager=manager, time="T1", api_version="v1")
+    track_update(None, obj, manager=manager, time="T1", resource=CORE)
     return obj
 
 
@@ -102,7 +108,7 @@ def test_a_field_changes_hands_with_its_value() -> None:
     old = created()
     new = copy.deepcopy(old)
     new["data"]["a"] = "9"
-    track_update(old, new, manager="two", time="T2", api_version="v1")
+    track_update(old, new, manager="two", time="T2", resource=CORE)
     one, two = new["metadata"]["managedFields"]
     assert (one["manager"], one["time"], one["fieldsV1"]) == ("one", "T1", {"f:data": {".": {}, "f:b": {}}})
     assert (two["manager"], two["time"], two["fieldsV1"]) == ("two", "T2", {"f:data": {"f:a": {}}})
@@ -112,14 +118,14 @@ def test_who_owns_nothing_any_more_is_forgotten() -> None:
     old = created()
     new = copy.deepcopy(old)
     del new["data"]
-    track_update(old, new, manager="two", time="T2", api_version="v1")
+    track_update(old, new, manager="two", time="T2", resource=CORE)
     assert "managedFields" not in new["metadata"]
 
 
 def test_no_change_leaves_the_time_alone() -> None:
     old = created()
     new = copy.deepcopy(old)
-    track_update(old, new, manager="one", time="T2", api_version="v1")
+    track_update(old, new, manager="one", time="T2", resource=CORE)
     assert new == old
 
 
@@ -128,5 +134,5 @@ def test_an_empty_list_forgets_all_owners(sent: Any) -> None:
     old = created()
     new = copy.deepcopy(old)
     new["metadata"]["managedFields"] = sent
-    track_update(old, new, manager="one", time="T2", api_version="v1")
+    track_update(old, new, manager="one", time="T2", resource=CORE)
     assert ("managedFields" in new["metadata"]) == (sent is None)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ktui.apiserver.http.accept import parse_accept
-from ktui.apiserver.negotiation import Form, error_media_type, negotiate
+from ktui.apiserver.negotiation import Form, check_whole, negotiate, whole_form
 from ktui.kube.status import StatusError
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 ROUTER_406 = "406: Not Acceptable\n\nAvailable representations: "
 FORM_406 = "only the following media types are accepted: "
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+STREAMS = f"application/json;stream=watch, {PROTOBUF};stream=watch"
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,14 @@ FORM_406 = "only the following media types are accepted: "
         ("application/json;charset=utf-8", Form()),
         ("application/json;stream=watch", Form()),
         ("application/yaml", Form("application/yaml")),
-        ("application/vnd.kubernetes.protobuf,application/json", Form()),
+        ("application/vnd.kubernetes.protobuf,application/json", Form(PROTOBUF)),
+        ("application/json;stream=watch;q=0.5", Form()),
+        ("application/json;sv=v1", Form()),
+        # A clause behind one with a wildcard goes before it, whatever its quality.
+        ("*/*,application/yaml;q=0.1", Form("application/yaml")),
+        # YAML has no stream: the parameter rules it out.
+        ("application/yaml;stream=watch,application/json;q=0.1", Form()),
+        ("application/json;q=much,application/yaml;q=0.1", Form("application/yaml")),
         (TABLE, Form(target="Table")),
         (f"{TABLE},application/json", Form(target="Table")),
         ("application/json;as=Table;v=v1beta1;g=meta.k8s.io", Form(target="Table", meta_version="v1beta1")),
@@ -48,6 +57,11 @@ def test_the_best_clause_wins(accept: str, form: Form) -> None:
         ("garbage", False, ROUTER_406),
         ("application/json;as=Table;v=v9;g=meta.k8s.io", False, FORM_406),
         ("application/json;as=Other;v=v1;g=meta.k8s.io", False, FORM_406),
+        ("application/json;g=meta.k8s.io;v=v1", False, FORM_406),
+        ("application/json;v=v1", False, FORM_406),
+        ("application/json;sv=v2", False, FORM_406),
+        ("application/json;stream=other", False, FORM_406),
+        ("application/yaml;stream=watch", False, FORM_406),
         ("application/vnd.kubernetes.protobuf", True, FORM_406),
         ("text/html", True, FORM_406),
     ],
@@ -59,7 +73,6 @@ def test_nothing_acceptable_is_406(accept: str, custom: bool, message: str) -> N
     assert caught.value.message.startswith(message)
 
 
-PROTOBUF = "application/vnd.kubernetes.protobuf"
 METADATA = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
@@ -73,8 +86,8 @@ METADATA = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
         ("*/*", False, Form()),
     ],
 )
-def test_reads_can_be_protobuf(accept: str, custom: bool, form: Form) -> None:
-    assert negotiate(accept, custom=custom, protobuf=True) == form
+def test_answers_can_be_protobuf(accept: str, custom: bool, form: Form) -> None:
+    assert negotiate(accept, custom=custom) == form
 
 
 @pytest.mark.parametrize(
@@ -84,18 +97,51 @@ def test_reads_can_be_protobuf(accept: str, custom: bool, form: Form) -> None:
         (PROTOBUF, PROTOBUF),
         (f"text/html,{PROTOBUF},*/*", PROTOBUF),
         ("application/yaml", "application/yaml"),
-        ("garbage", "application/json"),
+        ("garbage", ""),
+        # A Status is made into nothing else: what asks for a Table takes the next.
+        (f"{TABLE},application/yaml", "application/yaml"),
+        (f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1", ""),
     ],
 )
 def test_errors_come_in_what_is_accepted(accept: str, media_type: str) -> None:
-    assert error_media_type(accept) == media_type
+    form = whole_form(accept)
+    assert (form.media_type if form else "") == media_type
 
 
-def test_a_watch_tells_its_streams_too() -> None:
-    with pytest.raises(StatusError, match="stream=watch"):
-        negotiate("text/html", custom=False, stream=True)
+def test_errors_are_indented_on_demand() -> None:
+    assert whole_form("application/json;pretty=1") == Form(pretty=True)
+
+
+@pytest.mark.parametrize(
+    ("accept", "routed", "message"),
+    [
+        ("text/html", True, "406: Not Acceptable"),
+        ("text/html", False, "only the following media types are accepted"),
+        (TABLE, True, "only the following media types are accepted"),
+        ("application/json;stream=foo", False, "only the following media types are accepted"),
+    ],
+)
+def test_lists_of_apis_are_negotiated_as_well(accept: str, routed: bool, message: str) -> None:
+    with pytest.raises(StatusError, match=f"^{message}"):
+        check_whole(accept, routed=routed)
+    check_whole(f"{accept},application/yaml", routed=routed)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_collections_tell_their_streams_too(stream: bool) -> None:
+    """LIST and WATCH are one route of kube-apiserver's HTTP router."""
+    with pytest.raises(StatusError) as caught:
+        negotiate("text/html", custom=False, stream=stream, collection=True)
+    assert caught.value.message == f"{ROUTER_406}application/json, application/yaml, {PROTOBUF}, {STREAMS}"
+
+
+@pytest.mark.parametrize("accept", ["application/yaml", "application/yaml,application/json;q=0.5"])
+def test_what_has_no_stream_is_refused_and_not_passed_over(accept: str) -> None:
+    with pytest.raises(StatusError) as caught:
+        negotiate(accept, custom=False, stream=True)
+    assert caught.value.message == FORM_406 + STREAMS
 
 
 def test_clauses_are_ordered_by_quality_then_specificity() -> None:
-    clauses = parse_accept("*/*, text/html;q=0.5, application/*, application/json, nonsense")
-    assert [c.mime for c in clauses] == ["application/json", "application/*", "*/*", "text/html"]
+    clauses = parse_accept("*/*, application/*, application/json, nonsense, a/b/c, text/html;q=0.5")
+    assert [c.mime for c in clauses] == ["application/json", "text/html", "application/*", "*/*"]

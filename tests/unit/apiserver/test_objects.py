@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import json
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from ktui.apiserver.objects.defaults import set_defaults
 from ktui.apiserver.objects.deletion import Fate, fate_of, grace_seconds, marked
 from ktui.apiserver.objects.metadata import fill_new, generate_name, validate_metadata
 from ktui.apiserver.objects.options import DeleteOptions
-from ktui.apiserver.objects.schema import apply_defaults, prune_object
+from ktui.apiserver.objects.uniqueness import duplicates
 from ktui.apiserver.objects.update import UpdateContext, check_identity, finished_deleting, updated
+from ktui.cli.server.codec import StoredCodec
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 
@@ -29,6 +31,7 @@ def resource(name: str, group: str = "", version: str = "v1") -> Resource:
 
 
 PODS, CONFIG_MAPS = resource("pods"), resource("configmaps")
+knows = StoredCodec().knows
 
 
 @pytest.mark.parametrize(
@@ -42,11 +45,15 @@ PODS, CONFIG_MAPS = resource("pods"), resource("configmaps")
         ),
         (b"[]", "(5b5d)"),
         (b"{" + b" " * 40 + b"?", " ...)"),
+        (b'{"a":tru}', "invalid character '}' in literal true (expecting 'e') ({\"a\":tru})"),
+        (b'{"a":NaN}', "invalid character 'N' looking for beginning of value ({\"a\":NaN})"),
+        (b'{"kind":5}', 'cannot unmarshal number into Go struct field .kind of type string ({"kind":5})'),
+        (b'{"apiVersion":"a/b/c"}', 'unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c"})'),
     ],
 )
 def test_bodies_that_are_no_object(body: bytes, message: str) -> None:
     with pytest.raises(StatusError) as caught:
-        decode_object(body, "application/json", CONFIG_MAPS)
+        decode_object(body, "application/json", CONFIG_MAPS, knows)
     assert caught.value.code == 400
     assert caught.value.message.startswith(
         "the object provided is unrecognized (must be of type ConfigMap): "
@@ -54,19 +61,28 @@ def test_bodies_that_are_no_object(body: bytes, message: str) -> None:
     assert caught.value.message.endswith(message)
 
 
+def test_half_a_pair_is_replaced() -> None:
+    obj = decode_object(b'{"data":{"a":"\\ud800","b":"\\ud83d\\ude00"}}', "", CONFIG_MAPS, knows)
+    assert obj["data"] == {"a": "\ufffd", "b": "\U0001f600"}
+
+
+def test_null_is_an_object_that_says_nothing() -> None:
+    assert decode_object(b"null", "", CONFIG_MAPS, knows) == {"kind": "ConfigMap", "apiVersion": "v1"}
+
+
 def test_kind_and_version_may_be_left_out_of_built_ins() -> None:
-    obj = decode_object(b'{"metadata":{"name":"x"}}', "", CONFIG_MAPS)
+    obj = decode_object(b'{"metadata":{"name":"x"}}', "", CONFIG_MAPS, knows)
     assert (obj["kind"], obj["apiVersion"]) == ("ConfigMap", "v1")
 
 
 def test_another_kind_is_refused() -> None:
     with pytest.raises(StatusError, match=r"Secret in version .* cannot be handled as a ConfigMap"):
-        decode_object(b'{"apiVersion":"v1","kind":"Secret"}', "application/json", CONFIG_MAPS)
+        decode_object(b'{"apiVersion":"v1","kind":"Secret"}', "application/json", CONFIG_MAPS, knows)
 
 
 def test_other_media_types_are_refused() -> None:
     with pytest.raises(StatusError) as caught:
-        decode_object(b"{}", "text/plain", CONFIG_MAPS)
+        decode_object(b"{}", "text/plain", CONFIG_MAPS, knows)
     assert caught.value.code == 415
 
 
@@ -272,31 +288,85 @@ def test_a_deleted_object_goes_with_its_last_finalizer() -> None:
     assert not finished_deleting(config_map())
 
 
-SCHEMA = {
-    "properties": {
-        "spec": {
-            "properties": {
-                "shape": {"default": "round"},
-                "list": {"items": {"properties": {"n": {"default": 1}}}},
-                "free": {"x-kubernetes-preserve-unknown-fields": True},
-                "map": {"additionalProperties": {"properties": {"m": {"default": 2}}}},
-            }
-        }
-    }
-}
+WIDGETS = Resource(
+    "g.io", "v1", "ws", "W", "w", True, versions=("v1", "v2"), custom=True, schemas={"v1": {}, "v0": {}}
+)
 
 
-def test_custom_resources_follow_their_schema() -> None:
-    obj: Obj = {
-        "kind": "W",
-        "metadata": {"name": "w"},
-        "bogus": 1,
-        "spec": {"list": [{"x": 1}], "free": {"any": 1}, "map": {"k": {}}, "typo": 1},
-    }
-    prune_object(obj, SCHEMA)
-    apply_defaults(obj, SCHEMA)
-    assert obj == {
-        "kind": "W",
-        "metadata": {"name": "w"},
-        "spec": {"list": [{"n": 1}], "free": {"any": 1}, "map": {"k": {"m": 2}}, "shape": "round"},
-    }
+@pytest.mark.parametrize(
+    ("where", "api_version", "kind", "code", "message"),
+    [
+        (
+            CONFIG_MAPS,
+            "v1",
+            "Secret",
+            400,
+            'Secret in version "v1" cannot be handled as a ConfigMap: '
+            "converting (v1.Secret) to (core.ConfigMap): unknown conversion",
+        ),
+        (
+            CONFIG_MAPS,
+            "v1",
+            "Gadget",
+            400,
+            'Gadget in version "v1" cannot be handled as a ConfigMap: no kind "Gadget" is registered for '
+            'version "v1" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+        ),
+        (
+            resource("horizontalpodautoscalers", "autoscaling", "v2"),
+            "autoscaling/v1",
+            "HorizontalPodAutoscaler",
+            400,
+            "the API version in the data (autoscaling/v1) does not match the expected API version "
+            "(autoscaling/v2)",
+        ),
+        (
+            resource("events", "events.k8s.io"),
+            "v1",
+            "Event",
+            400,
+            "the API version in the data (v1) does not match the expected API version (events.k8s.io/v1)",
+        ),
+        (
+            WIDGETS,
+            "g.io/v2",
+            "W",
+            400,
+            "the API version in the data (g.io/v2) does not match the expected API version (g.io/v1)",
+        ),
+        (
+            WIDGETS,
+            "apps/v1",
+            "W",
+            400,
+            "the API version in the data (apps/v1) does not match the expected API version (g.io/v1)",
+        ),
+        (WIDGETS, "g.io/v1", "X", 422, 'X.g.io "n" is invalid: kind: Invalid value: "X": must be W'),
+    ],
+)
+def test_objects_of_another_kind(
+    where: Resource, api_version: str, kind: str, code: int, message: str
+) -> None:
+    body = json.dumps({"apiVersion": api_version, "kind": kind, "metadata": {"name": "n"}}).encode()
+    with pytest.raises(StatusError) as caught:
+        decode_object(body, "", where, knows)
+    assert (caught.value.code, caught.value.message) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("spec", "errors"),
+    [
+        ({"set": ["a", "b"], "plain": ["a", "a"]}, []),
+        ({"set": ["a", "a", "a"]}, ['spec.set[1]: Duplicate value: "a"']),
+        ({"set": [1, True, 1.5]}, []),
+        ({"map": [{"k": "a", "v": 1}, {"k": "a", "v": 2}]}, ['spec.map[1]: Duplicate value: {"k":"a"}']),
+        ({"map": [{"v": 1}, {"v": 2}]}, ["spec.map[1]: Duplicate value: {}"]),
+        ({"in": {"x": ["a", "a"]}}, ['spec.in[x][1]: Duplicate value: "a"']),
+    ],
+)
+def test_nothing_stands_twice_in_a_set_or_a_keyed_list(spec: Obj, errors: list[str]) -> None:
+    once = {"type": "array", "x-kubernetes-list-type": "set"}
+    keyed = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    members = {"set": once, "map": keyed, "plain": {"type": "array"}, "in": {"additionalProperties": once}}
+    schema = {"properties": {"spec": {"properties": members}}}
+    assert list(map(str, duplicates({"spec": spec}, schema))) == errors

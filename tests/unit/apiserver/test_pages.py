@@ -72,7 +72,7 @@ def test_telemetry_tells_the_state_first_then_what_happens() -> None:
         while not bus.watched:
             await asyncio.sleep(0)
         bus.publish(Progress(head=9))
-        while b"progress" not in exchange.answer.body:
+        while b'"head":9' not in exchange.answer.body:
             await asyncio.sleep(0)
         exchange.hang_up()
         await task
@@ -174,7 +174,8 @@ def test_metrics_text() -> None:
 
 
 def let_in(path: str, authorization: str = "", method: str = "GET") -> None:
-    exchange = Exchange(path, method=method, headers={"Authorization": authorization})
+    path, _, query = path.partition("?")
+    exchange = Exchange(path, method=method, query=query, headers={"Authorization": authorization})
     info = parse_path(path)
     who = identify(exchange.request, "s3cret")
     authorize(who, exchange.request, info, request_verb(method, info))
@@ -211,6 +212,36 @@ def test_health_is_public(path: str) -> None:
             403,
             'deployments.apps "web" is forbidden: User "system:anonymous" cannot patch resource '
             '"deployments" in API group "apps" in the namespace "shop"',
+        ),
+        (
+            "/api/v1/namespaces/shop",
+            "",
+            "GET",
+            403,
+            'namespaces "shop" is forbidden: User "system:anonymous" cannot get resource "namespaces" '
+            'in API group "" in the namespace "shop"',
+        ),
+        (
+            "/api/v1/namespaces/shop/pods",
+            "",
+            "HEAD",
+            403,
+            'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" '
+            'in the namespace "shop"',
+        ),
+        (
+            "/api/v1/namespaces/shop/pods/web",
+            "",
+            "OPTIONS",
+            403,
+            'pods "web" is forbidden: User "system:anonymous" cannot  resource "pods"',
+        ),
+        (
+            "/api/v1/nodes?fieldSelector=metadata.name=n1",
+            "",
+            "GET",
+            403,
+            'nodes "n1" is forbidden: User "system:anonymous" cannot list resource "nodes"',
         ),
         ("/telemetry", "", "GET", 403, 'forbidden: User "system:anonymous" cannot get path "/telemetry"'),
         ("/ktui/v1/info", "Basic s3cret", "GET", 403, "forbidden: "),
@@ -253,7 +284,10 @@ def test_pages_are_found_by_pattern_and_method() -> None:
     router = PageRouter()
     router.add("GET", "/a/{}/c", page)
     router.add("GET", "/", page)
-    assert router.find("GET", "/a/x/c/") is page
+    router.add("*", "/any", page)
+    assert router.find("GET", "/a/x/c") is page
+    assert router.find("GET", "/a/x/c/") is None
+    assert router.find("BREW", "/any") is page
     assert router.find("GET", "/") is page
     assert router.find("GET", "/a/x/d") is None
     with pytest.raises(StatusError) as caught:

@@ -17,16 +17,24 @@ from ktui.apiserver.http.yamltext import read_yaml, yaml_of
     ("value", "text"),
     [
         ({"b": "x", "a": 1}, "a: 1\nb: x\n"),
-        ({"t": "2026-11-20T07:20:00Z", "n": "5", "y": "true", "e": ""}, None),
+        ({"t": "2026-11-20T07:20:00Z", "m": "5", "z": "true", "e": ""}, None),
         ({"items": [{"a": 1}, "s"]}, "items:\n- a: 1\n- s\n"),
         ({"m": {}, "l": [], "z": None}, "l: []\nm: {}\nz: null\n"),
         ({"script": "a\nb\n"}, "script: |\n  a\n  b\n"),
+        ({"f": [1e30, 0.5, 2.0]}, "f:\n- 1e+30\n- 0.5\n- 2\n"),
+        ({"t": ["x\n\n", "z"]}, "t:\n- |+\n  x\n\n- z\n"),
+        ({"t": "x\n\n"}, "t: |+\n  x\n\n"),
+        (
+            {"s": ["1e3", "0o7", ".5", "1.", "1e", "=", "<<"]},
+            's:\n- "1e3"\n- "0o7"\n- ".5"\n- "1."\n- 1e\n- =\n- <<\n',
+        ),
+        ({"n": "y"}, '"n": "y"\n'),
         ({"colon": "a: b"}, "colon: 'a: b'\n"),
     ],
 )
 def test_style(value: Any, text: str | None) -> None:
     if text is None:
-        text = 'e: ""\nn: "5"\nt: "2026-11-20T07:20:00Z"\ny: "true"\n'
+        text = 'e: ""\nm: "5"\nt: "2026-11-20T07:20:00Z"\nz: "true"\n'
     assert yaml_of(json.dumps(value).encode()).decode() == text
 
 
@@ -52,4 +60,22 @@ def test_times_stay_text() -> None:
 )
 def test_what_is_not_read(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"^yaml: "):
+        read_yaml(text)
+
+
+def test_whole_numbers_that_no_64_bits_hold_are_floats() -> None:
+    document = b'{"a":100000000000000000000,"b":18446744073709551615,"c":-9223372036854775808}'
+    assert yaml_of(document) == b"a: 1e+20\nb: 18446744073709551615\nc: -9223372036854775808\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a: [", "yaml: line 1: did not find expected node content"),
+        (b"a: b: c", "yaml: mapping values are not allowed in this context"),
+        (b"a: b\n\tc: d", "yaml: line 2: found a tab character that violates indentation"),
+    ],
+)
+def test_errors_are_placed_as_gos_library_does(text: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
         read_yaml(text)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from ktui.audit.record import Request, SlowRequest
 from ktui.kube.golang.quoting import quote
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-AUDIT_ID = "36cfcbe3-1f5c-4a06-8d1e-0c3a2a0f6e11"
+
+
+def audit_id(request: Request) -> str:
+    """Its own, or one that both lines of this request have."""
+    said = f"{request.uri} {request.agent} {request.at} {request.took}".encode()
+    return request.id or str(UUID(bytes=hashlib.md5(said, usedforsecurity=False).digest()))
 
 
 def moment(micros: int) -> datetime:
@@ -45,7 +52,7 @@ def audit_event(request: Request, stage: str = "", *, body: str = "") -> bytes:
         "kind": "Event",
         "apiVersion": "audit.k8s.io/v1",
         "level": "RequestResponse" if body else "Metadata",
-        "auditID": AUDIT_ID,
+        "auditID": audit_id(request),
         "stage": stage,
         "requestURI": request.uri,
         "verb": request.verb,
@@ -77,7 +84,7 @@ def httplog(request: Request, minor: int) -> bytes:
         f"URI={quote(request.uri)}",
         f'latency="{go_duration(request.took)}"',
         f"userAgent={quote(request.agent)}",
-        f'audit-ID="{AUDIT_ID}"' if minor >= 22 else "",
+        f'audit-ID="{audit_id(request)}"' if minor >= 22 else "",
         'srcIP="192.168.228.2:59052"',
         'apf_pl="system" apf_fs="system-nodes"' if minor >= 23 else "",
     ]

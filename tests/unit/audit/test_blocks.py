@@ -5,7 +5,7 @@ import io
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ktui.audit import blocks as module
@@ -45,6 +45,7 @@ small = st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b".")), m
 @given(small, st.lists(st.integers(1, 50), min_size=1, max_size=5), st.booleans())
 def test_lines_come_out_however_the_bytes_come_in(lines: list[bytes], sizes: list[int], ended: bool) -> None:
     data = b"\n".join(lines) + (b"\n" if ended else b"")
+    assume(not data.startswith(b"\x1f\x8b"))  # that would be gzip
     expected = data.split(b"\n")
     assert read_all(stream_of(data, sizes)) == (expected[:-1] if expected[-1] == b"" else expected)
 

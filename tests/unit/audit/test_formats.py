@@ -37,6 +37,7 @@ audited = st.builds(
     took=took,
     code=codes,
     done=st.booleans(),
+    id=st.uuids().map(str),
 )
 versions = st.integers(19, 37)
 keys = st.from_regex(r"/[a-z0-9./-]{0,30}", fullmatch=True)
@@ -81,6 +82,7 @@ def logged(draw: st.DrawFn) -> tuple[Request, int]:
         code=draw(codes),
         seats=draw(st.integers(0, 100)) if minor >= 24 else -1,
         init=draw(st.integers(-1, 10_000_000)) if minor >= 23 else -1,
+        id=str(draw(st.uuids())) if minor >= 22 else "",
     )
     return request, minor
 
@@ -241,7 +243,7 @@ def test_malformed_lines_say_why(line: bytes, why: str) -> None:
 
 
 def test_an_event_with_a_huge_object_is_read_from_its_two_ends() -> None:
-    request = Request("list", '/api/v1/pods?x=","requestObject":', "a", "u", NEWEST, 7_000_000, 200)
+    request = Request("list", '/api/v1/pods?x=","requestObject":', "a", "u", NEWEST, 7_000_000, 200, id="1")
     items = '{"kind":"PodList","items":[' + ",".join(['{"requestReceivedTimestamp":"x"}'] * 90) + "]}"
     line = audit_event(request, body=items)
     assert auditlog.read_long(line[:700], line[-400:]) == request

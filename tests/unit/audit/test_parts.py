@@ -125,8 +125,8 @@ def test_any_range_has_a_key(start: str, end: str, prefix: str) -> None:
 
 
 class Bucket:
-    def __init__(self, busy: int = 0) -> None:
-        self.count, self.busy = 0, busy
+    def __init__(self, cost: int = 0) -> None:
+        self.count, self.cost = 0, cost
 
 
 def test_the_frequent_and_the_slow_survive_a_flood() -> None:
@@ -135,7 +135,7 @@ def test_the_frequent_and_the_slow_survive_a_flood() -> None:
     chance = random.Random(1)
     for n in range(20_000):
         key = -1 if n % 3 == 0 else -2 if n == 11 else chance.randrange(1 << 30)
-        bucket = table.get(key) or table.add(key, Bucket(busy=10**9 if key == -2 else 1))
+        bucket = table.get(key) or table.add(key, Bucket(cost=10**9 if key == -2 else 1))
         bucket.count += 1
         assert len(table) <= 40
     frequent, heavy = table.get(-1), table.get(-2)

@@ -23,6 +23,10 @@ class FakeSelection:
     labels: dict[str, str] = field(default_factory=dict)
     fields: FakeFields = field(default_factory=FakeFields)
 
+    @property
+    def selective(self) -> bool:
+        return bool(self.labels or self.fields.wanted)
+
 
 @dataclass(frozen=True)
 class FakeObject:

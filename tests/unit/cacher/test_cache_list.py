@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
 from ktui.cacher.errors import SnapshotGone
-from ktui.cacher.scope import Scope
 from ktui.cacher.watch_cache import WatchCache
+from ktui.kube.routing.scope import Scope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.telemetry.meter import Meter, metered
 
@@ -81,6 +81,9 @@ def names(page: CachePage) -> list[str]:
     [
         ("", "", "", 36, ["a/p1", "a/p2", "a/p3", "b/p1", "b/p2"], 5),
         ("a", "", "", 36, ["a/p1", "a/p2", "a/p3"], 3),
+        ("a", "", "", 30, ["a/p1", "a/p2", "a/p3"], 3),
+        # Up to 1.29 nothing of the cache was found by its namespace.
+        ("a", "", "", 29, ["a/p1", "a/p2", "a/p3"], 5),
         ("", "app=web", "", 36, ["a/p1", "a/p3", "b/p1"], 5),
         ("a", "app in (web,db),app!=db", "", 36, ["a/p1", "a/p3"], 3),
         ("", "nosuch=1", "", 36, [], 5),
@@ -112,6 +115,17 @@ def test_pages_without_selectors_say_how_many_remain():
     page, meter = ask(cache_of(PODS), limit=3, start=f"{page.last_key}\0")
     assert (names(page), page.last_key, page.remaining) == (["a/p3", "b/p1", "b/p2"], "", None)
     assert meter.fetched == 3
+
+
+def test_objects_behind_a_full_page_count_as_references():
+    large = [Pod("a", f"p{number}", number, {"app": "web"}, raw=b"x" * 1_000) for number in range(1, 11)]
+    page, meter = ask(cache_of(large), limit=2)
+    assert (len(page.objects), meter.fetched) == (2, 10)
+    assert meter.cached_bytes == 2 * 1_000 + 8 * 8
+    assert ask(cache_of(large))[1].cached_bytes == 10_000
+    assert ask(cache_of(large), limit=10)[1].cached_bytes == 10_000
+    _, meter = ask(cache_of(large), labels="app=web", limit=20)
+    assert meter.cached_bytes == 10_000, "the selector looked at all of them"
 
 
 def test_a_page_with_a_selector_may_promise_an_empty_next_one():

@@ -64,6 +64,7 @@ class FakeStore:
     resource = SimpleNamespace(id="pods")
 
     def __init__(self) -> None:
+        self.history = 0
         self.content = [obj("a/x", 3), obj("b/y", 4)]
         self.rv = 10
         self.watches: list[FakeWatch] = []
@@ -212,6 +213,16 @@ def test_an_etcd_that_has_gone_back_is_listed_anew():
         f.store.watches[0].incoming.put_nowait(BROKEN)
         await f.until(lambda: f.cache.generation == 2)
         assert f.cache.rv == 5
+
+    run(scenario)
+
+
+def test_an_etcd_that_is_another_cluster_is_listed_anew():
+    async def scenario(f: Fixture) -> None:
+        f.store.rv, f.store.history = 5_000, 1
+        f.store.watches[0].progress(5_000)
+        await f.until(lambda: f.cache.generation == 2)
+        assert f.cache.rv == 5_000
 
     run(scenario)
 

@@ -20,7 +20,7 @@ RED, BLUE = {"colour": "red"}, {"colour": "blue"}
 
 
 def watcher(since: int = 0, size: int = 10, **wanted: str) -> Watcher:
-    return Watcher(selection(**wanted), since, size, selective=bool(wanted))
+    return Watcher(selection(**wanted), since, size)
 
 
 @pytest.mark.parametrize(
@@ -90,16 +90,16 @@ def dispatched(watchers: list[Watcher], events: list, trigger: str = "") -> Disp
 
 def test_only_the_concerned_are_considered():
     everything = watcher()
-    namespace = Watcher(selection(namespace="a"), 0, 10, selective=False)
-    other = Watcher(selection(namespace="b"), 0, 10, selective=False)
-    single = Watcher(selection(namespace="a", name="x"), 0, 10, selective=False)
+    namespace = Watcher(selection(namespace="a"), 0, 10)
+    other = Watcher(selection(namespace="b"), 0, 10)
+    single = Watcher(selection(namespace="a", name="x"), 0, 10)
     dispatcher = dispatched([everything, namespace, other, single], [event("ADDED", obj("a/x", 5))])
     assert [one.buffered for one in (everything, namespace, other, single)] == [1, 1, 0, 1]
     assert set(dispatcher.watchers.concerned(event("ADDED", obj("a/y", 6)))) == {everything, namespace}
 
 
 def test_a_pod_that_moves_is_seen_by_both_nodes_watchers():
-    one, two, three = (Watcher(selection(node=node), 0, 10, selective=True) for node in ("n1", "n2", "n3"))
+    one, two, three = (Watcher(selection(node=node), 0, 10) for node in ("n1", "n2", "n3"))
     change = event("MODIFIED", on_node("a/x", "n2", 5), on_node("a/x", "n1", 3))
     dispatcher = dispatched([one, two, three], [change], trigger="spec.nodeName")
     assert set(dispatcher.watchers.concerned(change)) == {one, two}
@@ -108,7 +108,7 @@ def test_a_pod_that_moves_is_seen_by_both_nodes_watchers():
 
 def test_a_removed_watcher_leaves_nothing_behind():
     dispatcher = Dispatcher("spec.nodeName")
-    for one in (watcher(), Watcher(selection(node="n1"), 0, 1, selective=True)):
+    for one in (watcher(), Watcher(selection(node="n1"), 0, 1)):
         dispatcher.watchers.add(one)
         dispatcher.watchers.remove(one)
         dispatcher.watchers.remove(one)

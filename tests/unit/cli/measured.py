@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ktui.client.foresight import Foreseen, World, foresee
+from ktui.client.foresight import Foreseen, foresee
 from ktui.client.measured import Measured
 from ktui.client.runs import Runs
+from ktui.client.world import World
 from ktui.kube.versions import behaviour_of
 from ktui.telemetry.events import CacheState
 

@@ -1,5 +1,7 @@
 """`ktui bench`: its table, its Markdown, its JSON."""
 
+from dataclasses import replace
+
 import pytest
 
 from ktui.cli.bench_text import markdown, print_table
@@ -45,6 +47,33 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "5.0 MB" in said
     assert "404" in said
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("404 page not found", "404 not served here; is its CustomResourceDefinition missing?"),
+        ("404 and more", ": 404 and more"),
+        ('namespaces "x" not found', '404 namespaces "x" not found'),
+    ],
+)
+def test_a_refusal_says_its_status_once(message: str, said: str) -> None:
+    refused = replace(measured(PATH, "", status=404), message=message)
+    row = Row(PlannedList(PATH), runs(refused))
+    text = markdown(Bench(bench().plan, (row,), "", "", "", "1.24"))
+    assert said in text and text.count("404") == 1
+
+
+@pytest.mark.parametrize("columns", ["80", "90", "120"])
+def test_no_terminal_is_too_narrow_for_the_time(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    print_table(bench())
+    said = capsys.readouterr().out
+    heads = next(line for line in said.splitlines() if "processed" in line)
+    assert heads.split()[-1] == "ms"
+    assert ("held" in said) is (columns != "80")
 
 
 def test_json_has_one_object_a_list() -> None:

@@ -12,7 +12,8 @@ from ktui.kube import continuetoken
 
 KEYS = {
     "kube_version", "verb", "path", "route", "reason_id", "reason", "reasons", "steps", "limit_honoured",
-    "consistency", "wait", "list_rv", "etcd_ops", "seats", "error", "fallback", "warnings", "cheaper",
+    "consistency", "wait", "list_rv", "etcd_ops", "seats", "priority_level", "error", "fallback", "warnings",
+    "cheaper",
 }  # fmt: skip
 
 
@@ -38,6 +39,7 @@ def test_one_version_is_an_object(explain: Any) -> None:
     assert (doc["verb"], doc["route"], doc["reason_id"]) == ("list", "cache", "c.rv0_limit")
     assert doc["limit_honoured"] is False
     assert doc["seats"] == {"min": 1, "max": 10}
+    assert doc["priority_level"] is None
     assert doc["error"] is None
     assert all(set(step) == {"rule", "saw", "taken"} for step in doc["steps"])
 
@@ -64,6 +66,11 @@ def test_foreseen_errors_are_answers(explain: Any) -> None:
     assert (doc["route"], doc["error"]["code"], doc["error"]["reason"]) == ("none", 422, "Invalid")
     doc = document(explain, "/api/v1/pods?limit=abc")
     assert (doc["reason_id"], doc["error"]["code"]) == ("v.bad_option", 400)
+    # The order of upstream: the options, then the resource's fields.
+    doc = document(explain, "/api/v1/pods?fieldSelector=spec.x%3D1")
+    assert (doc["reason_id"], doc["error"]["code"]) == ("v.bad_option", 400)
+    doc = document(explain, "/api/v1/pods?fieldSelector=spec.x%3D1&resourceVersionMatch=Exact")
+    assert (doc["reason_id"], doc["error"]["code"]) == ("v.match_needs_rv", 422)
     doc = document(explain, "/api/v1/pods?resourceVersion=7", "--rv-age", "beyond")
     assert doc["error"]["message"].startswith("Timeout: Too large resource version: 7, current: ")
 
@@ -176,3 +183,18 @@ def test_it_imports_neither_screens_nor_networks() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_requester_caps_the_seats(explain: Any) -> None:
+    user = document(explain, "/api/v1/pods", "--user", "bob")
+    assert (user["seats"], user["priority_level"]) == ({"min": 1, "max": 8}, "global-default")
+    agent = document(explain, "/api/v1/pods", "--account", "system:serviceaccount:kube-system:cilium")
+    assert (agent["seats"]["max"], agent["priority_level"]) == (10, "workload-high")
+    root = document(explain, "/api/v1/pods", "--user", "bob", "--group", "system:masters")
+    assert (root["seats"]["max"], root["priority_level"]) == (10, "exempt"), (
+        "who is exempt has no level to cap"
+    )
+    _, out, _ = explain("/api/v1/pods")
+    assert "its priority level may" in out
+    _, out, _ = explain("/api/v1/pods", "--kube-version", "1.24")
+    assert "priority level" not in out, "no caps before 1.25"

@@ -32,7 +32,7 @@ def test_misuse(words: list[str], says: str, capsys: pytest.CaptureFixture[str])
 
 def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "/api/v1/pods", "--attach", "http://127.0.0.1:1"]) == 3
-    assert "no server answers at http://127.0.0.1:1" in capsys.readouterr().err
+    assert "no server answers at http://127.0.0.1:1 (connection refused)" in capsys.readouterr().err
 
 
 def listing(tried: bool = True) -> Listing:
@@ -76,6 +76,16 @@ def test_a_wrong_prediction_is_marked(capsys: pytest.CaptureFixture[str]) -> Non
     assert result.document()["predicted"]["agrees"] is False
     print_listing(result)
     assert "≠ E etcd" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("status", "agrees"), [(200, None), (404, None), (504, None), (410, False), (400, False)]
+)
+def test_an_answer_that_does_not_say_from_where_is_not_held_against_the_prediction(
+    status: int, agrees: bool | None
+) -> None:
+    """A real kube-apiserver counts no LIST that waited for its revision in vain."""
+    assert runs(measured(PATH, "", status=status)).agrees is agrees
 
 
 def test_a_refusal_is_data_and_no_markup(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,13 +37,23 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize(
     "words",
-    [["--version"], ["--help"], ["explain", "/api/v1/pods"], ["decode", "--help"], ["list", "--help"]],
+    [
+        ["--version"],
+        ["--help"],
+        ["explain", "/api/v1/pods"],
+        ["decode", "--help"],
+        ["list", "--help"],
+        ["info"],
+        ["completion", "bash"],
+        ["completion", "--words", "contexts"],
+        ["web", "--help"],
+    ],
 )
 def test_light_commands_import_no_textual_and_no_grpc(words: list[str]) -> None:
     program = (
         "import sys\nfrom ktui.cli.main import main\n"
         f"try: main({words!r})\nexcept SystemExit: pass\n"
-        "heavy = {'textual', 'grpc', 'httpx', 'granian'} & set(sys.modules)\n"
+        "heavy = {'textual', 'grpc', 'httpx', 'granian', 'aiohttp'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from ktui.cli import options
+from ktui.cli import logs, options
 
 
 def parser() -> argparse.ArgumentParser:
@@ -12,6 +12,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_source_arguments(made)
     options.add_behaviour_arguments(made)
     options.add_demo_arguments(made)
+    logs.add_log_arguments(made)
     return made
 
 
@@ -33,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
         ["--etcd", "--server-name", "etcd.internal"],
         ["--snapshot", "s.db.gz", "--warm", "pods,nodes", "--no-watch-cache", "--no-assume-watch-progress"],
         ["--kube-version", "1.24", "--feature-gates", "A=true", "--pods", "10", "--nodes", "3", "--quiet"],
+        ["--log-file", "log", "--log-level", "debug", "--log-format", "json"],
         ["--assume-watch-progress", "--seed", "9", "--etcd-prefix", "/kubernetes.io", "--data-dir", "d"],
     ],
 )

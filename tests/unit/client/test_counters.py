@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.client.counters import Subject, account, moved, read_counters
+from ktui.client.counters import Subject, account, account_of_watch, moved, read_counters
 
 PODS = Subject("", "pods")
 DEPLOYMENTS = Subject("apps", "deployments")
@@ -43,6 +43,36 @@ def test_from_the_cache_with_its_probe_of_etcd_in_1_34() -> None:
     )
     assert found.route == "cache"
     assert found.counters["fetched"] == 500
+
+
+def test_pages_from_the_cache_and_then_from_etcd_are_summed() -> None:
+    """Seen of 1.36: a compaction drops the snapshot that the next pages would have come from."""
+    found = account(
+        grown(
+            'apiserver_cache_list_total{group="",index="",resource="pods"} 1',
+            'apiserver_cache_list_fetched_objects_total{group="",index="",resource="pods"} 5005',
+            'apiserver_cache_list_returned_objects_total{group="",resource="pods"} 500',
+            'apiserver_storage_list_total{group="",resource="pods"} 11',
+            'apiserver_storage_list_fetched_objects_total{group="",resource="pods"} 4505',
+            'apiserver_storage_list_returned_objects_total{group="",resource="pods"} 4505',
+            'etcd_requests_total{group="",operation="get",resource="pods"} 1',
+            'etcd_requests_total{group="",operation="list",resource="pods"} 10',
+        ),
+        PODS,
+    )
+    assert found.route == "cache,etcd"
+    assert found.counters == {"fetched": 9510, "returned": 5005, "etcd_rpcs": 11, "etcd_keys": 4505}
+
+
+def test_a_watchs_probe_of_etcd_is_no_route() -> None:
+    """Seen of 1.36: the revision probe of a WatchList counts as a LIST of storage."""
+    moved_by_watch = grown(
+        'apiserver_storage_list_total{group="",resource="pods"} 1',
+        'etcd_requests_total{group="",operation="get",resource="pods"} 1',
+    )
+    found = account_of_watch(moved_by_watch, PODS)
+    assert (found.route, found.counters) == ("", {"etcd_rpcs": 1})
+    assert account_of_watch({}, PODS).counters == {}
 
 
 def test_1_37_tells_cache_and_etcd_apart_by_a_label() -> None:

@@ -4,7 +4,8 @@ import httpx
 import pytest
 
 from ktui.client.connection import ClientError, Connection
-from ktui.client.foresight import World, foresee, resource_id_of, world_of_ktui
+from ktui.client.foresight import foresee, world_of_ktui
+from ktui.client.world import World, resource_id_of
 from ktui.kube.versions import behaviour_of
 from ktui.telemetry.events import CacheState
 

@@ -68,7 +68,7 @@ def test_server_name_and_proxy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "says"),
     [
-        ("exec: {command: aws, args: [eks]}", "exec: 'aws'"),
+        ("exec: {command: aws, args: [eks]}", "the program 'aws'"),
         ("auth-provider: {name: gcp}", "auth-provider"),
         ("as: root", "impersonates 'root'"),
         ("tokenFile: missing", "cannot read the token file"),

@@ -60,9 +60,21 @@ async def outage() -> None:
     ledger.failed(ValueError("not etcd's fault"))
     ledger.answered()
     ledger.answered()
-    health = [(event.ok, event.detail) for event in bus.of(EtcdHealth) if isinstance(event, EtcdHealth)]
-    assert health == [(False, "gone"), (False, "still gone"), (True, "")]
+    for alarm in ("no space", "no space"):
+        ledger.saw_alarm(alarm)
+    ledger.failed(UnreachableError("gone"))
+    ledger.answered()
+    ledger.saw_alarm("")
+    assert bus.of(EtcdHealth) == [
+        EtcdHealth(ok=False, detail="gone"),
+        EtcdHealth(ok=False, detail="still gone"),
+        EtcdHealth(ok=True),
+        EtcdHealth(ok=True, alarm="no space"),
+        EtcdHealth(ok=False, detail="gone", alarm="no space"),
+        EtcdHealth(ok=True, alarm="no space"),
+        EtcdHealth(ok=True),
+    ]
 
 
-def test_an_outage_is_told_when_it_begins_changes_and_ends() -> None:
+def test_outages_and_alarms_are_told_when_they_begin_change_and_end() -> None:
     asyncio.run(outage())

@@ -95,3 +95,7 @@ def test_a_damaged_token_never_leaves_the_prefix(at: int, damage: str) -> None:
         assert error.code == 400
     else:
         assert clean("/" + start) == "/" + start
+
+
+def test_a_slash_is_the_beginning_and_still_a_token() -> None:
+    assert continuetoken.decode(continuetoken.encode(7, "/")).start == "\0"

@@ -91,9 +91,13 @@ def test_resources_of_the_core_group() -> None:
         "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
         "shortNames": ["po"],
         "categories": ["all"],
+        "storageVersionHash": "xPOwRZ+Yhw8=",
     }
+    assert resources["events"]["storageVersionHash"] == "r2yiGXH7wu8="
+    assert _resources("events.k8s.io", "v1")["events"]["storageVersionHash"] == "r2yiGXH7wu8=", "stored as v1"
     assert "deletecollection" not in resources["namespaces"]["verbs"]
     assert resources["bindings"]["verbs"] == ["create"]
+    assert "storageVersionHash" not in resources["bindings"], "never stored"
 
 
 def test_subresources_name_the_kind_they_take() -> None:

@@ -14,7 +14,6 @@ from ktui.kube.fanout import (
     Audience,
     DeletedObject,
     Making,
-    deleted_object,
     fan_out,
 )
 from ktui.kube.gates import NEWEST_MINOR, OLDEST_MINOR
@@ -99,29 +98,9 @@ def test_the_eras_cover_all_minors() -> None:
     assert covered == list(range(OLDEST_MINOR, NEWEST_MINOR + 1))
 
 
-@pytest.mark.parametrize(
-    ("release", "bears"),
-    [
-        ((6, 13), DeletedObject.CURRENT),
-        ((7, 0), DeletedObject.OLD_RV),
-        ((7, 12), DeletedObject.OLD_RV),
-        ((7, 13), DeletedObject.EVENT_RV),
-        ((8, 7), DeletedObject.OLD_RV),
-        ((8, 8), DeletedObject.EVENT_RV),
-        ((9, 2), DeletedObject.OLD_RV),
-        ((9, 3), DeletedObject.EVENT_RV),
-        ((9, None), DeletedObject.EVENT_RV),
-        ((10, 0), DeletedObject.EVENT_RV),
-        ((36, 0), DeletedObject.EVENT_RV),
-    ],
-)
-def test_which_rv_a_deletion_bears(release: tuple[int, int | None], bears: DeletedObject) -> None:
-    assert deleted_object(*release) is bears
-
-
-def test_the_history_names_the_releases() -> None:
-    assert [era.releases for era in DELETED_HISTORY] == [
-        ("≤ 1.6",),
-        ("1.7.0–12", "1.8.0–7", "1.9.0–2"),
-        ("1.7.13", "1.8.8", "1.9.3", "≥ 1.10"),
+def test_the_history_names_the_releases_and_what_they_sent() -> None:
+    assert [(era.releases, era.bears) for era in DELETED_HISTORY] == [
+        (("≤ 1.6",), DeletedObject.CURRENT),
+        (("1.7.0–12", "1.8.0–7", "1.9.0–2"), DeletedObject.OLD_RV),
+        (("1.7.13", "1.8.8", "1.9.3", "≥ 1.10"), DeletedObject.EVENT_RV),
     ]

@@ -34,6 +34,8 @@ def _custom(namespaced: bool) -> Resource:
     [
         ("", ()),
         (",,", ()),
+        ("=,==,!=", ()),
+        ("a=b,=", (FieldTerm("a", "b"),)),
         ("a=b", (FieldTerm("a", "b"),)),
         ("a==b", (FieldTerm("a", "b"),)),
         ("a!=b", (FieldTerm("a", "b", True),)),

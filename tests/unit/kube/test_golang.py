@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.golang import base64url, jsonscan
-from ktui.kube.golang.numbers import NumError, parse_int, parse_uint
+from ktui.kube.golang import base64std, base64url, jsonscan
+from ktui.kube.golang.numbers import NumError, general, parse_int, parse_uint
 from ktui.kube.golang.pathclean import clean
 from ktui.kube.golang.quoting import quote
 
@@ -154,3 +154,47 @@ def _refuse(name: str) -> None:
 )
 def test_clean(path: str, cleaned: str) -> None:
     assert clean(path) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("", None),
+        ("YQ==", None),
+        ("YWI=", None),
+        ("YW\nJj", None),
+        ("!!", 0),
+        ("YQ", 0),
+        ("YWJjY", 4),
+        ("YQ=", 3),
+        ("Y===", 1),
+        ("YQ==YQ==", 4),
+        ("YWI=x", 4),
+        ("YWJ\u00e9", 3),
+    ],
+)
+def test_base64_that_go_cannot_decode(text: str, at: int | None) -> None:
+    assert base64std.fault(text) == ("" if at is None else f"illegal base64 data at input byte {at}")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1e30, "1e+30"),
+        (0.125, "0.125"),
+        (1.0, "1"),
+        (-0.0, "-0"),
+        (123456.5, "123456.5"),
+        (1234567.5, "1.2345675e+06"),
+        (0.0001, "0.0001"),
+        (0.00001, "1e-05"),
+        (-5e-324, "-5e-324"),
+    ],
+)
+def test_floats_by_the_fewest_digits(value: float, text: str) -> None:
+    assert general(value) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_fewest_digits_name_the_float(value: float) -> None:
+    assert float(general(value)) == value

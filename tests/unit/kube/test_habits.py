@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.advice import advise
+from ktui.kube.continuetoken import encode
 from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF, UNKNOWN, Habit
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
@@ -163,3 +164,27 @@ def test_whatever_is_advised_is_a_request_that_the_server_takes(url: str, versio
         assert predict(parse_request(one.path), state, behaviour) == one.decision
         assert one.decision.error is None
         assert one.tryable or one.id in ("a.backoff", "a.account")
+
+
+def test_small_pages_had_better_be_larger() -> None:
+    url = f"{PODS}?limit=50&continue={encode(9, 'a/b')}"
+    found = advised(url, Habit(pages=12), "1.30")
+    assert found == {"a.larger_pages": (f"{PODS}?limit=500", {}, True)}
+    assert not advised(url, Habit(pages=3), "1.30")
+    assert not advised(url.replace("=50&", "=500&"), Habit(pages=12), "1.30")
+
+
+def test_an_account_that_others_use_as_well() -> None:
+    shared = Habit(account="system:serviceaccount:kube-system:agent", account_shared_with=("operator",))
+    assert advised(f"{PODS}?resourceVersion=0", shared) == {
+        "a.account": (f"{PODS}?resourceVersion=0", {}, False)
+    }
+    own = Habit(account="system:serviceaccount:kube-system:agent")
+    assert not advised(f"{PODS}?resourceVersion=0", own)
+    assert not advised(f"{PODS}?resourceVersion=0", Habit(account="admin", account_shared_with=("kubectl",)))
+
+
+def test_the_form_of_a_small_answer_does_not_matter() -> None:
+    url = f"{PODS}?resourceVersion=0"
+    assert set(advised(url, Habit(accept=JSON, answer_bytes=10**7))) == {"a.metadata", "a.protobuf"}
+    assert not advised(url, Habit(accept=JSON, answer_bytes=9_000))

@@ -6,10 +6,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ktui.kube import continuetoken
-from ktui.kube.listoptions import parse_list_options, with_watch_defaults
+from ktui.kube.golang.numbers import NumError, parse_uint
+from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
 from ktui.kube.requestinfo import parse_path, request_verb
-from ktui.kube.status import StatusError
-from ktui.kube.validation import check_storage_options, read_list, read_watch
+from ktui.kube.status import StatusError, continue_with_resource_version, invalid_resource_version
+from ktui.kube.validation import read_list, read_watch
 from ktui.kube.versions import Behaviour, behaviour_of
 from tests.unit.kube.recorded import cases, served
 
@@ -38,12 +39,23 @@ def _refusal(url: str, behaviour: Behaviour) -> dict[str, Any] | None:
             read_watch(with_watch_defaults(options, watch_list=behaviour.watch_list), behaviour, resource)
             return None
         read_list(options, behaviour, resource)
-        check_storage_options(options)
+        _as_storage_reads(options)
         if options.continue_:
             continuetoken.decode(options.continue_)
     except StatusError as error:
         return error.body()
     return None
+
+
+def _as_storage_reads(options: ListOptions) -> None:
+    """By the rules that routing tells: it says where the fault is found, these are its texts."""
+    if options.continue_ and options.resource_version not in ("", "0"):
+        raise continue_with_resource_version()
+    if options.resource_version:
+        try:
+            parse_uint(options.resource_version)
+        except NumError as error:
+            raise invalid_resource_version(options.resource_version, str(error)) from None
 
 
 def _comparable(body: dict[str, Any] | None) -> str:

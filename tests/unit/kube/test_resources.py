@@ -65,16 +65,6 @@ def test_by_name_takes_what_kubectl_takes(name: str, resource_id: str) -> None:
     assert found.id == resource_id
 
 
-def test_by_kind_takes_any_version_of_the_group() -> None:
-    old = BUILTIN.by_kind("autoscaling/v2beta2", "HorizontalPodAutoscaler")
-    assert old is not None
-    assert old.id == "horizontalpodautoscalers.autoscaling"
-    served = BUILTIN.by_kind("autoscaling/v1", "HorizontalPodAutoscaler")
-    assert served is not None
-    assert served.version == "v1"
-    assert BUILTIN.by_kind("v1", "TokenReview") is None
-
-
 def test_reviews_are_not_stored() -> None:
     review = _found("authentication.k8s.io", "v1", "tokenreviews")
     assert not review.stored

@@ -10,7 +10,6 @@ from ktui.kube.seats import (
     list_from_cache,
     list_seat_range,
     list_seats,
-    mutating_work,
     priority_level_max,
     watch_seats,
 )
@@ -137,11 +136,3 @@ def test_watches_that_start_with_a_list_cost_one(
     version: str, rv: str, initial: bool | None, seats: int
 ) -> None:
     assert watch_seats(behaviour_of(version), ListWork(100_000, 6000), rv, initial) == seats
-
-
-def test_writes_that_many_watch_go_on_costing() -> None:
-    assert mutating_work(behaviour_of("1.36"), 9) == (1, 0, 0.0)
-    assert mutating_work(behaviour_of("1.36"), 25) == (1, 3, 5.0)
-    assert mutating_work(behaviour_of("1.36"), 1000) == (1, 10, 50.0)
-    assert mutating_work(behaviour_of("1.23"), 1000) == (1, 0, 0.0)
-    assert mutating_work(behaviour_of("1.19"), 1000) == (0, 0, 0.0)

@@ -6,7 +6,6 @@ from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
 from ktui.kube.validation import (
-    check_storage_options,
     read_list,
     read_watch,
     validate_list,
@@ -102,30 +101,6 @@ def test_watch(version: str, query: str, errors: tuple[str, ...]) -> None:
 def test_watch_accepts_a_streaming_list() -> None:
     query = "watch=1&sendInitialEvents=1&resourceVersionMatch=NotOlderThan"
     validate_watch(parse_list_options(query), behaviour_of("1.36"))
-
-
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("continue=t&resourceVersion=5", "specifying resource version is not allowed when using continue"),
-        (
-            "resourceVersion=abc",
-            'invalid resource version: resourceVersion: Invalid value: "abc": '
-            'strconv.ParseUint: parsing "abc": invalid syntax',
-        ),
-    ],
-)
-def test_storage_options(query: str, message: str) -> None:
-    with pytest.raises(StatusError) as error:
-        check_storage_options(parse_list_options(query))
-    assert (error.value.code, error.value.message) == (400, message)
-
-
-@pytest.mark.parametrize(
-    ("query", "number"), [("", None), ("resourceVersion=00", 0), ("continue=t&resourceVersion=0", 0)]
-)
-def test_storage_options_answer_the_number(query: str, number: int | None) -> None:
-    assert check_storage_options(parse_list_options(query)) == number
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from ktui.audit.report import Report
 from ktui.audit.sizes import Size
 from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_before, versions_from
+from ktui.audit.words import changes
 from ktui.kube.versions import behaviour_of
-from ktui.tui.model.audit_lines import group_lines, later, parameters, shape_runs
-from ktui.tui.model.audit_versions import gates_of, moved_between, share_under, version_lines
-from ktui.tui.model.audit_view import every_route, explanation_of
-from ktui.tui.screens.audit.version_columns import short_percent
+from ktui.tui.model.audit.lines import group_lines, parameters, shape_runs
+from ktui.tui.model.audit.versions import gates_of, moved_between, share_under, version_lines
+from ktui.tui.model.audit.view import every_route, explanation_of
 from ktui.tui.widgets.stacked import by_route, stacked
 from tests.unit.audit.logs import audit_event, moment
 
@@ -59,11 +59,11 @@ def test_selectors_of_labels_keep_their_operators() -> None:
 
 
 def test_groups_are_measured_against_the_costliest() -> None:
-    report = report_of({"/api/v1/pods": 3, "/api/v1/pods?resourceVersion=0": 3}, sizes=SIZES)
+    report = report_of({"/api/v1/pods": 6, "/api/v1/pods?resourceVersion=0": 3}, sizes=SIZES)
     first, second = group_lines(report)
-    assert first.share == 1.0 and first.cost == 2 * 3 * 14_000_000  # read, and looked at
+    assert first.share == 1.0 and first.cost == 6 * 14_000_000  # what is read is not counted again
     assert second.cost == 3 * 14_000_000 and second.share == 0.5
-    assert later(first.group) == [("cache", "1.31")] and later(second.group) == []
+    assert changes(first.group) == [("cache", "1.31")] and changes(second.group) == []
 
 
 def test_versions_tell_their_flows_against_the_one_before() -> None:
@@ -109,10 +109,3 @@ def test_a_stacked_bar_is_exactly_as_wide_as_asked(values: list[float], width: i
     assert sum(len(text) for text, _ in runs) == width
     letters = {text[0] for text, _ in runs} - {" "}
     assert letters == {letter for letter, value in zip("EC!", values, strict=True) if value > 0}
-
-
-@pytest.mark.parametrize(
-    ("share", "text"), [(0.0, "0 %"), (0.001, "<1 %"), (0.5, "50 %"), (0.999, ">99 %"), (1.0, "100 %")]
-)
-def test_short_percent(share: float, text: str) -> None:
-    assert short_percent(share) == text

@@ -50,3 +50,20 @@ def test_a_line_that_has_not_changed_stays_the_same_object() -> None:
     after = lines.of(now)
     assert after[0] is not before[0]
     assert after[1] is before[1]
+
+
+def test_a_bar_tells_the_share_of_the_greatest_and_moves_in_steps() -> None:
+    now = state(
+        cache("nodes", rv=1, objects=1, bytes=1),
+        cache("pods", rv=1, objects=9, bytes=2_800),
+        cache("secrets", rv=1, objects=3, bytes=700),
+        cache("services", rv=1),
+    )
+    lines = CacheLines()
+    shares = {line.resource: line.share for line in lines.of(now)}
+    assert shares == {"nodes": 1 / 28, "pods": 1.0, "secrets": 0.25, "services": 0.0}
+    before = lines.of(now)
+    apply(now, [cache("pods", rv=1, objects=9, bytes=2_801)])
+    after = lines.of(now)
+    assert [line.share for line in after] == [line.share for line in before]
+    assert after[0] is before[0]  # a byte more elsewhere does not make it another line

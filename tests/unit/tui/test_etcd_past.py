@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ktui.tui.model.etcd_past import HistoryPage, Past, difference, read_history
-from ktui.tui.model.etcd_sizes import heaviest, size_lines
-from ktui.tui.model.etcd_view import FieldSize, KeyDetail, StoredKey
+from ktui.tui.model.etcd.past import HistoryPage, Past, difference, read_history
+from ktui.tui.model.etcd.sizes import heaviest, size_lines
+from ktui.tui.model.etcd.view import FieldSize, KeyDetail, StoredKey
 
 
 def past(complete: bool = True) -> Past:
@@ -93,11 +93,16 @@ def test_fields_by_size() -> None:
     ]
     told = text(size_lines(sizes, 100))
     assert [line.split() for line in told] == [
-        ["60%", "█████", "60", "metadata"],
-        ["41%", "███", "41", "managedFields"],
-        ["40%", "███", "40", "spec"],
+        ["60%", "━━━━━", "60", "metadata"],
+        ["41%", "━━━╸", "41", "managedFields"],
+        ["40%", "━━━", "40", "spec"],
         ["100", "stored"],
     ]
     largest = heaviest(sizes)
     assert largest is not None and largest.path == "metadata.managedFields"
     assert heaviest(sizes[2:]) is None
+
+
+def test_a_tiny_share_is_not_nothing() -> None:
+    told = text(size_lines([FieldSize("metadata", 99_990, 0.9999), FieldSize("spec", 10, 0.0001)], 100_000))
+    assert [told[0].split()[0], told[1].split()[0]] == [">99%", "<1%"]

@@ -1,7 +1,7 @@
 """The prefix tree opens lazily."""
 
-from ktui.tui.model.etcd_tree import PrefixTree
-from ktui.tui.model.etcd_view import PrefixChild, PrefixPage
+from ktui.tui.model.etcd.tree import PrefixTree
+from ktui.tui.model.etcd.view import PrefixChild, PrefixPage
 
 
 def page(parent: str, *names: str, leaf: bool = False) -> PrefixPage:
@@ -56,3 +56,27 @@ def test_rows_that_have_not_changed_stay_the_same_objects() -> None:
     after = prefixes.rows()
     assert after[0] is before[0]
     assert after[1] is not before[1]
+
+
+def test_what_is_read_anew_shows_until_it_has_come() -> None:
+    prefixes = tree()
+    prefixes.age()
+    assert prefixes.begin("/registry/") and not prefixes.begin("/registry/"), "asked once"
+    assert shown(prefixes) == ["▸ nodes/", "▸ pods/"]
+    prefixes.put("/registry/", page("/registry/", "pods/"))
+    assert shown(prefixes) == ["▸ pods/"]
+    assert not prefixes.begin("/registry/")
+
+
+def test_it_is_as_old_as_the_oldest_branch_that_shows() -> None:
+    prefixes = tree()
+    prefixes.begin("/registry/pods/")
+    prefixes.put("/registry/pods/", PrefixPage(revision=700, children=[]))
+    assert prefixes.revision == 9, "the counts of its first level"
+    prefixes.age()
+    prefixes.begin("/registry/")
+    prefixes.put("/registry/", PrefixPage(revision=800, children=page("/registry/", "pods/").children))
+    assert prefixes.revision == 700
+    prefixes.close("/registry/pods/")
+    assert prefixes.revision == 800
+    assert PrefixTree("/registry/").revision == 0

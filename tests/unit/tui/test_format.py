@@ -85,3 +85,43 @@ def test_nothing_unsafe_is_left(text: str) -> None:
 @pytest.mark.parametrize(("count", "text"), [(0, "0 objects"), (1, "1 object"), (2_000, "2,000 objects")])
 def test_many(count: int, text: str) -> None:
     assert f.many(count, "object") == text
+
+
+@given(st.integers(0, 10**15))
+def test_a_number_in_a_table_is_never_cut(value: int) -> None:
+    text = f.within(value, 7)
+    assert len(text) <= 7
+    assert text == f.integer(value) or len(f.integer(value)) > 7
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(48_213, "48,213"), (9_876_543, "9,876,543"), (9_876_543_210, "9876543210")]
+)
+def test_a_revision_is_told_in_full(value: int, text: str) -> None:
+    assert f.revision_within(value, 10) == text
+
+
+@given(st.floats(0, 3.6e8))
+def test_short_milliseconds_fit_five_cells(value: float) -> None:
+    assert len(f.short_milliseconds(value)) <= 6 if value >= 3.6e6 else len(f.short_milliseconds(value)) <= 5
+
+
+@pytest.mark.parametrize(
+    ("value", "short", "long"),
+    [
+        (0.4, "0.4", "0.4 ms"),
+        (9_999, "9,999", "9,999 ms"),
+        (12_345, "12.3s", "12.3 s"),
+        (123_456, "123s", "123.5 s"),
+        (1_234_567, "20m", "20.6 min"),
+    ],
+)
+def test_long_durations_change_their_unit(value: float, short: str, long: str) -> None:
+    assert (f.short_milliseconds(value), f.long_milliseconds(value)) == (short, long)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0%"), (0.001, "<1%"), (0.5, "50%"), (0.999, ">99%"), (1.0, "100%")]
+)
+def test_percent(share: float, text: str) -> None:
+    assert f.percent(share) == text

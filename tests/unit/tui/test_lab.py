@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.tui.model.lab import ListForm, form_of, path_of, race_forms
+from ktui.tui.model.in_hand import InHand
+from ktui.tui.model.lab.form import (
+    ListForm,
+    added_to,
+    form_from,
+    form_of,
+    form_of_read,
+    path_of,
+    race_forms,
+    values_of,
+)
 
 
 def resource(name: str) -> Resource:
@@ -89,3 +99,44 @@ def test_a_path_that_was_rewritten_becomes_a_form_again(namespace: str, labels: 
         namespace=namespace, label_selector=labels, resource_version=rv, limit="5", accept="table"
     )
     assert form_of(path_of(form, PODS), ListForm(accept="table")) == form
+
+
+def test_a_watch_is_fired_up_to_the_bookmark_that_ends_its_initial_events() -> None:
+    assert path_of(ListForm(stream=True), PODS) == (
+        "/api/v1/pods?resourceVersionMatch=NotOlderThan&watch=1&sendInitialEvents=true"
+        "&allowWatchBookmarks=true&timeoutSeconds=60"
+    )
+
+
+def test_what_a_plain_watch_is_fired_with_besides_is_known() -> None:
+    target = "/api/v1/pods?watch=1&resourceVersion=0"
+    added = ["resourceVersionMatch", "sendInitialEvents", "allowWatchBookmarks", "timeoutSeconds"]
+    assert added_to(target, form_of(target, ListForm())) == added
+    assert added_to("/api/v1/pods", form_of("/api/v1/pods", ListForm())) == []
+
+
+def test_what_stands_in_the_fields_becomes_the_form() -> None:
+    for stream in (True, False):
+        form = ListForm(label_selector="a=b", stream=stream)
+        assert values_of(form)["verb"] == ("WATCH" if stream else "LIST")
+        assert form_from(values_of(form)) == form
+
+
+def test_a_race_from_a_watch_has_one_watch_only() -> None:
+    races = race_forms(ListForm(stream=True), 77)
+    assert [race.label for race in races if race.form.stream] == ["WatchList"]
+
+
+@pytest.mark.parametrize(
+    ("target", "taken"),
+    [
+        ("/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", True),
+        ("/api/v1/pods?watch=1&resourceVersion=0", True),
+        ("/api/v1/pods?watch=true", True),
+        ("/api/v1/pods?watch=1&resourceVersion=48102", False),
+    ],
+)
+def test_a_watch_that_begins_with_all_objects_can_be_taken_into_the_lab(target: str, taken: bool) -> None:
+    form = form_of_read(InHand("WATCH", target, "a test"), ListForm(), BUILTIN)
+    assert (form is not None) == taken
+    assert form is None or form.stream

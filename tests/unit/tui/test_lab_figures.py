@@ -9,7 +9,7 @@ from ktui.kube.explain import explain
 from ktui.kube.routing.model import CacheState
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import behaviour_of
-from ktui.tui.model.lab_figures import Figures, Span, compare, figures_of
+from ktui.tui.model.lab.figures import Figures, Span, compare, figures_of
 
 STATE = CacheState(cache_rv=100, oldest_snapshot_rv=40, etcd_rv=100)
 WATCH = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
@@ -29,7 +29,8 @@ def foreseen(path: str, version: str) -> Figures:
         ("/api/v1/pods?limit=500&labelSelector=a%3Db", "1.24", "etcd", "500–3,000", "≥ 1"),
         ("/api/v1/pods?limit=5000", "1.24", "etcd", "3,000", "1"),
         ("/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName%3Dn1", "1.24", "cache", "0–3,000", "0"),
-        ("/api/v1/namespaces/a/pods?resourceVersion=0", "1.24", "cache", "0–3,000", "0"),
+        ("/api/v1/namespaces/a/pods?resourceVersion=0", "1.29", "cache", "3,000", "0"),
+        ("/api/v1/namespaces/a/pods?resourceVersion=0", "1.30", "cache", "0–3,000", "0"),
         ("/api/v1/namespaces/a/configmaps?resourceVersion=0", "1.24", "cache", "3,000", "0"),
         ("/api/v1/namespaces/a/configmaps?resourceVersion=0", "1.33", "cache", "0–3,000", "0"),
         ("/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dx", "1.24", "etcd", "0–1", "1"),
@@ -62,13 +63,13 @@ FIGURES = Figures("cache", seats=Span(10, 10), fetched=Span(3_000, 3_000), reads
 
 
 def test_figures_that_agree() -> None:
-    assert verdicts(FIGURES) == {"route": "=", "seats": "=", "fetched": "=", "etcd reads": "="}
+    assert verdicts(FIGURES) == {"route": "=", "seats": "=", "scanned": "=", "etcd reads": "="}
 
 
 @pytest.mark.parametrize(("fetched", "verdict"), [(3_010, "≈"), (2_990, "≈"), (3_500, "≠"), (30, "≠")])
 def test_objects_may_have_come_or_gone_meanwhile(fetched: int, verdict: str) -> None:
     counters = {"fetched": fetched, "etcd_gets": 1}
-    assert verdicts(FIGURES, counters=counters)["fetched"] == verdict
+    assert verdicts(FIGURES, counters=counters)["scanned"] == verdict
 
 
 def test_from_elsewhere_only_route_and_seats_are_compared() -> None:

@@ -4,8 +4,9 @@ import pytest
 
 from ktui.kube.resources import BUILTIN
 from ktui.telemetry.events import CacheState, Prefix, Progress, ServerInfo
-from ktui.tui.model.lab import ListForm
-from ktui.tui.model.lab_predict import predict, routing_state
+from ktui.tui.model.lab.form import ListForm
+from ktui.tui.model.lab.predict import predict
+from ktui.tui.model.lab.server import routing_state
 from ktui.tui.model.reducer import apply
 from ktui.tui.model.state import State
 
@@ -59,6 +60,8 @@ def test_an_etcd_without_progress_requests_is_read_itself() -> None:
         (ListForm(limit="abc"), 400, "limit", "invalid syntax"),
         (ListForm(match="Exact"), 422, "match", "forbidden unless resourceVersion is provided"),
         (ListForm(match="Exact", resource_version="0"), 422, "match", "forbidden for resourceVersion"),
+        (ListForm(field_selector="spec.x=1"), 400, "field_selector", "field label not supported"),
+        (ListForm(field_selector="spec.x=1", match="Exact"), 422, "match", "forbidden unless"),
         (ListForm(continue_token="???"), 400, "continue_token", "continue"),
         (ListForm(resource_version="abc"), 400, "resource_version", "invalid resource version"),
         (ListForm(resource="podz"), 0, "resource", "podz"),

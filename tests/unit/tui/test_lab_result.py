@@ -10,9 +10,9 @@ import pytest
 from ktui.client.measured import Measured
 from ktui.tui import lab_history
 from ktui.tui.lab_history import LabHistory
-from ktui.tui.model.lab import ListForm
-from ktui.tui.model.lab_figures import Figures, Span
-from ktui.tui.model.lab_result import LabResult, saving
+from ktui.tui.model.lab.figures import Figures, Span
+from ktui.tui.model.lab.form import ListForm
+from ktui.tui.model.lab.result import LabResult, saves, saving
 
 
 def measured(status: int = 200, route: str = "cache", **counters: int) -> Measured:
@@ -34,7 +34,7 @@ def result(one: Measured | None = None, route: str = "cache", number: int = 1) -
 
 
 @pytest.mark.parametrize(
-    ("predicted", "status", "route", "surprising"),
+    ("predicted", "status", "route", "wrong"),
     [
         ("cache", 200, "cache", False),
         ("cache", 200, "etcd", True),
@@ -45,13 +45,13 @@ def result(one: Measured | None = None, route: str = "cache", number: int = 1) -
         ("cache", 200, "", False),  # a real apiserver that does not tell
     ],
 )
-def test_a_wrong_prediction_is_marked(predicted: str, status: int, route: str, surprising: bool) -> None:
-    assert result(measured(status, route), predicted).surprising is surprising
+def test_a_wrong_prediction_is_marked(predicted: str, status: int, route: str, wrong: bool) -> None:
+    assert result(measured(status, route), predicted).surprises == (("route",) if wrong else ())
 
 
 def test_a_fallback_that_the_rules_leave_open_is_no_surprise() -> None:
     one = replace(result(measured(route="cache,etcd")), foreseen=Figures("cache", fallback=True))
-    assert not one.surprising
+    assert not one.surprises
 
 
 def test_what_failed_says_why() -> None:
@@ -69,11 +69,18 @@ def test_a_saving_tells_what_is_known_of_both() -> None:
     cheap = measured(etcd_bytes=0, cached_bytes=716_000)
     cheap.body_bytes, cheap.total_ms = 1_000, 1.0
     assert saving(dear, cheap) == (
-        "−100 % etcd bytes (17.9 MB → 0 B), −96 % bytes processed (17.9 MB → 716 kB), 4.0 ms → 1.0 ms"
+        "−100% etcd bytes (17.9 MB → 0 B), −96% bytes processed (17.9 MB → 716 kB), 4.0 ms → 1.0 ms"
     )
     assert saving(measured(), measured()) == "4.0 ms → 4.0 ms"
+    probed, spared = measured(), measured()
+    probed.counters["etcd_bytes"], spared.counters["etcd_bytes"] = 27, 0
+    assert saving(probed, spared) == "4.0 ms → 4.0 ms"
+    assert saves(dear, cheap) and not saves(measured(), measured()) and not saves(probed, spared)
+    slower, quicker = measured(), measured()
+    slower.total_ms, quicker.total_ms = 7.0, 3.0
+    assert not saves(measured(), slower) and saves(measured(), quicker)
     cheap.body_bytes = 3_000
-    assert "+200 % received (1.0 kB → 3.0 kB)" in saving(measured(), cheap)
+    assert "+200% received (1.0 kB → 3.0 kB)" in saving(measured(), cheap)
 
 
 def test_results_are_read_back_as_they_were(tmp_path: Path) -> None:

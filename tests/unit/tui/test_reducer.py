@@ -12,12 +12,13 @@ from ktui.telemetry.events import (
     RequestRouted,
     RequestStarted,
     RouteStep,
+    Toll,
     WatcherClosed,
     WatcherOpened,
 )
 from ktui.tui.model.reducer import apply
 from ktui.tui.model.routes import badge_of
-from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, State
+from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, Rewind, State
 
 
 def started(number: int, at: float = 1.0, **changes: object) -> RequestStarted:
@@ -96,7 +97,39 @@ def test_the_head_never_goes_back_and_its_rate_comes_from_event_times() -> None:
     state = State()
     apply(state, [Progress(at=10.0, head=100), Progress(at=12.0, head=174), Progress(at=12.1, head=170)])
     assert state.head.revision == 174
-    assert 34 <= state.head.per_second <= 37
+    assert 34 <= state.revisions_per_second <= 37
+
+
+def test_a_head_of_another_history_is_taken_as_it_is() -> None:
+    state = State()
+    apply(state, [
+        Progress(at=10.0, head=4_000),
+        CacheState(at=10.0, resource="pods", state="ready", rv=3_990),
+        ProgressTick(at=10.5, resource="pods", rv=4_000),
+        Progress(at=11.0, head=7, histories=1),
+        CacheState(at=11.0, resource="pods", state="ready", rv=5),
+    ])  # fmt: skip
+    assert (state.head.revision, state.revisions_per_second) == (7, 0.0)
+    assert state.caches["pods"].rv == 5 and state.caches["pods"].lag(7) == 2
+    assert state.rewind == Rewind(11.0, 4_000, 7)
+    late = State()
+    apply(late, [Progress(at=12.0, head=9, histories=1)])
+    assert late.head.revision == 9 and late.rewind is None, "nothing of the old history was shown"
+
+
+def test_rates_fall_when_nothing_moves_though_no_event_says_so() -> None:
+    state = State()
+    moving = [Progress(at=at, head=int(100 * at)) for at in (10.0, 11.0, 12.0)]
+    fed = [
+        CacheState(at=at, resource="pods", state="ready", events=int(100 * at)) for at in (10.0, 11.0, 12.0)
+    ]
+    apply(state, [*moving, *fed])
+    assert state.revisions_per_second == state.events_per_second("pods") == 100.0
+    apply(state, [Toll(at=18.0, rpcs=1, sent_bytes=1, received_bytes=1)])
+    assert state.revisions_per_second == state.events_per_second("pods") == 25.0
+    apply(state, [Toll(at=23.0, rpcs=2, sent_bytes=2, received_bytes=2)])
+    assert state.revisions_per_second == state.events_per_second("pods") == 0.0
+    assert state.events_per_second("nodes") == 0.0
 
 
 def test_a_progress_tick_moves_a_cache_on_without_an_event() -> None:

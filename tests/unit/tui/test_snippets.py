@@ -6,8 +6,8 @@ import shlex
 import pytest
 
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.tui.model.lab import ListForm, path_of
-from ktui.tui.model.snippets import as_client_go, as_curl, as_kubectl, as_python
+from ktui.tui.model.lab.form import ListForm, path_of
+from ktui.tui.model.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
 
 WIDGETS = Resource("example.com", "v1", "widgets", "Widget", "widget", True, custom=True)
 
@@ -83,12 +83,16 @@ def test_options_are_those_of_the_form() -> None:
 
 
 def test_a_watch_list_watches() -> None:
-    form = ListForm(match="NotOlderThan", stream=True)
+    form = ListForm(stream=True)
     go = as_client_go(form, resource("pods"))
+    assert 'ResourceVersionMatch: "NotOlderThan"' in go, (
+        "without it the server refuses: seen with client-go 0.36"
+    )
     assert "w, err := clientset.CoreV1().Pods(metav1.NamespaceAll).Watch(ctx" in go
     assert "SendInitialEvents: ptr.To(true)" in go
     python = as_python(form, resource("pods"))
     ast.parse(python)
+    assert "resource_version_match='NotOlderThan'" in python
     assert "watch.Watch().stream(" in python and "send_initial_events=True" in python
     path = path_of(form, resource("pods"))
     assert "sendInitialEvents=true" in path and "watch=1" in path
@@ -105,3 +109,28 @@ def test_custom_resources_and_metadata_have_clients_of_their_own() -> None:
     ast.parse(python)
     assert "CustomObjectsApi().list_namespaced_custom_object(" in python
     assert "does not ask for metadata" in as_python(ListForm(accept="metadata"), resource("pods"))
+
+
+PAGES = """\
+options := metav1.ListOptions{Limit: 500}
+for {
+\tlist, err := clientset.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
+\tif err != nil {
+\t\treturn err
+\t}
+\t// list.Items
+\tif options.Continue = list.GetContinue(); options.Continue == "" {
+\t\tbreak
+\t}
+}"""
+
+
+def test_all_pages_are_a_loop() -> None:
+    assert as_client_go(ListForm(limit="500"), resource("pods"), all_pages=True) == PAGES
+    assert "for {" not in as_client_go(ListForm(limit="500"), resource("pods"))
+
+
+def test_which_media_type_a_typed_client_asks_for_is_not_in_its_call() -> None:
+    assert "application/json" in client_go_note(ListForm(), resource("pods"))
+    assert "protobuf" in client_go_note(ListForm(accept="protobuf"), resource("pods"))
+    assert client_go_note(ListForm(), WIDGETS) == client_go_note(ListForm(accept="metadata"), WIDGETS) == ""

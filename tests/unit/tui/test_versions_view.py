@@ -11,6 +11,9 @@ from ktui.tui.model.in_hand import EXAMPLE, InHand, in_hand_of, read_in_hand
 from ktui.tui.model.reducer import apply
 from ktui.tui.model.state import RequestRow, State
 from ktui.tui.model.versions_view import cause_sentences, causes_text, matrix_of, routes_under
+from ktui.tui.screens.versions.cheaper import changes_content, cheaper_content
+from ktui.tui.screens.versions.columns import columns
+from ktui.tui.widgets.columns import plain
 
 
 def server(version: str, **gates: bool) -> ServerInfo:
@@ -119,3 +122,31 @@ def test_a_request_that_cannot_be_understood_is_one_sentence() -> None:
 def test_the_effect_of_a_choice() -> None:
     routes = routes_under(EXAMPLE, State(), behaviour_of("1.30"), behaviour_of("1.36"))
     assert routes == ["etcd", "cache"]
+
+
+# What stands beside the walk where there is room.
+
+
+def test_each_version_has_cheaper_forms_of_its_own() -> None:
+    matrix = matrix_of(read_in_hand("/api/v1/pods"), State())
+    by_version = {row.version: matrix.cheaper(row) for row in matrix.rows}
+    assert by_version["1.24"][0].change == "add resourceVersion=0"
+    said = cheaper_content(by_version["1.24"], 60, 20).plain
+    assert said.startswith("→ add resourceVersion=0  C watch cache\n  ")
+    assert cheaper_content((), 60, 20).plain == "no cheaper form of it is known under this version"
+
+
+def test_changes_are_told_by_version_with_their_gates() -> None:
+    matrix = matrix_of(read_in_hand("/api/v1/pods"), State())
+    told = changes_content(matrix.rows, 80, 20).plain.split("\n")
+    assert "1.31  ConsistentListFromCache (beta) on: reason, route, wait" in told
+    assert all(text[:4] in KNOWN_VERSIONS for text in told)
+    assert changes_content(matrix.rows[-2:], 80, 20).plain == "1.36 to 1.37 answer it alike"
+
+
+def test_why_is_said_in_full_where_it_changed_and_copied_everywhere() -> None:
+    matrix = matrix_of(read_in_hand("/api/v1/pods"), State())
+    why = next(column for column in columns(grouped=False, limits=False) if column.id == "why")
+    full = [row.version for row in matrix.rows if plain(why.cell(row)) != "·"]
+    assert full == ["1.19", "1.31"]
+    assert why.copied is not None and why.copied(matrix.rows[1]) == plain(why.cell(matrix.rows[0]))

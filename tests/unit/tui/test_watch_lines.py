@@ -6,9 +6,9 @@ import pytest
 
 from ktui.telemetry.events import FanOut, Progress, WatcherClosed, WatcherOpened, WatcherState
 from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
+from ktui.tui.model.state import FAN_OUTS, State
 from ktui.tui.model.watch_lines import KEPT_SECONDS, Health, WatchLines, scope_of
-from ktui.tui.widgets.fan_out import audience_of, makers_of
+from ktui.tui.widgets.fan_out import audience_of, fan_out_content, makers_of
 
 
 def opened(number: int, at: float = 0.0, **changes: str) -> WatcherOpened:
@@ -35,6 +35,7 @@ def state_of(*events: object) -> State:
         ([stands(1, buffered=10)], Health.FULL),
         ([stands(1, buffered=0, capacity=0)], Health.LIVE),
         ([stands(1), WatcherClosed(id=1, resource="pods", delivered=3, cause="too slow")], Health.CUT_OFF),
+        ([WatcherClosed(id=1, resource="pods", delivered=0, cause="unfit event")], Health.CUT_OFF),
         ([WatcherClosed(id=1, resource="pods", delivered=0, cause="timeout")], Health.CLOSED),
         ([WatcherClosed(id=1, resource="pods", delivered=0, cause="client gone")], Health.CLOSED),
     ],
@@ -100,6 +101,26 @@ def test_the_newest_event_of_each_resource_is_kept_and_its_newest_deletion() -> 
     )
     assert state.fan_outs["pods"].rv == 8 and state.fan_outs["nodes"].rv == 7
     assert state.deletions == {"pods": gone}
+    assert list(state.earlier_fan_outs["pods"]) == [gone] and "nodes" not in state.earlier_fan_outs
+
+
+def test_the_samples_before_the_newest_stand_below_it_as_far_as_there_is_room() -> None:
+    changes = [
+        FanOut(
+            resource="pods", change="MODIFIED", rv=rv, name=f"pod-{rv}", watchers=12, concerned=4, delivered=3
+        )
+        for rv in range(1, FAN_OUTS + 3)
+    ]
+    state = state_of(*changes)
+    newest, earlier = state.fan_outs["pods"], state.earlier_fan_outs["pods"]
+    assert len(earlier) == FAN_OUTS, "no more are kept"
+    whole = fan_out_content(newest, (), "pods", 80, 50).plain.splitlines()
+    drawn = fan_out_content(newest, tuple(earlier), "pods", 80, len(whole) + 5).plain.splitlines()
+    assert [row.split()[-7:] for row in drawn[-3:]] == [
+        ["MODIFIED", f"pod-{rv}", "12", "→", "4", "→", "3"] for rv in (41, 40, 39)
+    ]
+    assert {len(row) for row in drawn[-3:]} == {80}, "the figures stand at the right"
+    assert fan_out_content(newest, tuple(earlier), "pods", 80, len(whole) + 2).plain.splitlines() == whole
 
 
 def test_the_comparison_starts_with_what_was_measured() -> None:

@@ -70,10 +70,10 @@ def _pairs(index: Path) -> Iterator[Pair]:
 
 def resource_of(obj: dict[str, Any]) -> Resource:
     """The resource of an object: built-in, or a custom one made up for it."""
-    found = BUILTIN.by_kind(obj["apiVersion"], obj["kind"])
-    if found is not None:
-        return found
-    group, version = obj["apiVersion"].split("/")
+    group, _, version = obj["apiVersion"].rpartition("/")
+    for built_in in BUILTIN.all():
+        if (built_in.group, built_in.kind) == (group, obj["kind"]) and built_in.stored:
+            return BUILTIN.find(group, version, built_in.resource) or built_in
     return Resource(
         group,
         version,

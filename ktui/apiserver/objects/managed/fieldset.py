@@ -32,22 +32,17 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
     return _build(one, other, lambda a, b: a and b)
 
 
-def intersects(one: FieldSet, other: FieldSet) -> bool:
-    """Whether any path is in both."""
-    return bool(intersection(one, other))
-
-
 def paths_of(fields: FieldSet, prefix: str = "") -> Iterator[str]:
     """Every path as text: `.spec.containers[name="a"].image`; those of one level before those below."""
     for key in sorted(fields):
         if key != MEMBER and _is_member(fields[key]):
-            yield prefix + _element(key)
+            yield prefix + step_text(key)
     for key in sorted(fields):
         if key != MEMBER:
-            yield from paths_of(fields[key], prefix + _element(key))
+            yield from paths_of(fields[key], prefix + step_text(key))
 
 
-def _element(key: str) -> str:
+def step_text(key: str) -> str:
     """One step of a path."""
     kind, _, rest = key.partition(":")
     if kind == "f":

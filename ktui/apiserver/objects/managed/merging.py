@@ -4,95 +4,79 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.apiserver.objects.managed.compare import (
-    ATOMIC,
-    UNOWNED,
-    Items,
-    KeysOf,
-    builtin_keys,
-    entry_of,
-    item_key,
-    no_keys,
-)
+from ktui.apiserver.objects.managed.compare import UNOWNED, Items, entry_of, item_key
 from ktui.apiserver.objects.managed.fieldset import MEMBER, FieldSet
+from ktui.apiserver.objects.managed.nodes import Node
 from ktui.apiserver.objects.trees import copied
 
 Obj = dict[str, Any]
 
 
-def keys_for(*, custom: bool) -> KeysOf:
-    """How lists are taken apart: those of custom resources are one value each."""
-    return no_keys if custom else builtin_keys
-
-
-def applied_fields(config: Obj, keys_of: KeysOf) -> FieldSet:
+def applied_fields(config: Obj, root: Node) -> FieldSet:
     """The fields that a configuration sets: its leaves, and items of keyed lists."""
     bare = {name: value for name, value in config.items() if name not in ("apiVersion", "kind", "metadata")}
     metadata = {k: v for k, v in (config.get("metadata") or {}).items() if k not in UNOWNED}
-    return _fields({**bare, "metadata": metadata} if metadata else bare, keys_of)
+    return _fields({**bare, "metadata": metadata} if metadata else bare, root)
 
 
-def _fields(container: Obj, keys_of: KeysOf) -> FieldSet:
+def _fields(container: Obj, node: Node) -> FieldSet:
     found: FieldSet = {}
     for name in container:
-        value = entry_of(name, container, keys_of)
-        key = f"f:{name}"
+        below = node.member(name)
+        value = entry_of(name, container, below)
         if isinstance(value, Items):
-            found[key] = {item: _item_fields(below, keys_of) for item, below in value.items()}
-        elif isinstance(value, dict) and not _atomic(key, keys_of):
-            found[key] = _fields(value, keys_of)
+            found[f"f:{name}"] = {key: _item_fields(item, below.item()) for key, item in value.items()}
+        elif isinstance(value, dict) and not below.atomic:
+            found[f"f:{name}"] = _fields(value, below)
         else:
-            found[key] = {}
+            found[f"f:{name}"] = {}
     return found
 
 
-def _item_fields(item: Any, keys_of: KeysOf) -> FieldSet:
-    return {MEMBER: {}, **_fields(item, keys_of)} if isinstance(item, dict) and item else {}
+def _item_fields(item: Any, node: Node) -> FieldSet:
+    return {MEMBER: {}, **_fields(item, node)} if isinstance(item, dict) and item and not node.atomic else {}
 
 
-def _atomic(key: str, keys_of: KeysOf) -> bool:
-    return keys_of is builtin_keys and key in ATOMIC
-
-
-def merge_config(live: Obj, config: Obj, keys_of: KeysOf) -> Obj:
+def merge_config(live: Obj, config: Obj, node: Node) -> Obj:
     """A new tree: maps and keyed lists merge, everything else is what the configuration says."""
     merged = dict(live)
     for name, value in config.items():
-        old = live.get(name)
-        if isinstance(value, dict) and isinstance(old, dict) and not _atomic(f"f:{name}", keys_of):
-            merged[name] = merge_config(old, value, keys_of)
-        elif isinstance(value, list) and isinstance(old, list):
-            merged[name] = _merged_list(name, old, value, keys_of)
-        else:
-            merged[name] = copied(value)
+        merged[name] = _merged(live.get(name), value, node.member(name))
     return merged
 
 
-def _merged_list(name: str, old: list[Any], new: list[Any], keys_of: KeysOf) -> list[Any]:
-    keys = keys_of(name, new) if new else None
+def _merged(old: Any, new: Any, node: Node) -> Any:
+    if isinstance(new, dict) and isinstance(old, dict) and not node.atomic:
+        return merge_config(old, new, node)
+    if isinstance(new, list) and isinstance(old, list):
+        return _merged_list(old, new, node)
+    return copied(new)
+
+
+def _merged_list(old: list[Any], new: list[Any], node: Node) -> list[Any]:
+    keys = node.keys([*old, *new]) if new else None
     if keys is None:
         return copied(new)
-    merged = {item_key(keys, item): item for item in old}
+    merged = {item_key(keys, item, node): item for item in old}
     for item in new:
-        key = item_key(keys, item)
-        there = merged.get(key)
-        both = isinstance(there, dict) and isinstance(item, dict)
-        merged[key] = merge_config(there, item, keys_of) if both else copied(item)  # type: ignore[arg-type]
+        key = item_key(keys, item, node)
+        merged[key] = _merged(merged.get(key), item, node.item())
     return list(merged.values())
 
 
-def without(value: Any, paths: FieldSet, keys_of: KeysOf, name: str = "") -> Any:
+def without(value: Any, paths: FieldSet, node: Node) -> Any:
     """A new tree without the fields and items of `paths`."""
     if isinstance(value, list):
-        keys = keys_of(name, value) if value else None
+        keys = node.keys(value) if value else None
         if keys is None:
             return value
-        kept = ((item_key(keys, item), item) for item in value)
-        return [without(item, paths.get(key, {}), keys_of) for key, item in kept if _stays(key, paths)]
+        kept = ((item_key(keys, item, node), item) for item in value)
+        below = node.item()
+        return [without(item, paths.get(key, {}), below) for key, item in kept if _stays(key, paths)]
     if not isinstance(value, dict):
         return value
     return {
-        name: without(member, paths.get(f"f:{name}", {}), keys_of, name)
+        name: without(member, paths.get(f"f:{name}", {}), node.member(name))
         for name, member in value.items()
         if _stays(f"f:{name}", paths)
     }

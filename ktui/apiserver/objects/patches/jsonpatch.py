@@ -36,7 +36,7 @@ def _apply(document: Any, operation: Any) -> Any:
         case "copy":
             return _add(document, path, copied(_find(document, _from(operation))))
         case "test":
-            if not _equal(_find(document, path), _value(operation)):
+            if not _equal(_find_or_null(document, path), _value(operation)):
                 raise PatchFailed(f"testing value {operation['path']} failed")
             return document
     raise PatchFailed(f"unknown operation {operation.get('op')!r}")
@@ -73,6 +73,12 @@ def _find(document: Any, path: list[str]) -> Any:
     return document
 
 
+def _find_or_null(document: Any, path: list[str]) -> Any:
+    """A member that is not there counts as null."""
+    parent = _find(document, path[:-1]) if path else None
+    return None if isinstance(parent, dict) and path[-1] not in parent else _find(document, path)
+
+
 def _index(token: str, greatest: int) -> int:
     if not (token.isascii() and token.isdigit()) or (token != "0" and token.startswith("0")):
         raise PatchFailed(f"{token!r} is no index")
@@ -83,7 +89,7 @@ def _index(token: str, greatest: int) -> int:
 
 def _add(document: Any, path: list[str], value: Any) -> Any:
     if not path:
-        return value
+        raise PatchFailed("the whole document cannot be added")
     parent, last = _find(document, path[:-1]), path[-1]
     if isinstance(parent, dict):
         parent[last] = value

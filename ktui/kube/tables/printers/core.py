@@ -90,6 +90,12 @@ def configmaps(obj: Obj, now: float) -> list[Any]:
     return [size(obj, "data") + size(obj, "binaryData"), born(obj, now)]
 
 
+def componentstatuses(obj: Obj, _: float) -> list[Any]:
+    healthy: Obj = next((c for c in obj.get("conditions") or [] if c.get("type") == "Healthy"), {})
+    status = {"True": "Healthy", "False": "Unhealthy"}.get(healthy.get("status", ""), "Unknown")
+    return [status, healthy.get("message", ""), healthy.get("error", "")]
+
+
 def secrets(obj: Obj, now: float) -> list[Any]:
     return [dig(obj, "type", ""), size(obj, "data"), born(obj, now)]
 
@@ -162,6 +168,7 @@ PRINTERS = {
     "pods": pods,
     "nodes": nodes,
     "namespaces": namespaces,
+    "componentstatuses": componentstatuses,
     "configmaps": configmaps,
     "secrets": secrets,
     "serviceaccounts": only_age,

@@ -9,9 +9,9 @@ from textual.content import Content
 
 from ktui.audit.moves import VersionShare, percent
 from ktui.audit.report import Report
-from ktui.tui.model.audit_lines import shape_runs
-from ktui.tui.model.audit_versions import Moved, VersionLine, compared_with, gates_of, moved_between
-from ktui.tui.model.audit_view import audit_badge
+from ktui.tui.model.audit.lines import shape_runs
+from ktui.tui.model.audit.versions import Moved, VersionLine, compared_with, gates_of, moved_between
+from ktui.tui.model.audit.view import audit_badge
 from ktui.tui.model.format import integer, long_bytes
 from ktui.tui.widgets.lines import line, lines, pad
 

@@ -12,19 +12,19 @@ from ktui.audit import words
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.kube.explain import Explanation
 from ktui.telemetry.events import RouteStep
-from ktui.tui.model.audit_view import audit_badge, busy_ms, every_route
+from ktui.tui.model.audit.view import audit_badge, busy_ms, every_route
 from ktui.tui.model.format import integer, long_bytes, safe
-from ktui.tui.widgets.lines import line, lines, longest_that_fits
+from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit
+from ktui.tui.widgets.verdict import INDENT, badged_lines
 from ktui.tui.widgets.walk import headed_steps
 
 _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
-_INDENT = 2
 
 
 def request_content(group: GroupReport, report: Report, width: int, height: int) -> Content:
     """Who asks what, how often, and what that costs."""
     verb = group.verb.upper()
-    texts = _broken(f"{verb} {group.example}", width, 2 if height > 3 else 1)
+    texts = broken(f"{verb} {group.example}", max(8, width), 2 if height > 3 else 1)
     drawn = [line((texts[0][: len(verb)], "$ink-muted"), (texts[0][len(verb) :], "bold $ink-strong"))]
     drawn += [line((text, "bold $ink-strong")) for text in texts[1:]]
     drawn.append(_counts(group, width))
@@ -55,18 +55,17 @@ def _costs(group: GroupReport, report: Report, width: int) -> Content:
         f"~{long_bytes(estimated.etcd_bytes)} read from etcd (~{long_bytes(estimated.etcd_bytes_each)} each)"
     )
     touched = (
-        f"~{long_bytes(estimated.touched_bytes)} looked at (~{long_bytes(estimated.touched_bytes_each)} each)"
+        f"~{long_bytes(estimated.touched_bytes)} scanned (~{long_bytes(estimated.touched_bytes_each)} each)"
     )
     parts = [*([read] if estimated.etcd_bytes else []), touched, "estimated from counts and sizes"]
-    forms = (line((" · ".join(parts[:count]), "$foreground")) for count in range(len(parts), 0, -1))
-    return longest_that_fits(forms, width)
+    return parts_that_fit(parts, width, "$foreground")
 
 
 def route_content(
     group: GroupReport, report: Report, explained: Explanation, width: int, height: int
 ) -> Content:
     """The verdict, the strip of all versions, and the walk under the chosen one."""
-    above = [*verdict_lines(group, width, 3), _seats(group, explained, width), line("")]
+    above = [*_verdict(group, width, 3), _seats(group, explained, width), line("")]
     above += [*strip_lines(group, report.kube_version, width), line("")]
     if height < 14:
         above = [part for part in above if part.plain]
@@ -74,15 +73,9 @@ def route_content(
     return lines([*above, *headed_steps(steps, width, max(1, height - len(above)))][:height])
 
 
-def verdict_lines(group: GroupReport, width: int, most: int) -> list[Content]:
+def _verdict(group: GroupReport, width: int, most: int) -> list[Content]:
     """`E etcd: because …`, wrapped beneath itself."""
-    badge, word = audit_badge(group.route), _WORDS[group.route]
-    text = safe(f"{word}: {group.reason}")
-    texts = textwrap.wrap(text, max(10, width - _INDENT), max_lines=most, placeholder=" …") or [word]
-    first = line(
-        (f"{badge.letter} ", badge.style), (texts[0][: len(word)], badge.style), texts[0][len(word) :]
-    )
-    return [first, *(line((" " * _INDENT + text, "$foreground")) for text in texts[1:])]
+    return badged_lines(audit_badge(group.route), _WORDS[group.route], group.reason, width, most)
 
 
 def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
@@ -97,8 +90,7 @@ def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
         parts.append(decision.consistency.replace("_", " "))
     if group.etcd_ops:
         parts.append(f"etcd: {', '.join(op.replace('_', ' ') for op in group.etcd_ops)}")
-    forms = (line(("  " + " · ".join(parts[:count]), "$ink-muted")) for count in range(len(parts), 0, -1))
-    return longest_that_fits(forms, width)
+    return parts_that_fit(parts, width, indent=" " * INDENT)
 
 
 def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
@@ -125,16 +117,16 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
     """Warnings, then the cheaper forms with their routes."""
     drawn: list[Content] = []
     for warning in group.warnings:
-        texts = textwrap.wrap(safe(warning), max(10, width - _INDENT))
+        texts = textwrap.wrap(safe(warning), max(10, width - INDENT))
         drawn += [line(("! " if at == 0 else "  ", "bold $warning"), text) for at, text in enumerate(texts)]
     for cheaper in group.cheaper:
         badge = audit_badge(cheaper.route)
-        path = _broken(unquote(cheaper.path), width - _INDENT, 3)
+        path = broken(unquote(cheaper.path), max(8, width - INDENT), 3)
         drawn += [
             line((f"{badge.letter} " if at == 0 else "  ", badge.style), (text, "bold $ink-strong"))
             for at, text in enumerate(path)
         ]
-        texts = textwrap.wrap(safe(cheaper.why), max(10, width - _INDENT))
+        texts = textwrap.wrap(safe(cheaper.why), max(10, width - INDENT))
         drawn += [line("  ", (text, "$ink-muted")) for text in texts]
     if not drawn:
         drawn = [line(("nothing cheaper is known for this request", "$ink-muted"))]
@@ -165,26 +157,15 @@ def slow_lines(read: SlowReport, width: int) -> list[Content]:
     head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (words.slow_range(read), "$foreground"))
     return [
         head.truncate(width, ellipsis=True),
-        longest_that_fits(
-            (line(("  " + " · ".join(parts[:count]), "$ink-muted")) for count in range(len(parts), 0, -1)),
-            width,
-        ),
+        parts_that_fit(parts, width, indent=" " * INDENT),
     ]
-
-
-def _broken(text: str, width: int, most: int) -> list[str]:
-    """Broken wherever a line is full (a query has no spaces), with an ellipsis where `most` lines end."""
-    text, width = safe(text), max(8, width)
-    if len(text) > width * most:
-        text = f"{text[: width * most - 1]}…"
-    return [text[at : at + width] for at in range(0, len(text), width)] or [""]
 
 
 def about_content(line_: GroupReport | None, report: Report, width: int, height: int) -> Content:
     """The group under the cursor, in few lines."""
     if line_ is None:
         return line(("no group", "$ink-muted"))
-    drawn = verdict_lines(line_, width, 2 if height > 3 else 1)
+    drawn = _verdict(line_, width, 2 if height > 3 else 1)
     if height > 4:
         drawn += strip_lines(line_, report.kube_version, width)
     for cheaper in line_.cheaper[:1]:

@@ -9,7 +9,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.audit.report import GroupReport, Report
-from ktui.tui.model.audit_view import explanation_of, slow_reads_of
+from ktui.tui.model.audit.view import explanation_of, slow_reads_of
 from ktui.tui.screens.audit.group import instead_content, request_content, route_content, slow_content
 from ktui.tui.screens.audit.latency import latency_content
 from ktui.tui.widgets.lines import entitle, line

@@ -7,8 +7,10 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from ktui.audit.report import GroupReport, Report
-from ktui.tui.model.audit_lines import GroupLine, group_lines
-from ktui.tui.model.audit_view import by_bytes
+from ktui.kube.routing.request import RequestError
+from ktui.tui.model.audit.lines import GroupLine, group_lines
+from ktui.tui.model.audit.view import by_bytes
+from ktui.tui.model.in_hand import InHand
 from ktui.tui.screens.audit.columns import groups
 from ktui.tui.screens.audit.group import about_content
 from ktui.tui.screens.audit.summary import summary_content
@@ -41,6 +43,18 @@ class GroupsView(Vertical):
     def chosen(self) -> GroupReport | None:
         """The group under the cursor."""
         return self.table.row.group if self.table.row is not None else None
+
+    def request_in_hand(self) -> InHand | None:
+        """The example of that group, if it is a read."""
+        group = self.chosen
+        if group is None:
+            return None
+        in_hand = InHand(group.verb.upper(), group.example, "the audit")
+        try:
+            in_hand.read()
+        except RequestError:
+            return None
+        return in_hand
 
     def show(self, report: Report, partly: bool) -> None:
         """Another report; `partly`: of only a part of the logs."""

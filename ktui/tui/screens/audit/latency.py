@@ -7,7 +7,7 @@ from textual.content import Content
 from ktui.audit import words
 from ktui.audit.moves import percent
 from ktui.audit.report import GroupReport, Latency
-from ktui.tui.model.audit_view import told_latency
+from ktui.tui.model.audit.view import told_latency
 from ktui.tui.model.format import integer
 from ktui.tui.widgets.bars import TRACK, bar, share_of
 from ktui.tui.widgets.lines import line, lines

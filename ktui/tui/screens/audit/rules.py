@@ -8,8 +8,8 @@ from textual.content import Content
 from ktui.audit.moves import percent
 from ktui.audit.report import Report
 from ktui.kube.versions import Behaviour
-from ktui.tui.model.audit_versions import MOST_ASKED, share_under
-from ktui.tui.screens.rules import RulesScreen
+from ktui.tui.model.audit.versions import MOST_ASKED, share_under
+from ktui.tui.screens.dialogs.rules import RulesScreen, keys_told
 from ktui.tui.widgets.lines import line
 
 
@@ -23,7 +23,7 @@ class AuditRules(RulesScreen):
         super().on_mount()
         box = self.query_one(Container)
         box.border_title = "route by the rules of"
-        box.border_subtitle = "enter chooses · space turns a gate · esc"
+        box.border_subtitle = keys_told("chooses")
 
 
 def effect_content(report: Report, behaviour: Behaviour) -> Content:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from textual.content import Content
 
 from ktui.audit import words
 from ktui.audit.moves import percent
 from ktui.audit.report import Report
-from ktui.tui.model.audit_reading import Progress
+from ktui.tui.key_hints import key_of
+from ktui.tui.model.audit.reading import Progress
 from ktui.tui.model.format import duration, integer, long_bytes, safe
 from ktui.tui.widgets.bars import TRACK, bar, share_of
-from ktui.tui.widgets.lines import line, lines, longest_that_fits
-from ktui.tui.widgets.stacked import by_route, stacked
+from ktui.tui.widgets.lines import line, lines, parts_that_fit
+from ktui.tui.widgets.stacked import Part, by_route, stacked
 
 _LABEL = 11
 _TELLING = 45  # cells beside a bar for its two shares
@@ -45,15 +47,13 @@ def _shares(report: Report, width: int) -> list[Content]:
     return drawn
 
 
-def _share(
-    label: str, etcd: float, parts: tuple[tuple[object, float], ...], width: int, size: float | None = None
-) -> Content:
+def _share(label: str, etcd: float, parts: Sequence[Part], width: int, size: float | None = None) -> Content:
     of = "" if size is None else f" of ~{long_bytes(size)} (estimate)"
     told = f" {percent(etcd)}{of} from etcd"
     track = max(8, min(width, _WIDEST + _TELLING) - _LABEL - _TELLING - 2)
     return line(
         (label.ljust(_LABEL + 1), "$ink-muted"),
-        *stacked(parts, track),  # type: ignore[arg-type]
+        *stacked(parts, track),
         (told, "$foreground"),
     ).truncate(width, ellipsis=True)
 
@@ -64,15 +64,14 @@ def _counted(report: Report, width: int) -> Content:
     bad = f", {integer(counts.malformed)} malformed" if counts.malformed else ""
     parts = [
         f"{integer(counts.total)} lines{over}{bad}",
+        *([f"{integer(counts.doubles)} in both logs"] if counts.doubles else []),
         f"{integer(requests.list)} LISTs",
         f"{integer(requests.watch)} WATCHes",
         f"{integer(requests.get)} GETs",
         f"{integer(counts.etcd)} slow in etcd",
         f"{integer(counts.skipped)} skipped",
     ]
-    return longest_that_fits(
-        (line((" · ".join(parts[:count]), "$ink-muted")) for count in range(len(parts), 0, -1)), width
-    )
+    return parts_that_fit(parts, width)
 
 
 def _warnings(report: Report, partly: bool, width: int) -> list[Content]:
@@ -108,8 +107,9 @@ def reading_content(progress: Progress, making: bool, width: int, height: int) -
             (integer(progress.malformed), "$foreground"), (" malformed", "$ink-muted"),
         ).truncate(room, ellipsis=True),
         line(""),
-        line(("x", "bold $accent"), (" stops and shows what was read so far   ", "$ink-muted"),
-             ("q", "bold $accent"), (" leaves", "$ink-muted")).truncate(room, ellipsis=True),
+        line((key_of("audit.stop"), "bold $accent"),
+             (" stops and shows what was read so far   ", "$ink-muted"),
+             (key_of("quit"), "bold $accent"), (" leaves", "$ink-muted")).truncate(room, ellipsis=True),
     ]  # fmt: skip
     return middle(drawn, room, width, height)
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from ktui.audit.moves import percent
 from ktui.audit.report import Report
-from ktui.tui.model.audit_versions import VersionLine
-from ktui.tui.model.audit_view import audit_badge
-from ktui.tui.model.format import short_bytes
-from ktui.tui.widgets.columns import Cell, Column, Run
+from ktui.tui.model.audit.versions import VersionLine
+from ktui.tui.model.audit.view import audit_badge
+from ktui.tui.model.format import percent, short_bytes
+from ktui.tui.widgets.columns import NOTHING, Cell, Column, Run
 from ktui.tui.widgets.stacked import by_route, stacked
-
-_NOTHING: Cell = ("·", "$ink-faint")
 
 
 def _shared(part: int, line: VersionLine, style: str) -> Cell:
-    return (short_percent(part / line.requests), style) if part else _NOTHING
-
-
-def short_percent(share: float) -> str:
-    """`81 %` in six cells; never 0 or 100 for what is not quite."""
-    if 0 < share < 0.005:
-        return "<1 %"
-    return ">99 %" if 0.995 < share < 1 else percent(share)
+    return (percent(part / line.requests), style) if part else NOTHING
 
 
 def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
@@ -30,28 +20,45 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
     two = estimates and width >= 100
     room = max(10, min(44, (width - 62) // 2 if two else width - 50))
     columns: list[Column[VersionLine]] = [
-        Column("version", "kube", _version, lambda row: int(row.version.split(".")[1]), 6, priority=0),
+        Column("version", "kube", _version, lambda row: int(row.version.split(".")[1]), 6, priority=0,
+               about="Kubernetes version; ◂ the one chosen"),
         Column("requests", "LISTs by route", lambda row: stacked(
                    by_route(row.share.etcd, row.share.cache, row.share.refused), room),
-               lambda row: row.share.etcd, room, priority=1),
+               lambda row: row.share.etcd, room, priority=1,
+               about="LISTs by route"),
         Column("etcd", "etcd", lambda row: _shared(row.share.etcd, row, "$route-etcd"),
-               lambda row: row.share.etcd, 6, align="right", priority=0, descending=True),
+               lambda row: row.share.etcd, 6, align="right", priority=0, descending=True,
+               about="share of LISTs that go to etcd"),
         Column("cache", "cache", lambda row: _shared(row.share.cache, row, "$route-cache"),
-               lambda row: row.share.cache, 6, align="right", priority=0, descending=True),
+               lambda row: row.share.cache, 6, align="right", priority=0, descending=True,
+               about="share of LISTs that the cache answers"),
     ]  # fmt: skip
     if any(share.refused for share in (*report.versions, *report.earlier)):
         columns.append(
             Column("refused", "refused", lambda row: _shared(row.share.refused, row, "$route-error"),
-                   lambda row: row.share.refused, 7, align="right", priority=4, descending=True)
+                   lambda row: row.share.refused, 7, align="right", priority=4, descending=True,
+                   about="share of LISTs that are refused")
         )  # fmt: skip
     if estimates:
         columns += [
             Column("bytesbar", "~bytes they cost", lambda row: _bytes_bar(row, room),
-                   lambda row: row.bytes or 0.0, room, priority=6),
+                   lambda row: row.bytes or 0.0, room, priority=6,
+                   about="estimated bytes, by route"),
             Column("bytes", "~etcd B", _etcd_bytes, lambda row: row.share.etcd_bytes or 0.0, 7, align="right",
-                   priority=2, descending=True),
+                   priority=2, descending=True,
+                   about="estimated bytes read from etcd", unit="B"),
         ]  # fmt: skip
-    columns.append(Column("moves", "moves", _moves, width=13, flex=1, priority=3))
+    columns.append(
+        Column(
+            "moves",
+            "moves",
+            _moves,
+            width=13,
+            flex=1,
+            priority=3,
+            about="what changes against the version before",
+        )
+    )
     return tuple(columns)
 
 
@@ -61,18 +68,18 @@ def _version(line: VersionLine) -> Cell:
 
 
 def _moves(line: VersionLine) -> Cell:
-    """`67 % E→C`, against the version before."""
+    """`67% E→C`, against the version before."""
     runs: list[Run] = []
     for before, after, count in line.flows:
         old, new = audit_badge(before), audit_badge(after)
-        runs += [(f"{', ' if runs else ''}{short_percent(count / line.requests)} ", "$foreground")]
+        runs += [(f"{', ' if runs else ''}{percent(count / line.requests)} ", "$foreground")]
         runs += [(old.letter, old.style), ("→", "$ink-muted"), (new.letter, new.style)]
     return runs or ""
 
 
 def _etcd_bytes(line: VersionLine) -> Cell:
     if line.share.etcd_bytes is None:
-        return _NOTHING
+        return NOTHING
     if not line.share.etcd_bytes:
         return ("0", "$ink-muted")
     return ("~" + short_bytes(line.share.etcd_bytes), "$foreground")

@@ -7,7 +7,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from ktui.audit.report import Report
-from ktui.tui.model.audit_versions import VersionLine, version_lines
+from ktui.tui.key_hints import key_of
+from ktui.tui.model.audit.versions import VersionLine, version_lines
 from ktui.tui.screens.audit.changes import changes_content, changes_title
 from ktui.tui.screens.audit.version_columns import versions
 from ktui.tui.widgets.lines import entitle, line
@@ -40,8 +41,8 @@ class VersionsView(Vertical):
         rows = version_lines(report)
         self._fit()
         self.table.set_rows(rows)
-        title = f"your LISTs under every version · ◂ {report.kube_version} is chosen, enter chooses"
-        entitle(self.table, line(title))
+        chosen = f"◂ {report.kube_version} is chosen, {key_of('table.open')} chooses"
+        entitle(self.table, line(f"your LISTs under every version · {chosen}"))
         if first and rows:
             wanted = report.move.to_version if report.move is not None else report.kube_version
             self.table.move_to([row.version for row in rows].index(wanted))

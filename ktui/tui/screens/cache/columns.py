@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ktui.tui.model.cache_lines import CacheLine
+from ktui.tui.model.cache_lines import SHARE_STEPS, CacheLine
 from ktui.tui.model.cache_view import GLYPHS, CachedObject, RingEvent, is_loading, loaded_share, window
-from ktui.tui.model.format import integer, rate, short_bytes
-from ktui.tui.widgets.columns import Cell, Column
+from ktui.tui.model.format import integer, rate, revision_within, short_bytes, short_count, within
+from ktui.tui.widgets.bars import bar, share_of
+from ktui.tui.widgets.cache_columns import lag_style
+from ktui.tui.widgets.columns import NOTHING, Cell, Column
 
 STATE_STYLES = {
     "ready": "$rv-cache",
@@ -31,38 +33,40 @@ def _state(row: CacheLine) -> Cell:
     return (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
 
 
-def _number(value: int, style: str = "") -> Cell:
-    return (integer(value), style) if value else ("–", "$ink-faint")
+_RV, _LAG, _OBJECTS, _WINDOW, _EVENTS, _WATCHERS, _WAITING, _SNAPSHOTS = 10, 6, 7, 17, 7, 5, 4, 4  # cells
+_FULL = 12  # cells of a full ring
+
+
+def _number(value: int, width: int, style: str = "") -> Cell:
+    return (within(value, width), style) if value else NOTHING
+
+
+def _revision(value: int, style: str = "") -> Cell:
+    return (revision_within(value, _RV), style) if value else NOTHING
 
 
 def _lag(row: CacheLine) -> Cell:
     if not row.row.live:
-        return ("–", "$ink-faint")
-    return (integer(row.lag), "$rv-lag" if row.lag else "$ink-muted")
+        return NOTHING
+    return (within(row.lag, _LAG), lag_style(row.lag, row.cache.waiting))
 
 
 def _objects(row: CacheLine) -> Cell:
     if is_loading(row.cache):
-        return (integer(row.cache.loaded), "$route-wait")
+        return (within(row.cache.loaded, _OBJECTS), "$route-wait")
     if not row.row.live and row.prefix is not None:
-        return (integer(row.prefix.count), "$ink-muted")
-    return _number(row.cache.objects)
+        return (within(row.prefix.count, _OBJECTS), "$ink-muted")
+    return _number(row.cache.objects, _OBJECTS)
 
 
 def _objects_value(row: CacheLine) -> int:
     return row.prefix.count if not row.row.live and row.prefix is not None else row.cache.objects
 
 
-def _bytes_value(row: CacheLine) -> int:
-    if is_loading(row.cache):
-        return row.cache.loaded_bytes
-    return row.prefix.bytes if not row.row.live and row.prefix is not None else row.cache.bytes
-
-
 def _bytes(row: CacheLine) -> Cell:
-    size = _bytes_value(row)
+    size = row.bytes
     if not size:
-        return ("–", "$ink-faint")
+        return NOTHING
     if is_loading(row.cache):
         return (short_bytes(size), "$route-wait")
     guessed = not row.row.live and row.prefix is not None and not row.prefix.exact
@@ -72,54 +76,90 @@ def _bytes(row: CacheLine) -> Cell:
 def _window(row: CacheLine) -> Cell:
     cache = row.cache
     if not cache.oldest_rv:
-        return ("–", "$ink-faint")
-    return ((integer(cache.oldest_rv), "$ink-muted"), ("–", "$ink-faint"), (integer(row.row.rv), ""))
+        return NOTHING
+    oldest, newest = integer(cache.oldest_rv), integer(row.row.rv)
+    if len(oldest) + len(newest) >= _WINDOW:
+        return (f"the last {short_count(window(row.row))}", "")
+    return ((oldest, "$ink-muted"), ("–", "$ink-faint"), (newest, ""))
 
 
 def _ring(row: CacheLine) -> Cell:
     cache = row.cache
     if not cache.capacity:
-        return ("–", "$ink-faint")
+        return NOTHING
     return ((integer(cache.buffered), ""), (f"/{integer(cache.capacity)}", "$ink-muted"))
 
 
+def _rate(row: CacheLine) -> Cell:
+    return (rate(row.per_second), "$ink-muted") if row.per_second else NOTHING
+
+
+def _full(row: CacheLine) -> Cell:
+    return (bar(share_of(row.cache.buffered, row.cache.capacity), _FULL), "$ink-muted")
+
+
 CACHES: tuple[Column[CacheLine], ...] = (
-    Column("resource", "resource", _resource, lambda row: row.resource, width=18, flex=1, priority=0),
-    Column("state", "state", _state, value=lambda row: row.cache.state, width=13, priority=0),
-    Column("rv", "rv", lambda row: _number(row.row.rv, "bold $rv-cache"), lambda row: row.row.rv, 9,
-           align="right", priority=0, descending=True),
-    Column("lag", "lag", _lag, lambda row: row.lag, 5, align="right", priority=0, descending=True),
-    Column("objects", "objects", _objects, _objects_value, 7, align="right", priority=0, descending=True),
-    Column("bytes", "bytes", _bytes, _bytes_value, 6, align="right", priority=0, descending=True),
-    Column("window", "window", _window, lambda row: window(row.row), 17, align="right", priority=4),
-    Column("ring", "ring", _ring, lambda row: row.cache.buffered, 13, align="right", priority=5),
-    Column("events", "events", lambda row: _number(row.cache.events), lambda row: row.cache.events, 7,
-           align="right", priority=3, descending=True),
-    Column("rate", "rate", lambda row: (rate(row.row.events_per_second), "$ink-muted"),
-           lambda row: row.row.events_per_second, 7, align="right", priority=6, descending=True),
-    Column("watchers", "watch", lambda row: _number(row.cache.watchers), lambda row: row.cache.watchers, 5,
-           align="right", priority=1, descending=True),
-    Column("waiting", "wait", lambda row: _number(row.cache.waiting, "bold $route-wait"),
-           lambda row: row.cache.waiting, 4, align="right", priority=1, descending=True),
-    Column("snapshots", "snap", lambda row: _number(row.cache.snapshots, "$route-snapshot"),
-           lambda row: row.cache.snapshots, 5, align="right", priority=2, descending=True),
+    Column("resource", "resource", _resource, lambda row: row.resource, width=18, flex=1, most=50, priority=0,
+           about="whose objects it holds"),
+    Column("state", "state", _state, value=lambda row: row.cache.state, width=13, priority=0,
+           about="ready, loading (with how much of it is in), cold (not filled yet), disabled"),
+    Column("rv", "rv", lambda row: _revision(row.row.rv, "$rv-cache"), lambda row: row.row.rv,
+           _RV, align="right", priority=0, descending=True,
+           about="how far it is: by its last event or progress notification", unit="rv"),
+    Column("lag", "lag rv", _lag, lambda row: row.lag, _LAG, align="right", priority=0, descending=True,
+           about="revisions that etcd's head is ahead of it"),
+    Column("objects", "objects", _objects, _objects_value, _OBJECTS, align="right", priority=0,
+           descending=True, about="objects that it holds; in grey what etcd would give it"),
+    Column("bytes", "bytes", _bytes, lambda row: row.bytes, 6, align="right", priority=0, descending=True,
+           about="of its objects, as stored in etcd; ~ from a sample", unit="B"),
+    Column("share", "", lambda row: (bar(row.share, SHARE_STEPS // 2), "$chart-share"), lambda row: row.share,
+           SHARE_STEPS // 2, priority=7,
+           about="the same, as a share of the most"),
+    Column("window", "window", _window, lambda row: window(row.row), _WINDOW, align="right", priority=4,
+           about="the oldest and the newest revision that a WATCH can start from", unit="rv"),
+    Column("ring", "ring", _ring, lambda row: row.cache.buffered, 13, align="right", priority=5,
+           about="events kept for WATCHes, of how many fit"),
+    Column("full", "", _full, lambda row: share_of(row.cache.buffered, row.cache.capacity), _FULL, priority=8,
+           about="the same, as a share of the ring"),
+    Column("events", "events", lambda row: _number(row.cache.events, _EVENTS), lambda row: row.cache.events,
+           _EVENTS, align="right", priority=3, descending=True,
+           about="events received from etcd since the server started"),
+    Column("rate", "rate", _rate,
+           lambda row: row.per_second, 7, align="right", priority=6, descending=True,
+           about="events a second, lately"),
+    Column("watchers", "watch", lambda row: _number(row.cache.watchers, _WATCHERS),
+           lambda row: row.cache.watchers, _WATCHERS, align="right", priority=1, descending=True,
+           about="WATCHes that it feeds"),
+    Column("waiting", "wait", lambda row: _number(row.cache.waiting, _WAITING, "bold $route-wait"),
+           lambda row: row.cache.waiting, _WAITING, align="right", priority=1, descending=True,
+           about="reads that wait until it is fresh enough"),
+    Column("snapshots", "snap", lambda row: _number(row.cache.snapshots, _SNAPSHOTS, "$route-snapshot"),
+           lambda row: row.cache.snapshots, _SNAPSHOTS, align="right", priority=2, descending=True,
+           about="states kept for LISTs at an exact resourceVersion"),
 )  # fmt: skip
 
 OBJECTS: tuple[Column[CachedObject], ...] = (
-    Column("namespace", "namespace", lambda row: (row.namespace or "–", "$ink-muted"),
-           lambda row: row.namespace, 12, flex=1, priority=1),
+    Column("namespace", "namespace", lambda row: (row.namespace or "·", "$ink-muted"),
+           lambda row: row.namespace, 12, flex=1, priority=1,
+           about="where the object is"),
     Column("name", "name", lambda row: row.name or ("…", "$ink-faint"), lambda row: row.name, 16, flex=3,
-           priority=0),
-    Column("rv", "rv", lambda row: _number(row.rv), lambda row: row.rv, 9, align="right", priority=0),
+           priority=0, tail=True,
+           about="its name"),
+    Column("rv", "rv", lambda row: _revision(row.rv), lambda row: row.rv, _RV, align="right", priority=0,
+           about="its resourceVersion: the revision of its last write", unit="rv"),
     Column("bytes", "bytes", lambda row: (short_bytes(row.bytes) if row.rv else "", "$ink-muted"),
-           lambda row: row.bytes, 6, align="right", priority=2),
+           lambda row: row.bytes, 6, align="right", priority=2,
+           about="of the object, as stored in etcd", unit="B"),
 )  # fmt: skip
 
 RING: tuple[Column[RingEvent], ...] = (
-    Column("rv", "rv", lambda row: _number(row.rv), lambda row: row.rv, 9, align="right", priority=0),
+    Column("rv", "rv", lambda row: _revision(row.rv), lambda row: row.rv, _RV, align="right", priority=0,
+           about="the revision of the event", unit="rv"),
     Column("type", "event", lambda row: (f"{_EVENT_SIGNS.get(row.type, '?')} {row.type}",
-           _EVENT_STYLES.get(row.type, "")), lambda row: row.type, 10, priority=1),
+           _EVENT_STYLES.get(row.type, "")), lambda row: row.type, 10, priority=1,
+           about="+ ADDED, ~ MODIFIED, − DELETED"),
     Column("object", "object", lambda row: (
         (f"{row.namespace}/" if row.namespace else "", "$ink-muted"), (row.name, "")), width=12, flex=1,
-           priority=0),
+           priority=0, tail=True,
+           about="what it happened to"),
 )  # fmt: skip

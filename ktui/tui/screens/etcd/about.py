@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from ktui.tui.model.etcd_sizes import heaviest
-from ktui.tui.model.etcd_view import KeyDetail, lease_id
-from ktui.tui.model.format import duration, integer, long_bytes
+from ktui.tui.model.etcd.sizes import heaviest
+from ktui.tui.model.etcd.view import KeyDetail, lease_id
+from ktui.tui.model.format import duration, integer, long_bytes, percent
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 NOT_ASKED = (
@@ -23,7 +23,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
         line((detail.typed or "no Kubernetes object", "$foreground"), (stored, "$ink-muted")),
     ]
     if height < 5:
-        rows.append(_short_history(detail))
+        rows.append(_short_history(detail, width))
     else:
         rows.append(_revision("created", detail.create_revision))
         rows.append(_revision("changed", detail.mod_revision, _version(detail)))
@@ -49,13 +49,15 @@ def _version(detail: KeyDetail) -> str:
     return f" (version {integer(detail.version)})" if detail.version else ""
 
 
-def _short_history(detail: KeyDetail) -> Content:
+def _short_history(detail: KeyDetail, width: int) -> Content:
     left = "" if not detail.remaining else f" · ttl {duration(detail.remaining)}"
-    return line(
+    runs = [
         (f"rev {integer(detail.mod_revision)}", "$foreground"),
+        (_version(detail), "$ink-muted"),
         (left, "$route-wait"),
-        (f"{_version(detail)} · created {integer(detail.create_revision)}", "$ink-muted"),
-    )
+    ]
+    created = (f" · created at {integer(detail.create_revision)}", "$ink-muted")
+    return longest_that_fits([line(*runs, created), line(*runs)], width)
 
 
 def _lease(detail: KeyDetail, width: int) -> Content:
@@ -85,7 +87,7 @@ def _heaviest(detail: KeyDetail) -> Content:
     found = heaviest(detail.sizes)
     if found is None:
         return line("")
-    return line((found.path, "$foreground"), (f" is {found.share:.0%} of this object", "$ink-muted"))
+    return line((found.path, "$foreground"), (f" is {percent(found.share)} of this object", "$ink-muted"))
 
 
 def _revision(label: str, revision: int, more: str = "") -> Content:

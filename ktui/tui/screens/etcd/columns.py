@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.tui.model.etcd_past import Past
-from ktui.tui.model.etcd_tree import TreeRow
-from ktui.tui.model.etcd_view import StoredKey
+from ktui.tui.model.etcd.past import Past
+from ktui.tui.model.etcd.tree import TreeRow
+from ktui.tui.model.etcd.view import StoredKey
 from ktui.tui.model.format import integer, short_bytes, short_count
 from ktui.tui.widgets.columns import Cell, Column
 
@@ -24,11 +24,14 @@ def _bytes(row: TreeRow) -> Cell:
 
 
 PREFIXES: tuple[Column[TreeRow], ...] = (
-    Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0),
+    Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
+           about="the next part of the keys that begin so"),
     Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
-           align="right", priority=0, descending=True),
+           align="right", priority=0, descending=True,
+           about="keys below it, by count_only reads"),
     Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 6, align="right", priority=0,
-           descending=True),
+           descending=True,
+           about="of keys and values; ~ from a sample, ? not read", unit="B"),
 )  # fmt: skip
 
 
@@ -39,15 +42,20 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
         return row.key.removeprefix(prefix()) or row.key
 
     return (
-        Column("key", "key", name, width=30, flex=1, priority=0),
+        Column("key", "key", name, width=20, wish=24, flex=1, priority=0, tail=True,
+               about="the key, without the prefix chosen"),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
-               align="right", priority=1, descending=True),
-        Column("version", "ver", lambda row: integer(row.version), lambda row: row.version, 5, align="right",
-               priority=3, descending=True),
+               align="right", priority=2, descending=True,
+               about="mod_revision: the revision of its last write", unit="rv"),
+        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
+               align="right", priority=3, descending=True,
+               about="writes since it was created"),
         Column("lease", "lease", lambda row: ("ttl" if row.lease else "", "$route-wait"),
-               lambda row: row.lease, 5, priority=4),
-        Column("bytes", "bytes", _size, lambda row: row.bytes or 0, 6, align="right", priority=2,
-               descending=True),
+               lambda row: row.lease, 5, priority=4,
+               about="ttl: it goes when its lease ends"),
+        Column("bytes", "bytes", _size, lambda row: row.bytes or 0, 6, align="right", priority=1,
+               descending=True,
+               about="of its value", unit="B"),
     )  # fmt: skip
 
 
@@ -64,14 +72,19 @@ def revision_columns(past: Callable[[], Past]) -> tuple[Column[StoredKey], ...]:
         return (f"{change:+,}".replace("-", "−"), "$ink-muted")
 
     return (
-        Column("mark", "", mark, width=1, priority=0),
-        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 11,
-               align="right", priority=0, descending=True),
-        Column("version", "ver", lambda row: integer(row.version), lambda row: row.version, 6, align="right",
-               priority=1, descending=True),
-        Column("bytes", "bytes", lambda row: (integer(row.bytes or 0), ""), lambda row: row.bytes or 0, 9,
-               align="right", priority=2, descending=True),
-        Column("grown", "change", grown, width=8, align="right", priority=3),
+        Column("mark", "", mark, width=1, priority=0,
+               about="◆ the revision that others are compared with"),
+        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 10,
+               align="right", priority=0, descending=True,
+               about="mod_revision: the revision of this write", unit="rv"),
+        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
+               align="right", priority=4, descending=True,
+               about="writes since it was created"),
+        Column("bytes", "bytes", lambda row: (integer(row.bytes or 0), ""), lambda row: row.bytes or 0, 8,
+               align="right", priority=1, descending=True,
+               about="of the value then", unit="B"),
+        Column("grown", "change", grown, width=8, align="right", priority=3,
+               about="bytes more or fewer than the revision before", unit="B"),
     )  # fmt: skip
 
 

@@ -9,9 +9,10 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
-from ktui.tui.model.etcd_past import Difference
-from ktui.tui.model.etcd_sizes import size_lines
-from ktui.tui.model.etcd_view import KeyDetail, is_secret
+from ktui.tui.key_hints import key_of
+from ktui.tui.model.etcd.past import Difference
+from ktui.tui.model.etcd.sizes import size_lines
+from ktui.tui.model.etcd.view import KeyDetail, is_secret
 from ktui.tui.model.format import integer, safe
 from ktui.tui.model.object_lines import Line, Span, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.screens.etcd.about import about_change, about_key
@@ -117,7 +118,7 @@ class ValueView(Vertical):
         if self.change is not None:
             change = self.change[1]
             name = f"change · +{integer(change.added)} −{integer(change.removed)} lines"
-        return f"{name} · redacted, R reveals" if self.redacted else name
+        return f"{name} · redacted, {key_of('etcd.reveal')} reveals" if self.redacted else name
 
     def _changed(self) -> list[Line]:
         assert self.change is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,14 +11,15 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from ktui import __version__
 from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_kubeconfig
 from ktui.client.target import Target, target_of
-from ktui.tui.model.lab_predict import Elsewhere
+from ktui.tui.key_hints import told
+from ktui.tui.model.lab.server import Elsewhere
+from ktui.tui.screens.dialogs.dialog import Dialog
 from ktui.tui.widgets.lines import line
 
 OWN = "ktui's own server"
@@ -44,7 +46,8 @@ def contexts() -> tuple[list[str], str]:
 
 async def take_aim(context: str) -> Aim:
     """Connect, and ask which version it is. Raises ClientError."""
-    connection = read_kubeconfig(kubeconfig_files(), context)
+    # In a thread: a program may have to give the credentials.
+    connection = await asyncio.to_thread(read_kubeconfig, kubeconfig_files(), context)
     target = target_of(connection, f"ktui/{__version__}")
     try:
         world = await target.world()
@@ -54,15 +57,11 @@ async def take_aim(context: str) -> Aim:
     return Aim(context, target, Elsewhere(world), tuple(connection.warnings))
 
 
-class AimScreen(ModalScreen[str | None]):
+class AimScreen(Dialog[str | None]):
     """A context's name, "" for ktui's own server, None for no change."""
 
     DEFAULT_CSS = """
-    AimScreen { align: center middle; background: $background 60%; }
-    AimScreen > OptionList {
-        width: 60; max-width: 90%; height: auto; max-height: 80%; background: $surface;
-        border: round $line-focus; border-title-color: $ink-strong; border-subtitle-color: $ink-muted;
-    }
+    AimScreen > OptionList { width: 60; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", "close", id="aim.close", tooltip="no change"),
@@ -77,7 +76,7 @@ class AimScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(self._prompt(name)) for name in self._names), markup=False)
         options.border_title = "fire at"
-        options.border_subtitle = "enter chooses · esc leaves it"
+        options.border_subtitle = line("enter chooses · ", told(("aim.close", "leaves it")).plain)
         options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
         yield options
 

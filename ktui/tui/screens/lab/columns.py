@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ktui.tui.model.format import clock_time, integer, milliseconds, short_bytes, short_count
-from ktui.tui.model.lab_figures import returned_by
-from ktui.tui.model.lab_result import LabResult
+from ktui.tui.model.lab.figures import returned_by
+from ktui.tui.model.lab.result import LabResult
 from ktui.tui.model.routes import ERROR, PENDING, Badge, badge_of_route
 from ktui.tui.widgets.bars import bar, share_of
-from ktui.tui.widgets.columns import Cell, Column
+from ktui.tui.widgets.columns import NOTHING, Cell, Column
 
-BAR = 14  # cells of a bar
-SHORT_BAR = 7
-NONE: Cell = ("·", "$ink-faint")
+BAR = 12  # cells of a bar
+SHORT_BAR = 5
 UNTOLD = Badge("?", "$ink-muted", "route not told")
 
 
@@ -29,13 +28,14 @@ class ResultLine:
 
 
 def result_lines(results: Sequence[LabResult], streamed: int) -> list[ResultLine]:
-    longest = max((result.ms for result in results), default=0.0)
-    largest = max((result.processed for result in results), default=0)
+    """What is past is not measured against what is fired now: it has no share."""
+    longest = max((result.ms for result in results if not result.past), default=0.0)
+    largest = max((result.processed for result in results if not result.past), default=0)
     return [
         ResultLine(
             result,
-            share_of(result.ms, longest),
-            share_of(result.processed, largest),
+            0.0 if result.past else share_of(result.ms, longest),
+            0.0 if result.past else share_of(result.processed, largest),
             streamed if result.pending else 0,
         )
         for result in results
@@ -58,29 +58,26 @@ def _routes(row: ResultLine) -> Cell:
     if not foreseen:
         return ((" ", ""), (" ", ""), (measured.letter, measured.style))
     badge = ERROR if foreseen == "none" else badge_of_route(foreseen)
-    wrong = any(each.name == "route" and each.verdict == "≠" for each in result.comparisons)
-    between = ("≠", "bold $warning") if wrong else ("→", "$ink-faint")
+    between = ("≠", "bold $warning") if "route" in result.surprises else ("→", "$ink-faint")
     return ((badge.letter, badge.style), between, (measured.letter, measured.style))
 
 
 def _form(row: ResultLine) -> Cell:
     style = "$ink-muted" if row.result.past else "$ink-strong"
-    return ((f"{row.result.number} ", "$ink-faint"), (row.result.label, style))
+    return ((f"{row.result.number:>2} ", "$ink-faint"), (row.result.label, style))
 
 
 def _agreement(row: ResultLine) -> Cell:
     """Whether every figure came out as foreseen, or which ones did not."""
-    compared = row.result.comparisons
-    wrong = [each.name for each in compared if each.verdict == "≠"]
-    if wrong:
+    if wrong := row.result.surprises:
         return ((f"≠ {', '.join(wrong)}", "bold $warning"),)
-    told = sum(each.verdict in "=≈" for each in compared)
-    return (f"= {told}", "$success") if told else NONE
+    told = sum(each.verdict in "=≈" for each in row.result.comparisons)
+    return (f"= all {told}", "$success") if told else NOTHING
 
 
 def _counted(value: int | None) -> Cell:
     if value is None:
-        return NONE
+        return NOTHING
     return (short_count(value), "") if value else ("0", "$ink-faint")
 
 
@@ -91,18 +88,18 @@ def _server(row: ResultLine, name: str) -> Cell:
 def _bytes(row: ResultLine) -> Cell:
     if row.result.pending:
         return (short_bytes(row.streamed), "$ink-muted")
-    return (short_bytes(row.result.bytes), "") if row.result.bytes else NONE
+    return (short_bytes(row.result.bytes), "") if row.result.bytes else NOTHING
 
 
 def _processed(row: ResultLine) -> Cell:
-    return (short_bytes(row.result.processed), "") if row.result.processed else NONE
+    return (short_bytes(row.result.processed), "") if row.result.processed else NOTHING
 
 
 def _amplification(row: ResultLine) -> Cell:
     measured = row.result.measured
     factor = measured.amplification if measured is not None and row.result.ok else None
     if factor is None:
-        return NONE
+        return NOTHING
     return (
         f"{factor:.1f}×" if factor < 100 else f"{short_count(factor)}×",
         "bold $warning" if factor > 10 else "",
@@ -112,16 +109,29 @@ def _amplification(row: ResultLine) -> Cell:
 def _ms(row: ResultLine) -> Cell:
     if row.result.pending:
         return ("…", "$ink-muted")
-    return (milliseconds(row.result.ms), "bold $ink-strong") if row.result.status else NONE
+    return (milliseconds(row.result.ms), "bold $ink-strong") if row.result.status else NOTHING
 
 
 def _first(row: ResultLine) -> Cell:
     measured = row.result.measured
-    return (milliseconds(measured.first_byte_ms), "$ink-muted") if measured is not None else NONE
+    return (milliseconds(measured.first_byte_ms), "$ink-muted") if measured is not None else NOTHING
+
+
+def _first_ms(row: ResultLine) -> float:
+    return row.result.measured.first_byte_ms if row.result.measured is not None else 0.0
 
 
 def _returned(row: ResultLine) -> int | None:
     return returned_by(row.result.measured) if row.result.measured is not None else None
+
+
+def _held_bytes(row: ResultLine) -> int:
+    measured = row.result.measured
+    return measured.memory.peak_held if measured is not None and measured.memory is not None else 0
+
+
+def _held(row: ResultLine) -> Cell:
+    return (short_bytes(_held_bytes(row)), "") if _held_bytes(row) else NOTHING
 
 
 def _seats(row: ResultLine) -> int | None:
@@ -130,6 +140,10 @@ def _seats(row: ResultLine) -> int | None:
 
 def _pages(row: ResultLine) -> int:
     return row.result.measured.pages if row.result.measured is not None else 0
+
+
+def _bar(row: ResultLine, share: float, room: int, style: str) -> Cell:
+    return ("past", "$ink-faint") if row.result.past else (bar(share, room), style)
 
 
 def _why(row: ResultLine) -> Cell:
@@ -143,37 +157,61 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
     """The columns for a table so wide; what does not fit goes by its priority."""
     room = SHORT_BAR if width < 100 else BAR
     return (
-        Column("routes", "p→m", _routes, lambda row: row.result.route, 3, priority=0),
-        Column("form", "form", _form, lambda row: row.result.label, 15, flex=1, most=26, priority=0),
+        Column("route", "route", _routes, lambda row: row.result.route, 5, priority=0,
+               about="route foreseen → measured; ≠ where they differ"),
+        Column("form", "form", _form, lambda row: row.result.label, 15, wish=23, flex=1, most=26,
+               priority=0,
+               about="number and form of the request"),
         Column("status", "http", lambda row: str(row.result.status or ""), lambda row: row.result.status, 4,
-               priority=9),
-        Column("foreseen", "foreseen", _agreement, None, 8, flex=1, most=22, priority=5),
+               priority=9,
+               about="HTTP status of the answer"),
+        Column("foreseen", "foreseen", _agreement, None, 8, flex=1, most=22, priority=5,
+               about="figures that came out as foreseen, or which did not"),
         Column("keys", "etcd keys", lambda row: _server(row, "etcd_keys"),
-               lambda row: row.result.count("etcd_keys") or 0, 9, align="right", priority=4),
-        Column("fetched", "fetched", lambda row: _server(row, "fetched"),
-               lambda row: row.result.count("fetched") or 0, 7, align="right", priority=1),
-        Column("evaluated", "eval", lambda row: _server(row, "evaluated"),
-               lambda row: row.result.count("evaluated") or 0, 5, align="right", priority=6),
-        Column("returned", "sent", lambda row: _counted(_returned(row)), lambda row: _returned(row) or 0, 5,
-               align="right", priority=1),
-        Column("processed", "bytes in", _processed, lambda row: row.result.processed, 8,
-               align="right", priority=2),
-        Column("processedbar", "", lambda row: (bar(row.processed_share, room), "$rv-tick"),
-               lambda row: row.processed_share, room, priority=3),
-        Column("bytes", "out", _bytes, lambda row: row.result.bytes, 6, align="right", priority=0),
-        Column("amplification", "amp", _amplification,
-               lambda row: (row.result.measured and row.result.measured.amplification) or 0, 5, align="right",
-               priority=6),
-        Column("ms", "ms", _ms, lambda row: row.result.ms, 6, align="right", priority=0),
-        Column("msbar", "", lambda row: (bar(row.ms_share, room), "$rv-lag"), lambda row: row.ms_share, room,
-               priority=1),
-        Column("first", "first", _first, lambda row: row.result.ms, 5, align="right", priority=6),
+               lambda row: row.result.count("etcd_keys") or 0, 9, align="right", priority=4,
+               about="keys that etcd read to answer it"),
+        Column("scanned", "scanned", lambda row: _server(row, "fetched"),
+               lambda row: row.result.count("fetched") or 0, 7, align="right", priority=1,
+               about="objects taken from cache or etcd"),
+        Column("evaluated", "evaluated", lambda row: _server(row, "evaluated"),
+               lambda row: row.result.count("evaluated") or 0, 9, align="right", priority=6,
+               about="objects put to the selectors"),
+        Column("returned", "returned", lambda row: _counted(_returned(row)), lambda row: _returned(row) or 0,
+               8, align="right", priority=1,
+               about="objects in the answer"),
+        Column("processed", "processed", _processed, lambda row: row.result.processed, 9,
+               align="right", priority=2,
+               about="taken out of etcd or cache to answer it", unit="B"),
+        Column("processedbar", "", lambda row: _bar(row, row.processed_share, room, "$rv-tick"),
+               lambda row: row.processed_share, room, priority=3,
+               about="the same, as a share of the most; past: of an earlier server or dashboard"),
+        Column("received", "received", _bytes, lambda row: row.result.bytes, 8, align="right", priority=0,
+               about="of the answer, after decompression", unit="B"),
+        Column("amplified", "amplified", _amplification,
+               lambda row: (row.result.measured and row.result.measured.amplification) or 0, 9, align="right",
+               priority=6,
+               about="bytes processed for each byte of the answer"),
+        Column("held", "held", _held, _held_bytes, 6, align="right", priority=7, descending=True,
+               about="the most memory that the server held for the answer", unit="B"),
+        Column("ms", "ms", _ms, lambda row: row.result.ms, 6, align="right", priority=0,
+               about="from sending the request to the last byte, as the client saw it", unit="ms"),
+        Column("msbar", "", lambda row: _bar(row, row.ms_share, room, "$rv-lag"),
+               lambda row: row.ms_share, room,
+               priority=1,
+               about="the same, as a share of the longest; past: of an earlier server or dashboard"),
+        Column("first", "first", _first, _first_ms, 5, align="right", priority=6,
+               about="to the first byte of the answer", unit="ms"),
         Column("seats", "seats", lambda row: _counted(_seats(row)), lambda row: _seats(row) or 0, 5,
-               align="right", priority=4),
-        Column("pages", "req", lambda row: integer(_pages(row)), _pages, 3, align="right", priority=9),
+               align="right", priority=4,
+               about="seats of API Priority and Fairness that it took"),
+        Column("requests", "requests", lambda row: integer(_pages(row)), _pages, 8, align="right", priority=9,
+               about="requests that it took"),
         Column("server", "server", lambda row: (row.result.server or "own", "$ink-muted"),
-               lambda row: row.result.server, 6, flex=1, most=20, priority=8),
+               lambda row: row.result.server, 6, flex=1, most=20, priority=8,
+               about="whom it was fired at: ktui's own or a context"),
         Column("at", "at", lambda row: (clock_time(row.result.at), "$ink-faint"), lambda row: row.result.at,
-               8, priority=8),
-        Column("why", "why", _why, lambda row: row.result.problem, 20, flex=3, priority=8),
+               8, priority=8,
+               about="when, local time; as a value Unix seconds"),
+        Column("why", "why", _why, lambda row: row.result.problem, 20, flex=3, priority=8,
+               about="the reason for the route, or the error"),
     )  # fmt: skip

@@ -7,20 +7,19 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ktui.tui.key_hints import told
+from ktui.tui.screens.dialogs.dialog import Dialog
 from ktui.tui.widgets.lines import line, lines
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Dialog[bool]):
     """True only after `y`."""
 
     DEFAULT_CSS = """
-    ConfirmScreen { align: center middle; background: $background 60%; }
     ConfirmScreen > Vertical {
-        width: 72; max-width: 90%; height: auto; background: $surface; border: round $warning; padding: 1 2;
-        border-title-color: $warning; border-subtitle-color: $ink-muted;
+        width: 72; border: round $warning; border-title-color: $warning; padding: 1 2;
     }
     ConfirmScreen Static { width: 1fr; height: auto; }
     """
@@ -37,7 +36,7 @@ class ConfirmScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         box = Vertical()
         box.border_title = line(self._title)
-        box.border_subtitle = "y yes · n no"
+        box.border_subtitle = told(("confirm.yes", "yes"), ("confirm.no", "no"))
         with box:
             yield Static(lines([line(text) for text in self._text.split("\n")]), markup=False)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from ktui.client.measured import Measured
+from ktui.client.measured import Measured, Memory
 from ktui.tui.model.format import integer, long_bytes, milliseconds
-from ktui.tui.model.lab_figures import Comparison, reads_of, returned_by
-from ktui.tui.model.lab_result import LabResult, saving
+from ktui.tui.model.lab.figures import Comparison, reads_of, returned_by
+from ktui.tui.model.lab.result import LabResult, saves, saving
 from ktui.tui.model.routes import badge_of_route
 from ktui.tui.screens.lab.columns import badge_of_result
-from ktui.tui.widgets.lines import line, lines, longest_that_fits
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
 
 _VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
 _PHASES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
@@ -25,6 +25,7 @@ def detail_content(result: LabResult, dear: LabResult | None, width: int, height
             drawn.append(_saving(dear, measured))
         drawn += [_compared(result, width), *(_remark(text) for text in measured.remarks)]
         drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
+        drawn += [_memory(measured.memory, width)] if measured.memory is not None else []
     drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")).truncate(width, ellipsis=True))
     return lines(drawn[:height])
 
@@ -33,7 +34,8 @@ def note(result: LabResult, dear: LabResult | None) -> str:
     """The one thing to be said of a result where there is no room for the panel."""
     if dear is not None and dear.measured is not None and result.measured is not None:
         return f"against #{dear.number}: {saving(dear.measured, result.measured)}"
-    return " · ".join(f"{c.name} {c.foreseen} {c.verdict} {c.measured}" for c in result.comparisons)
+    told = [each for each in result.comparisons if each.verdict != "?"]
+    return " · ".join(f"{c.name} {c.foreseen} {c.verdict} {c.measured}" for c in told)
 
 
 def _verdict(result: LabResult, width: int) -> Content:
@@ -55,8 +57,9 @@ def _verdict(result: LabResult, width: int) -> Content:
 
 def _saving(dear: LabResult, measured: Measured) -> Content:
     assert dear.measured is not None
+    word = ("  saves ", "bold $success") if saves(dear.measured, measured) else ("  no saving ", "$ink-muted")
     return line(
-        ("  saves ", "bold $success"), (f"against #{dear.number}: ", "$ink-muted"),
+        word, (f"against #{dear.number}: ", "$ink-muted"),
         (saving(dear.measured, measured), "bold $ink-strong"),
     )  # fmt: skip
 
@@ -89,10 +92,12 @@ def _objects(measured: Measured, width: int) -> Content:
     known = measured.counters
     reads, rpcs = reads_of(measured), known.get("etcd_rpcs")
     parts = [
-        f"{integer(known[name])} {name}" for name in ("fetched", "evaluated", "matched") if name in known
+        f"{integer(known[name])} {word}"
+        for name, word in (("fetched", "scanned"), ("evaluated", "evaluated"), ("matched", "matched"))
+        if name in known
     ]
     returned = returned_by(measured)
-    parts = [" → ".join([*parts, f"{integer(returned)} sent" if returned is not None else "sent"])]
+    parts = [" → ".join([*parts, f"{integer(returned)} returned" if returned is not None else "returned"])]
     if rpcs is not None:
         keys = f", {integer(known['etcd_keys'])} keys" if "etcd_keys" in known else ""
         parts.append(f"etcd: {_count(reads or 0, 'read')} in {_count(rpcs, 'RPC')}{keys}")
@@ -103,7 +108,7 @@ def _objects(measured: Measured, width: int) -> Content:
         parts.append(f"{integer(measured.pages)} pages")
     if measured.remaining:
         parts.append(f"{integer(measured.remaining)} remain")
-    return _fitting(parts, width)
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
 
 
 def _bytes(measured: Measured, width: int) -> Content:
@@ -119,7 +124,7 @@ def _bytes(measured: Measured, width: int) -> Content:
     sent = known.get("sent_bytes", 0)
     if sent and sent < 0.98 * measured.body_bytes:
         parts.append(f"{long_bytes(sent)} on the wire (gzip)")
-    return _fitting(parts, width)
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
 
 
 def _phases(measured: Measured, width: int) -> Content:
@@ -129,11 +134,20 @@ def _phases(measured: Measured, width: int) -> Content:
         for name in _PHASES
         if measured.phases.get(name, 0) >= 0.005
     ]
-    if measured.busy_ms is not None:
-        parts.append(f"at work {milliseconds(measured.busy_ms)}")
+    if measured.cpu_ms is not None:
+        parts.append(f"CPU {milliseconds(measured.cpu_ms)}")
     for name, uid in measured.flow_control.items():
         parts.append(f"{name.removesuffix('_uid').replace('_', ' ')} {uid}")
-    return _fitting(parts, width)
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _memory(memory: Memory, width: int) -> Content:
+    """What the request itself held, and what the process took from the system meanwhile."""
+    parts = [f"memory: {long_bytes(memory.peak_held)} held at most"]
+    if memory.process_growth is not None:
+        grown = f"the process grew by {long_bytes(memory.process_growth)}"
+        parts.append(f"{grown} (others were served too)" if memory.shared else grown)
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
 
 
 def _remark(text: str) -> Content:
@@ -142,8 +156,3 @@ def _remark(text: str) -> Content:
 
 def _count(value: int, what: str) -> str:
     return f"{integer(value)} {what}{'' if value == 1 else 's'}"
-
-
-def _fitting(parts: list[str], width: int) -> Content:
-    forms = [line((f"  {' · '.join(parts[:count])}", "$ink-strong")) for count in range(len(parts), 0, -1)]
-    return longest_that_fits(forms, width)

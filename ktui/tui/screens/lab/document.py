@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ktui.kube.resources import Resource
-from ktui.tui.model.lab_result import LabResult
-from ktui.tui.model.snippets import as_client_go, as_curl, as_kubectl, as_python
-from ktui.tui.screens.text import pretty
+from ktui.tui.model.lab.result import LabResult
+from ktui.tui.model.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
+from ktui.tui.screens.dialogs.text import pretty
 
 
 def result_pages(result: LabResult, resource: Resource | None) -> dict[str, str]:
@@ -16,7 +16,9 @@ def result_pages(result: LabResult, resource: Resource | None) -> dict[str, str]
         "kubectl": as_kubectl(result.path),
     }
     if resource is not None:
-        pages["client-go"] = as_client_go(result.form, resource)
+        paged = result.measured is not None and result.measured.pages > 1
+        note = client_go_note(result.form, resource)
+        pages["client-go"] = note + as_client_go(result.form, resource, all_pages=paged)
         pages["Python"] = as_python(result.form, resource)
     return pages
 
@@ -40,5 +42,4 @@ def result_document(result: LabResult) -> dict[str, object]:
             for each in result.comparisons
         ],
         **(measured.document() if measured is not None else {"path": result.path}),
-        "not_measured": "peak memory: one process serves all requests, so no part of it is one request's",
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ktui.kube.resources import ResourceTable
 from ktui.kube.versions import KNOWN_VERSIONS
-from ktui.tui.model.lab import ACCEPTS, MATCHES, PAGE
+from ktui.tui.model.lab.form import ACCEPTS, MATCHES, PAGE, VERBS
 from ktui.tui.model.state import State
 from ktui.tui.widgets.field_form import Field
 
@@ -16,11 +16,12 @@ FIELDS = (
     Field("label_selector", "labelSelector", "app=web,tier!=db"),
     Field("field_selector", "fieldSelector", "spec.nodeName=…"),
     Field("resource_version", "resourceVersion", "unset"),
-    Field("match", "…Match", "unset", MATCHES),
+    Field("match", "resourceVersionMatch", "unset", MATCHES),
     Field("limit", "limit", "none"),
-    Field("continue_token", "continue", "c fills it"),
+    Field("continue_token", "continue", "a page's token"),
     Field("accept", "accept", choices=tuple(ACCEPTS)),
     Field("kube_version", "rules of", "the server", ("", *reversed(KNOWN_VERSIONS))),
+    Field("verb", "verb", choices=VERBS),
 )
 
 

@@ -8,22 +8,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ktui.tui.key_hints import told
 from ktui.tui.model.format import safe
+from ktui.tui.screens.dialogs.dialog import Dialog
 from ktui.tui.widgets.lines import line
 
 
-class PagesScreen(ModalScreen[None]):
+class PagesScreen(Dialog[None]):
     """Shows `pages` (title → text) as plain text."""
 
     DEFAULT_CSS = """
-    PagesScreen { align: center middle; background: $background 60%; }
-    PagesScreen > VerticalScroll {
-        width: 90%; height: 90%; background: $surface; border: round $line-focus; padding: 0 1;
-        border-title-color: $ink-strong; border-subtitle-color: $ink-muted; scrollbar-size-vertical: 1;
-    }
+    PagesScreen > VerticalScroll { width: 90%; height: 90%; }
     PagesScreen Static { width: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,7 +62,9 @@ class PagesScreen(ModalScreen[None]):
         for place, name in enumerate(self._names):
             runs.append((f" {name} ", "reverse bold" if place == self.at else "$ink-muted"))
         box.border_title = line(*runs)
-        box.border_subtitle = "y next page · c copy · esc close"
+        box.border_subtitle = told(
+            ("pages.next", "turns the page"), ("pages.copy", "copies"), ("pages.close", "closes")
+        )
         shown = (safe(text.expandtabs(4)) for text in self.text.split("\n"))
         self.query_one(Static).update(Content("\n".join(shown)))
         box.scroll_home(animate=False)

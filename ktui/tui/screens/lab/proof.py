@@ -36,11 +36,11 @@ def proof_text(resource_id: str, answer: dict[str, Any]) -> str:
 
 
 def headline(resource_id: str, answer: dict[str, Any]) -> str:
-    """`pods: cache = etcd at rv 48102 (3,000 objects, 41 ms)`."""
+    """`pods: cache = etcd at rv 48,102 (3,000 objects, 41 ms)`."""
     sign = "=" if answer["consistent"] else "≠"
     objects = integer(answer["etcd"]["objects"])
     return (
-        f"{resource_id}: cache {sign} etcd at rv {answer['rv']} "
+        f"{resource_id}: cache {sign} etcd at rv {integer(int(answer['rv']))} "
         f"({objects} objects, {milliseconds(answer['ms'])} ms)"
     )
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.seats import SeatRange
 from ktui.tui.model.routes import ERROR, Badge, badge_of_route
 from ktui.tui.model.versions_view import VersionRow, causes_text
-from ktui.tui.widgets.columns import Cell, Column
+from ktui.tui.widgets.columns import NOTHING, Cell, Column
 
 NEW, SAME = "bold $accent", "$ink-muted"
-_WAITS = {"none": "–", "up_to_3s": "≤ 3 s", "until_ready": "till ready"}
+_WAITS = {"none": "·", "up_to_3s": "≤ 3s", "until_ready": "till ready"}
 
 
 def badge(row: VersionRow) -> Badge:
@@ -50,25 +50,25 @@ def _reason(row: VersionRow) -> Cell:
 def _limit(row: VersionRow) -> Cell:
     honoured = row.under.outcome.limit
     if honoured is None:
-        return ("–", "$ink-faint")
+        return NOTHING
     return ("honoured" if honoured else "ignored", _style(row, "limit"))
 
 
 def _consistency(row: VersionRow) -> Cell:
     said = row.under.outcome.consistency
-    return (said.replace("_", " "), _style(row, "consistency")) if said else ("–", "$ink-faint")
+    return (said.replace("_", " "), _style(row, "consistency")) if said else NOTHING
 
 
 def _wait(row: VersionRow) -> Cell:
     wait = row.under.outcome.wait
     if wait == "none":
-        return ("–", _style(row, "wait") if row.changed("wait") else "$ink-faint")
+        return ("·", _style(row, "wait") if row.changed("wait") else "$ink-faint")
     return (_WAITS.get(wait, wait.replace("_", " ")), _style(row, "wait"))
 
 
 def seats_text(seats: SeatRange) -> str:
     if not seats.max:
-        return "–"
+        return "·"
     return f"{seats.min}" if seats.min == seats.max else f"{seats.min}–{seats.max}"
 
 
@@ -77,8 +77,14 @@ def _seats(row: VersionRow) -> Cell:
 
 
 def _why(row: VersionRow) -> Cell:
-    said = REASONS[row.under.decision.reason_id]
-    return (said, "$foreground" if row.first or row.changed("reason") else SAME)
+    """In full where it changed: nineteen times the same sentence hides that."""
+    if row.first or row.changed("reason"):
+        return (_rule(row), "$foreground")
+    return NOTHING
+
+
+def _rule(row: VersionRow) -> str:
+    return REASONS[row.under.decision.reason_id]
 
 
 def _causes(row: VersionRow) -> Cell:
@@ -86,17 +92,27 @@ def _causes(row: VersionRow) -> Cell:
 
 
 _VERSIONS: tuple[Column[VersionRow], ...] = (
-    Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0),
-    Column("badge", "", _badge, width=1, priority=0),
-    Column("route", "route", _route, width=14, priority=5),
-    Column("reason", "reason", _reason, width=15, priority=2),
-    Column("consistency", "consistency", _consistency, width=12, priority=1),
-    Column("limit", "limit", _limit, width=8, priority=3),
-    Column("wait", "wait", _wait, width=6, priority=1),
+    Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0,
+           about="Kubernetes versions that decide alike; ◂ the one followed now"),
+    Column("badge", "", _badge, width=1, priority=0,
+           about="C cache, S snapshot, E etcd, ! refused"),
+    Column("route", "route", _route, width=14, priority=5,
+           about="where the answer comes from"),
+    Column("reason", "reason", _reason, width=15, priority=2,
+           about="the rule that decides, by its id"),
+    Column("consistency", "consistency", _consistency, width=12, priority=1,
+           about="how fresh the answer is"),
+    Column("limit", "limit", _limit, width=8, priority=3,
+           about="whether the limit is honoured"),
+    Column("wait", "wait", _wait, width=6, priority=1,
+           about="how long it may wait for the cache"),
     Column("seats", "seats", _seats, lambda row: row.under.outcome.seats.max, 5, align="right", priority=1,
-           descending=True),
-    Column("changed", "changed by", _causes, width=16, flex=2, priority=0, wish=24),
-    Column("why", "why", _why, width=50, flex=3, priority=8),
+           descending=True,
+           about="seats of API Priority and Fairness, least and most"),
+    Column("changed", "changed by", _causes, width=16, flex=2, priority=0, wish=24,
+           about="the gate or the release that changed it"),
+    Column("why", "why", _why, _rule, width=50, flex=3, priority=8, copied=_rule,
+           about="the rule in words"),
 )  # fmt: skip
 
 

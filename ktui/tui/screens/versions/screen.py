@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -11,16 +11,20 @@ from textual.binding import Binding, BindingType
 
 from ktui.kube.routing.request import RequestError
 from ktui.tui.model.in_hand import EXAMPLE, InHand, read_in_hand
+from ktui.tui.model.references import Crumb, Part, Place, Read, Reference
 from ktui.tui.model.state import State
 from ktui.tui.model.versions_view import Matrix, VersionRow, matrix_of
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.versions.about import request_content, walk_content
+from ktui.tui.screens.versions.cheaper import changes_content, cheaper_content
 from ktui.tui.screens.versions.columns import columns
+from ktui.tui.widgets.areas import Below, Beside
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.prompt import Prompt
 from ktui.tui.widgets.vtable import VTable
 
+GROUPED = Part("grouped")
 HINT = "PATH?QUERY, watch PATH, a resource"
 
 
@@ -50,7 +54,11 @@ class VersionsScreen(ModeScreen):
             classes="box",
             empty="",
         )
-        yield Panel("walk", id="walk", classes="box")
+        with Beside(id="under"):
+            yield Panel("walk", id="walk", classes="box")
+            with Below(id="beside"):
+                yield Panel("what changed", id="changes", classes="box")
+                yield Panel("cheaper", id="cheaper", classes="box")
 
     @property
     def table(self) -> VTable[VersionRow]:
@@ -60,6 +68,18 @@ class VersionsScreen(ModeScreen):
     def in_hand(self) -> InHand:
         """What is typed just now, else what another screen handed over."""
         return self._typing or self.ktui.in_hand or EXAMPLE
+
+    def crumbs(self) -> Sequence[Crumb]:
+        return (Crumb(GROUPED.name, Place(self.MODE, GROUPED)),) if self._grouped else ()
+
+    def visit(self, reference: Reference | None) -> None:
+        """The request in hand is the app's business; the groups are a place of their own."""
+        row = self.table.row
+        if row is not None and self._grouped is not (reference == GROUPED):
+            self._deepen(row, deep=reference == GROUPED)
+
+    def references(self) -> Sequence[Reference]:
+        return (Read(self.in_hand),)
 
     def request_in_hand(self) -> InHand | None:
         return None  # handed on already
@@ -95,7 +115,21 @@ class VersionsScreen(ModeScreen):
         )
         walk = self.query_one("#walk", Panel)
         entitle(walk, line(f"walk under {row.versions}" if row is not None else "walk"))
-        walk.show(lambda width, height: walk_content(row, width, height), (row,))
+        level = matrix.level
+        walk.show(lambda width, height: walk_content(row, level, width, height), (row,))
+        if self.query_one("#beside").display:
+            self._paint_beside(row)
+
+    def _paint_beside(self, row: VersionRow | None) -> None:
+        """What has room on a wide terminal only."""
+        rows = self._matrix.rows
+        self.query_one("#changes", Panel).show(
+            lambda width, height: changes_content(rows, width, height), rows
+        )
+        panel = self.query_one("#cheaper", Panel)
+        entitle(panel, line(f"cheaper under {row.versions}" if row is not None else "cheaper"))
+        found = self._matrix.cheaper(row) if row is not None else ()
+        panel.show(lambda width, height: cheaper_content(found, width, height), found)
 
     @on(VTable.Highlighted, "#versions")
     def _highlighted(self) -> None:
@@ -138,6 +172,7 @@ class VersionsScreen(ModeScreen):
         self._go_to(lambda one: one.covers(minor))
         self.refresh_bindings()
         self.paint_panels(self.ktui.state)
+        self.moved()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "leave":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from textual.content import Content
 
-from ktui.tui.model.format import clock_time, duration, integer, rate
+from ktui.tui.model.format import duration, integer, long_bytes, milliseconds, moment, rate, safe
 from ktui.tui.model.state import WatcherRow
 from ktui.tui.model.watch_lines import CAUSES, Health, WatchLine, scope_of
 from ktui.tui.screens.watches.columns import GLYPHS, STYLES
@@ -22,9 +24,10 @@ def about(watch: WatchLine | None, width: int, height: int) -> Content:
     row = watch.row
     rows = [
         _who(watch, width),
-        _said("asked for", _asked(row), width),
+        *_wrapped("asked for", _asked(row), width),
         _said("open", _open(watch), width),
         _delivered(watch, width),
+        *_began(watch, width),
         _said("encoded", f"{integer(row.made)} for it, {integer(row.shared)} shared with others", width),
         _buffer(row) if row.closed is None else _said("why", _why(row), width),
     ]
@@ -44,6 +47,13 @@ def _said(label: str, text: str, width: int) -> Content:
     return line((pad(label, _LABEL), "$ink-muted"), (text, "$foreground")).truncate(width, ellipsis=True)
 
 
+def _wrapped(label: str, text: str, width: int) -> list[Content]:
+    """In two lines where one is too short: selectors are long."""
+    first, *rest = textwrap.wrap(safe(text), max(10, width - _LABEL)) or [""]
+    below = [_said("", " ".join(rest), width)] if rest else []
+    return [_said(label, first, width), *below]
+
+
 def _asked(row: WatcherRow) -> str:
     form = f", as {row.opened.form}" if row.opened.form else ""
     since = f"since rv {row.opened.since}" if row.opened.since else "no resourceVersion named"
@@ -53,7 +63,7 @@ def _asked(row: WatcherRow) -> str:
 def _open(watch: WatchLine) -> str:
     opened = watch.row.opened
     most = f", at most {duration(opened.timeout)}" if opened.timeout else ""
-    return f"{watch.age} since {clock_time(opened.at)}{most}"
+    return f"{watch.age} since {moment(opened.at, opened.at + watch.seconds)}{most}"
 
 
 def _delivered(watch: WatchLine, width: int) -> Content:
@@ -64,6 +74,27 @@ def _delivered(watch: WatchLine, width: int) -> Content:
     label = (pad("delivered", _LABEL), "$ink-muted")
     forms = [f"{events}{bookmarks}{speed}", f"{events}{bookmarks}", events]
     return longest_that_fits([line(label, (form, "$foreground")) for form in forms], width)
+
+
+def _began(watch: WatchLine, width: int) -> list[Content]:
+    """What it cost until it was live, and the bytes that it takes since."""
+    row, state = watch.row, watch.row.state
+    if state is None or not state.initial:
+        return []
+    seconds = state.initial_ms / 1000.0
+    seats = f", {row.opened.seats * seconds:.2g} seat-seconds" if row.opened.seats else ""
+    said = f"{long_bytes(state.initial_bytes)} in {milliseconds(state.initial_ms)} ms{seats}"
+    later = watch.seconds - seconds
+    since = (
+        f"; {long_bytes(round((state.bytes - state.initial_bytes) / later))}/s since" if later >= 1 else ""
+    )
+    initial = f"{integer(state.initial)} events, {said}"
+    label = (pad("initial", _LABEL), "$ink-muted")
+    return [
+        longest_that_fits(
+            [line(label, (text, "$foreground")) for text in (initial + since, initial, said)], width
+        )
+    ]
 
 
 def _buffer(row: WatcherRow) -> Content:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ktui.tui.model.format import integer, rate
+from ktui.tui.model.format import integer, rate, revision_within, short_count, within
 from ktui.tui.model.routes import badge_of_route
 from ktui.tui.model.watch_lines import Health, WatchLine, scope_of
-from ktui.tui.widgets.columns import Cell, Column
+from ktui.tui.widgets.columns import NOTHING, Cell, Column
 
 # A shape beside every colour, so that neither has to be told apart by hue.
 GLYPHS = {
@@ -24,6 +24,9 @@ STYLES = {
     Health.CUT_OFF: "bold $error",
     Health.CLOSED: "$ink-muted",
 }
+
+
+_SINCE, _BUFFER, _DELIVERED, _BOOKMARKS = 10, 11, 7, 5  # cells
 
 
 def _ink(line: WatchLine, style: str = "$foreground") -> str:
@@ -53,32 +56,34 @@ def _since(line: WatchLine) -> Cell:
     since = line.row.opened.since
     if not since:
         return ("unset", "$ink-faint")
-    return (integer(int(since)) if since.isdecimal() and len(since) < 19 else since, _ink(line))
+    known = since.isdecimal() and len(since) < 19
+    return (revision_within(int(since), _SINCE) if known else since, _ink(line))
 
 
 def _buffer(line: WatchLine) -> Cell:
     row = line.row
     if row.closed is not None or not row.capacity:
-        return ("–", "$ink-faint")
+        return NOTHING
     style = STYLES[line.health] if row.buffered * 2 >= row.capacity else "$foreground"
-    return (
-        (integer(row.buffered), style if row.buffered else "$ink-faint"),
-        (f"/{integer(row.capacity)}", "$ink-muted"),
-    )
+    waiting, most = integer(row.buffered), f"/{integer(row.capacity)}"
+    if len(waiting) + len(most) > _BUFFER:
+        waiting, most = short_count(row.buffered), f"/{short_count(row.capacity)}"
+    return (waiting, style if row.buffered else "$ink-faint"), (most, "$ink-muted")
 
 
-def _number(line: WatchLine, value: int) -> Cell:
-    return (integer(value), _ink(line)) if value else ("–", "$ink-faint")
+def _number(line: WatchLine, value: int, width: int) -> Cell:
+    return (within(value, width), _ink(line)) if value else NOTHING
 
 
 def _rate(line: WatchLine) -> Cell:
-    return (rate(line.per_second), "$ink-muted") if line.row.closed is None else ("–", "$ink-faint")
+    moving = line.row.closed is None and line.per_second
+    return (rate(line.per_second), "$ink-muted") if moving else NOTHING
 
 
 def _shared(line: WatchLine) -> Cell:
     row = line.row
     total = row.made + row.shared
-    return (f"{row.shared / total:.0%}", _ink(line)) if total else ("–", "$ink-faint")
+    return (f"{row.shared / total:.0%}", _ink(line)) if total else NOTHING
 
 
 def _health(line: WatchLine) -> Cell:
@@ -90,24 +95,36 @@ def _health(line: WatchLine) -> Cell:
 
 
 WATCHES: tuple[Column[WatchLine], ...] = (
-    Column("route", "", _route, width=1, priority=0),
-    Column("client", "client", lambda line: (line.row.opened.client, _ink(line)), width=12, flex=1, wish=15,
-           priority=0, most=22),
-    Column("resource", "resource", _resource, lambda line: line.row.resource, 12, flex=1, priority=0,
-           most=30),
-    Column("scope", "scope", _scope, width=8, flex=3, priority=2, wish=26),
-    Column("since", "since rv", _since, lambda line: line.row.opened.since, 9, align="right", priority=3),
+    Column("route", "", _route, width=1, priority=0,
+           about="what fed its start: C the cache, E etcd"),
+    Column("client", "client", lambda line: (line.row.opened.client, _ink(line)), width=12, flex=2, wish=15,
+           priority=0, most=28,
+           about="who watches: the first word of the User-Agent"),
+    Column("resource", "resource", _resource, lambda line: line.row.resource, 12, flex=2, priority=0,
+           most=30,
+           about="what is watched"),
+    Column("scope", "scope", _scope, width=8, flex=2, most=70, priority=2, wish=26,
+           about="namespace and selectors, if any; the form of the answer"),
+    Column("since", "since rv", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=3,
+           about="the resourceVersion that it started after", unit="rv"),
     Column("age", "age", lambda line: (line.age, "$ink-muted"), lambda line: line.seconds, 6,
-           align="right", priority=2, descending=True),
-    Column("buffer", "buffer", _buffer, lambda line: line.row.buffered, 11, align="right", priority=1,
-           descending=True),
-    Column("delivered", "deliv", lambda line: _number(line, line.row.delivered),
-           lambda line: line.row.delivered, 7, align="right", priority=0, descending=True),
-    Column("bookmarks", "bkm", lambda line: _number(line, line.row.bookmarks),
-           lambda line: line.row.bookmarks, 4, align="right", priority=6, descending=True),
+           align="right", priority=2, descending=True,
+           about="how long it has been open", unit="s"),
+    Column("buffer", "buffer", _buffer, lambda line: line.row.buffered, _BUFFER, align="right", priority=1,
+           descending=True,
+           about="events that wait for the client, of how many may"),
+    Column("delivered", "events", lambda line: _number(line, line.row.delivered, _DELIVERED),
+           lambda line: line.row.delivered, _DELIVERED, align="right", priority=0, descending=True,
+           about="events sent to it"),
+    Column("bookmarks", "marks", lambda line: _number(line, line.row.bookmarks, _BOOKMARKS),
+           lambda line: line.row.bookmarks, _BOOKMARKS, align="right", priority=6, descending=True,
+           about="bookmarks sent to it"),
     Column("rate", "rate", _rate, lambda line: line.per_second, 7, align="right", priority=4,
-           descending=True),
+           descending=True,
+           about="events a second sent to it, lately"),
     Column("shared", "shared", _shared, lambda line: line.row.shared, 6, align="right", priority=5,
-           descending=True),
-    Column("state", "state", _health, lambda line: line.health.value, width=13, flex=2, priority=0, most=24),
+           descending=True,
+           about="events whose encoding another watcher had paid for"),
+    Column("state", "state", _health, lambda line: line.health.value, width=13, flex=3, priority=0, most=24,
+           about="live, catching up, slow, cut off, or why it was closed"),
 )  # fmt: skip

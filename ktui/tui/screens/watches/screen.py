@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -12,9 +13,11 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.tui import keys
+from ktui.tui.model.format import integer
 from ktui.tui.model.in_hand import InHand, in_hand_of
+from ktui.tui.model.references import Reference, Request, Resource, Revision, Watcher
 from ktui.tui.model.request_view import short_resource
-from ktui.tui.model.state import State
+from ktui.tui.model.state import CLOSED_WATCHERS, State
 from ktui.tui.model.watch_lines import WatchLine, WatchLines
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.watches.about import about
@@ -26,7 +29,22 @@ from ktui.tui.widgets.tabs import tabs_content
 from ktui.tui.widgets.vtable import VTable
 
 # The panels with their titles; in a small terminal one shows at a time.
-PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED bears"}
+PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED carries"}
+
+
+FEW = (10, 13)  # watchers: up to so many are few, and so many once they were
+
+
+def _title(watches: Sequence[WatchLine]) -> Content:
+    """`watches · 12 open · 2 closed in the last minute`: those that ended earlier are not kept."""
+    if not watches:
+        return Content("watches")
+    closed = sum(watch.row.closed is not None for watch in watches)
+    words = ["watches", f"{integer(len(watches) - closed)} open"]
+    if closed:
+        all_kept = closed < CLOSED_WATCHERS
+        words.append(f"{closed} closed in the last minute" if all_kept else f"last {closed} closed")
+    return Content(" · ".join(words))
 
 
 class WatchesScreen(ModeScreen):
@@ -47,6 +65,7 @@ class WatchesScreen(ModeScreen):
         yield VTable(
             WATCHES,
             key=lambda watch: watch.id,
+            share=True,
             id="watches",
             classes="box",
             empty="no WATCH is open — kubectl get pods --watch opens one",
@@ -71,12 +90,17 @@ class WatchesScreen(ModeScreen):
 
     def paint_tables(self, state: State) -> None:
         watches = self._lines.of(state)
-        closed = sum(watch.row.closed is not None for watch in watches)
-        words = [f"{len(watches) - closed:,} open"] + ([f"{closed:,} closed"] if closed else [])
-        entitle(self.table, Content(" · ".join(["watches", *words]) if watches else "watches"))
+        entitle(self.table, _title(watches))
         if watches != self._painted:
             self._painted = watches
             self.table.set_rows(watches)
+            self._give_room(len(watches))
+
+    def _give_room(self, count: int) -> None:
+        """To the panels while there are few watchers; it takes some more to take it back."""
+        few = count <= FEW[self.has_class("-few")]
+        if few is not self.has_class("-few"):
+            self.set_class(few, "-few")
 
     def paint_panels(self, state: State) -> None:
         watch = self.table.row
@@ -86,7 +110,10 @@ class WatchesScreen(ModeScreen):
         panel = self._panel("fan-out")
         of = f" · {short_resource(resource)}" if resource else ""
         entitle(panel, line(f"{PANELS['fan-out']}{of}"))
-        panel.show(lambda width, height: fan_out_content(event, resource, width, height), (event, resource))
+        earlier = tuple(state.earlier_fan_outs.get(resource, ()))
+        panel.show(
+            lambda width, height: fan_out_content(event, earlier, resource, width, height), (event, resource)
+        )
         self._panel("deleted").show(
             lambda width, height: deleted_content(deletion, width, height), (deletion,)
         )
@@ -121,6 +148,24 @@ class WatchesScreen(ModeScreen):
             self._panel(name).set_class(place == index, "-shown")
         self.query_one("#one").set_class(names[index] != "fan-out", "-shown")
         self._panel("tabs").show(lambda width, height: tabs_content(PANELS.values(), index))
+
+    def visit(self, reference: Reference | None) -> None:
+        """A watcher: the cursor goes to it."""
+        if isinstance(reference, Watcher):
+            self.paint_tables(self.ktui.state)
+            shown = [watch.id for watch in self.table.rows]
+            if reference.id in shown:
+                self.table.move_to(shown.index(reference.id))
+            else:
+                self.notify(f"WATCH {reference.id} is not shown: it has ended, or is filtered", markup=False)
+
+    def references(self) -> Sequence[Reference]:
+        watch = self.table.row
+        if watch is None:
+            return ()
+        since = watch.row.opened.since
+        began = (Revision(int(since)),) if since.isdigit() and int(since) else ()
+        return (Request(watch.id), Resource(watch.row.resource), *began)
 
     def request_in_hand(self) -> InHand | None:
         watch = self.table.row

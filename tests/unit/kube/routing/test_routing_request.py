@@ -1,11 +1,19 @@
 """Paths and queries, understood for the routing rules."""
 
-import pytest
+from urllib.parse import urlencode
 
-from ktui.kube.routing.model import TokenState
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.kube.listoptions import parse_list_options, with_watch_defaults
+from ktui.kube.routing.model import CacheState, TokenState
+from ktui.kube.routing.predict import predict
 from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
 from ktui.kube.routing.request import RequestError, parse_request
-from ktui.kube.versions import behaviour_of
+from ktui.kube.status import StatusError
+from ktui.kube.validation import read_list, read_watch
+from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 NEW, OLD = behaviour_of("1.36"), behaviour_of("1.26")
 
@@ -63,54 +71,85 @@ def test_what_is_no_read(url: str, verb: str, text: str) -> None:
 
 @pytest.mark.parametrize("query", ["limit=abc", "fieldSelector=status.nope%3Dx", "timeoutSeconds=1s"])
 def test_what_the_server_refuses_is_an_answer(query: str) -> None:
-    refusal = parse_request(f"/api/v1/pods?{query}").refusal
-    assert refusal is not None and refusal.code == 400
+    request = parse_request(f"/api/v1/pods?{query}")
+    refusal = request.refusal or request.field_fault
+    assert request.refused and refusal is not None and refusal.code == 400
+
+
+_FIELDS = st.sampled_from(["", "spec.nodeName=n", "spec.x=1"])
+_RVS = st.sampled_from(["", "0", "7"])
+_MATCHES = st.sampled_from(["", "Exact", "NotOlderThan", "x"])
+
+
+@given(
+    _FIELDS, _RVS, _MATCHES, st.booleans(), st.sampled_from([None, "true"]), st.sampled_from(KNOWN_VERSIONS)
+)
+def test_rules_and_validation_refuse_in_one_order(
+    fields: str, rv: str, match: str, watch: bool, initial: str | None, version: str
+) -> None:
+    """What the server checks before it routes is what `ktui explain` says: code and text."""
+    said = {"fieldSelector": fields, "resourceVersion": rv, "resourceVersionMatch": match}
+    said |= {"watch": "true"} if watch else {}
+    query = urlencode({name: value for name, value in said.items() if value} | _initial(initial))
+    behaviour = behaviour_of(version)
+    request = parse_request(f"/api/v1/pods?{query}")
+    error = predict(request, CacheState(), behaviour).error
+    assert request.resource is not None
+    try:
+        if watch:
+            options = with_watch_defaults(parse_list_options(query), watch_list=behaviour.watch_list)
+            read_watch(options, behaviour, request.resource)
+        else:
+            read_list(parse_list_options(query), behaviour, request.resource)
+    except StatusError as refused:
+        assert error is not None
+        assert (error.code, error.message) == (refused.code, refused.message)
+    else:
+        assert error is None or error.code not in (400, 422) or error.in_stream
+
+
+def _initial(value: str | None) -> dict[str, str]:
+    return {"sendInitialEvents": value} if value else {}
 
 
 @pytest.mark.parametrize(
-    ("url", "recursive", "selectors", "narrowed"),
+    ("url", "single", "selective", "narrowed"),
     [
-        ("/api/v1/nodes?fieldSelector=metadata.name=a", False, False, False),
-        ("/api/v1/namespaces/b/pods?fieldSelector=metadata.name=a", False, False, False),
-        (
-            "/api/v1/namespaces/b/pods?fieldSelector=metadata.name=a,status.phase=Running",
-            False,
-            True,
-            False,
-        ),
-        ("/api/v1/pods?fieldSelector=metadata.name=a", True, True, False),
-        ("/api/v1/pods?fieldSelector=metadata.name=a,metadata.namespace=shop", False, False, True),
-        ("/api/v1/pods?fieldSelector=metadata.namespace=shop", True, False, True),
-        ("/api/v1/pods?fieldSelector=metadata.namespace=No_Name", True, True, False),
-        ("/api/v1/pods?fieldSelector=metadata.namespace!=shop", True, True, False),
-        ("/api/v1/nodes?fieldSelector=metadata.name!=a", True, True, False),
-        ("/api/v1/pods?labelSelector=app=x", True, True, False),
+        ("/api/v1/nodes?fieldSelector=metadata.name=a", True, False, False),
+        ("/api/v1/namespaces/b/pods?fieldSelector=metadata.name=a", True, False, False),
+        ("/api/v1/namespaces/b/pods?fieldSelector=metadata.name=a,status.phase=Running", True, True, False),
+        ("/api/v1/pods?fieldSelector=metadata.name=a", False, True, False),
+        ("/api/v1/pods?fieldSelector=metadata.name=a,metadata.namespace=shop", True, False, True),
+        ("/api/v1/pods?fieldSelector=metadata.namespace=shop", False, False, True),
+        ("/api/v1/pods?fieldSelector=metadata.namespace=No_Name", False, True, False),
+        ("/api/v1/pods?fieldSelector=metadata.namespace!=shop", False, True, False),
+        ("/api/v1/nodes?fieldSelector=metadata.name!=a", False, True, False),
+        ("/api/v1/pods?labelSelector=app=x", False, True, False),
     ],
 )
-def test_narrowing(url: str, recursive: bool, selectors: bool, narrowed: bool) -> None:
-    question = parse_request(url).list_question(NEW)
-    assert (question.recursive, question.selectors, question.narrowed) == (recursive, selectors, narrowed)
+def test_narrowing(url: str, single: bool, selective: bool, narrowed: bool) -> None:
+    scope = parse_request(url).scope(NEW)
+    assert (scope.single, scope.selective, scope.narrowed) == (single, selective, narrowed)
 
 
 def test_a_namespace_selector_narrows_from_1_27_on() -> None:
     request = parse_request("/api/v1/pods?fieldSelector=metadata.name=a,metadata.namespace=shop")
-    question = request.list_question(OLD)
-    assert question.recursive and question.selectors and not question.narrowed
+    scope = request.scope(OLD)
+    assert not scope.single and scope.selective and not scope.narrowed
 
 
 def test_a_token_stops_narrowing() -> None:
     token = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NSwic3RhcnQiOiJhXHUwMDAwIn0"
-    question = parse_request(f"/api/v1/nodes?fieldSelector=metadata.name=a&continue={token}").list_question(
-        NEW
-    )
-    assert question.recursive and question.selectors
-    assert (question.token, question.token_rv) == (TokenState.VALID, 5)
+    request = parse_request(f"/api/v1/nodes?fieldSelector=metadata.name=a&continue={token}")
+    scope = request.scope(NEW)
+    assert not scope.single and scope.selective
+    assert (request.token.state, request.token.rv) == (TokenState.VALID, 5)
 
 
 def test_a_token_that_is_none_keeps_its_fault() -> None:
-    request = parse_request("/api/v1/pods?continue=abc")
-    assert request.token is TokenState.GARBAGE
-    assert request.token_fault is not None and "continue key is not valid" in request.token_fault.message
+    token = parse_request("/api/v1/pods?continue=abc").token
+    assert token.state is TokenState.GARBAGE
+    assert token.error is not None and "continue key is not valid" in token.error.message
 
 
 @pytest.mark.parametrize(

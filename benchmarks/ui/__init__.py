@@ -1,0 +1,1 @@
+"""What the dashboard costs, measured at the real program in a real terminal: `python -m benchmarks.ui`."""

@@ -1,0 +1,80 @@
+"""What the dashboard costs, in one command: first frame, keys in a storm, processor time, memory.
+
+Every figure is taken at the real program in a pseudo-terminal of 120 × 40 cells, which reads what is
+painted as a terminal does. Targets are those of docs/speed.md; elapsed times on a busy machine say
+more about the machine, so the load average stands beside the table.
+
+    python -m benchmarks.ui                      all but the long runs
+    python -m benchmarks.ui start idle           some of them
+    python -m benchmarks.ui cluster soak         against 100,000 pods; ten minutes of the demo
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import ktui
+from benchmarks.figures import Figure, machine
+from benchmarks.ui import cluster, idle, keys, memory, start
+from benchmarks.ui.processes import load
+from benchmarks.ui.program import own_directories
+from benchmarks.ui.table import HEAD, row
+
+Measure = Callable[[dict[str, str]], Iterator[Figure]]
+_LONG = ("cluster", "soak")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.ui",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--rounds", type=int, default=7, help="starts of each program (default 7)")
+    parser.add_argument("--keys", type=int, default=160, help="keys of each kind (default 160)")
+    parser.add_argument("--seconds", type=float, default=30, help="how long to be idle (default 30)")
+    parser.add_argument("--minutes", type=float, default=10, help="how long to soak (default 10)")
+    parser.add_argument("--pods", type=int, default=100_000, help="of the cluster (default 100,000)")
+    parser.add_argument("what", nargs="*", metavar="WHAT", help="start, keys, idle, memory, cluster, soak")
+    args = parser.parse_args()
+    measures: dict[str, Measure] = {
+        "start": lambda environment: _start(environment, args.rounds),
+        "keys": lambda environment: keys.in_a_storm(environment, args.keys),
+        "idle": lambda environment: idle.at_rest(environment, args.seconds),
+        "memory": memory.after_an_hour,
+        "cluster": lambda environment: cluster.keys_beside(environment, args.pods, args.keys),
+        "soak": lambda environment: memory.in_real_time(environment, args.minutes),
+    }
+    wanted = args.what or [name for name in measures if name not in _LONG]
+    if unknown := [name for name in wanted if name not in measures]:
+        parser.error(f"{unknown[0]!r} is none of {', '.join(measures)}")
+    return _report(measures[name] for name in wanted)
+
+
+def _start(environment: dict[str, str], rounds: int) -> Iterator[Figure]:
+    yield from start.first_frames(environment, rounds)
+    yield from start.first_data(environment, max(3, rounds // 2))
+
+
+def _report(measures: Iterator[Measure]) -> int:
+    """Print each figure once it is known; 1 when a target was missed."""
+    # As installed: a checkout edited under PYTHONDONTWRITEBYTECODE would be compiled at each start.
+    compileall.compile_dir(Path(ktui.__file__).parent, quiet=1)
+    print(f"{machine()}\n{HEAD}", flush=True)
+    missed = False
+    with own_directories() as environment:
+        os.environ.update(environment)
+        for measure in measures:
+            for figure in measure(environment):
+                missed |= figure.met is False
+                print(row(figure, load()), flush=True)
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

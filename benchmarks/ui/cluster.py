@@ -1,0 +1,41 @@
+"""Keys beside a real server: an etcd of 100,000 pods, 2,000 of which are written each second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from benchmarks.figures import Figure
+from benchmarks.pods import name_of
+from benchmarks.server import TOKEN, Serving, serving
+from benchmarks.ui import keys
+from benchmarks.ui.processes import reading
+from benchmarks.ui.program import dashboard
+from benchmarks.writes import RATE, steady_writes
+
+_SETTLE_SECONDS = 4.0
+
+
+def keys_beside(environment: dict[str, str], pods: int, presses: int) -> Iterator[Figure]:
+    """The cursor going through the pods of the cache, as they change."""
+    yield from asyncio.run(_served(environment, pods, presses))
+
+
+async def _served(environment: dict[str, str], pods: int, presses: int) -> list[Figure]:
+    async with serving(pods) as server:
+        return await asyncio.to_thread(_pressed, environment, server, pods, presses)
+
+
+def _pressed(environment: dict[str, str], server: Serving, pods: int, presses: int) -> list[Figure]:
+    words = ("--attach", f"https://127.0.0.1:{server.port}", "--token", TOKEN, "--theme", keys.THEME)
+    with steady_writes(server.etcd, pods), dashboard(environment, *words) as terminal:
+        terminal.type("3")
+        terminal.idle(_SETTLE_SECONDS)
+        terminal.type("\r")
+        terminal.wait_for(name_of(0))
+        terminal.idle(_SETTLE_SECONDS)
+        before = reading(terminal.pid)
+        answers = keys.moves(terminal, presses)
+        share = before.share_until(reading(terminal.pid))
+        figures = keys.figures("cached pods", answers, f"{RATE:,} writes/s, {pods:,} pods")
+    return [*figures, Figure("CPU of the dashboard, meanwhile", share, "% of a core")]

@@ -1,0 +1,32 @@
+"""What the dashboard takes while nobody presses a key, and what its server takes beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.figures import Figure
+from benchmarks.ui.processes import children, load, reading, resident
+from benchmarks.ui.program import dashboard
+from benchmarks.ui.terminal import Terminal
+
+SHARE = 8.0  # percent of a core
+SETTLE_SECONDS = 40.0  # the demo cluster is there by then, on a busy machine too
+
+
+def at_rest(environment: dict[str, str], seconds: float) -> Iterator[Figure]:
+    """The demo: first while it is being seeded, then with its traffic alone."""
+    with dashboard(environment) as terminal:
+        yield from _shares(terminal, 8.0, "while seeding")
+        terminal.idle(SETTLE_SECONDS)
+        yield from _shares(terminal, seconds, "idle", SHARE)
+        yield Figure("memory of the dashboard, then", resident(terminal.pid), "MB")
+
+
+def _shares(terminal: Terminal, seconds: float, when: str, target: float | None = None) -> Iterator[Figure]:
+    server = children(terminal.pid)[0]
+    ours, theirs, painted = reading(terminal.pid), reading(server), terminal.received
+    terminal.idle(seconds)
+    ours_then, theirs_then = reading(terminal.pid), reading(server)
+    note = f"{(terminal.received - painted) / seconds / 1000:.0f} kB/s painted, load {load():.1f}"
+    yield Figure(f"CPU of the dashboard, {when}", ours.share_until(ours_then), "% of a core", note, target)
+    yield Figure(f"CPU of its server, {when}", theirs.share_until(theirs_then), "% of a core")

@@ -1,0 +1,119 @@
+"""A program in a terminal of its own, seen as a user sees it: bytes in, bytes out, and when."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+ROWS, COLUMNS = 40, 120
+_SEQUENCE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b[=>78]")
+# Textual asks whether the terminal paints whole frames at once; this one does, as most do.
+_ASKS_FOR_FRAMES, _FRAMES = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
+_KEPT = 1 << 20  # bytes of the past that may still be looked for
+_LEAVE_SECONDS = 15.0
+
+
+def plain(output: bytes) -> bytes:
+    """What was painted, without escape sequences."""
+    return _SEQUENCE.sub(b"", output)
+
+
+class Terminal:
+    """A pseudo-terminal of 120 × 40 cells with one program in it. A context: it ends with the block."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._output = b""
+        self.received = 0  # bytes since the start
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            words,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment},
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def now(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.started
+
+    def forget(self) -> None:
+        """What has come so far is past: waits are for what comes next."""
+        self.read(0.0)
+        self._output = b""
+
+    def wait_for(self, text: str, seconds: float = 60.0) -> float:
+        """Read until `text` is on the screen; seconds since the start."""
+        wanted = text.encode()
+        return self.wait_until(lambda output: wanted in plain(output), repr(text), seconds)
+
+    def wait_until(self, seen: Callable[[bytes], bool], what: str, seconds: float = 60.0) -> float:
+        """Read until `seen` says yes to what came since `forget`; seconds since the start."""
+        deadline = time.perf_counter() + seconds
+        while True:
+            if self._output and seen(self._output):
+                return self._at - self.started
+            if not self.read(max(0.0, deadline - time.perf_counter())):
+                raise TimeoutError(f"never saw {what}; the last was:\n{self.text()[-2000:]}")
+
+    def read(self, seconds: float) -> bool:
+        """Take what comes within that time, the first of it at once; False when nothing does."""
+        if not select.select([self._master], [], [], seconds)[0]:
+            return False
+        try:
+            chunk = os.read(self._master, 1 << 16)
+        except OSError:  # the program has closed its side
+            return False
+        self._at = time.perf_counter()
+        self.received += len(chunk)
+        self._output = (self._output + chunk)[-_KEPT:]
+        if _ASKS_FOR_FRAMES in chunk:
+            os.write(self._master, _FRAMES)
+        return True
+
+    def idle(self, seconds: float) -> None:
+        """Let it run, and read what it paints as a terminal does."""
+        until = time.perf_counter() + seconds
+        while (left := until - time.perf_counter()) > 0:
+            self.read(left)
+
+    def text(self) -> str:
+        """What has come since `forget`, without its escape sequences."""
+        return plain(self._output).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Ask the program to leave, read to the end, insist after a while."""
+        deadline = time.perf_counter() + _LEAVE_SECONDS
+        self.process.send_signal(signal.SIGTERM)
+        while self.process.poll() is None:
+            self.read(0.05)
+            if time.perf_counter() > deadline:
+                self.process.kill()
+        self.process.wait()
+        os.close(self._master)

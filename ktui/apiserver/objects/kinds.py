@@ -1,0 +1,62 @@
+"""Whether an object is of the kind that a path takes: what decoding it in Go would say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.kube.fielderrors import invalid_object, invalid_value
+from ktui.kube.golang.quoting import quote
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
+
+Obj = dict[str, Any]
+Knows = Callable[[str, str], bool]
+
+SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
+# Groups whose kinds are the same internal type.
+FAMILIES = (
+    frozenset({"", "events.k8s.io"}),
+    frozenset({"apps", "extensions"}),
+    frozenset({"extensions", "networking.k8s.io"}),
+)
+
+
+def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
+    """Why the object cannot be decoded as one of `resource`, "" if it can, in whichever version.
+
+    `knows` tells whether an apiVersion has a kind.
+    """
+    api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
+    group, _, version = api_version.rpartition("/")
+    if resource.custom or (api_version, kind) == (resource.api_version, resource.kind):
+        return ""
+    if not knows(api_version, kind):
+        return (
+            f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(SCHEME)}"
+        )
+    if kind == resource.kind and _related(group, resource.group):
+        return ""
+    internal = "core" if resource.kind == "Event" else resource.group.partition(".")[0] or "core"
+    return f"converting ({version}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
+
+
+def wrong_custom_kind(obj: Obj, resource: Resource) -> StatusError | None:
+    """422 of a custom resource that says to be something else: anything can be decoded, one kind is valid."""
+    if not resource.custom:
+        return None
+    wanted = (("kind", resource.kind), ("apiVersion", resource.api_version))
+    errors = [
+        invalid_value(name, str(obj.get(name)), f"must be {right}")
+        for name, right in wanted
+        if obj.get(name) != right
+    ]
+    if not errors:
+        return None
+    metadata = obj.get("metadata")
+    name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+    return invalid_object(str(obj.get("kind")), str(obj.get("apiVersion")).rpartition("/")[0], name, errors)
+
+
+def _related(one: str, other: str) -> bool:
+    return one == other or any({one, other} <= family for family in FAMILIES)

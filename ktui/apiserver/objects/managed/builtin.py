@@ -1,0 +1,71 @@
+"""How the built-in types are merged: their markers +listType, +mapType and the like, as data."""
+
+from __future__ import annotations
+
+# +listMapKey, by field name; lists not named are one value.
+LIST_KEYS: dict[str, tuple[str, ...]] = {
+    "addresses": ("type",),
+    "claims": ("name",),
+    "conditions": ("type",),
+    "containers": ("name",),
+    "drivers": ("name",),
+    "env": ("name",),
+    "ephemeralContainers": ("name",),
+    "hostAliases": ("ip",),
+    "hostIPs": ("ip",),
+    "imagePullSecrets": ("name",),
+    "initContainers": ("name",),
+    "matchConditions": ("name",),
+    "ownerReferences": ("uid",),
+    "podIPs": ("ip",),
+    "reservedFor": ("uid",),
+    "resourceClaimStatuses": ("name",),
+    "resourceClaims": ("name",),
+    "schedulingGates": ("name",),
+    "secrets": ("name",),
+    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
+    "variables": ("name",),
+    "volumeDevices": ("devicePath",),
+    "volumeMounts": ("mountPath",),
+    "volumes": ("name",),
+    "webhooks": ("name",),
+}
+CONTAINER_PORTS, SERVICE_PORTS = ("containerPort", "protocol"), ("port", "protocol")
+# +listType=set
+SETS = frozenset({"finalizers", "podCIDRs"})
+# Lists that have the name of a keyed one and are one value all the same, by kind and path.
+PLAIN_LISTS = frozenset(
+    {
+        ("EndpointSlice", "ports"),
+        ("Job", "status.conditions"),
+        ("Namespace", "spec.finalizers"),
+        ("ServiceAccount", "imagePullSecrets"),
+    }
+)
+# +mapType=atomic, and fields whose type is +structType=atomic (LabelSelector, LocalObjectReference …).
+ATOMIC = frozenset(
+    {
+        "configMapKeyRef",
+        "dataSource",
+        "fieldRef",
+        "involvedObject",
+        "labelSelector",
+        "namespaceSelector",
+        "nodeSelector",
+        "objectSelector",
+        "paramKind",
+        "paramRef",
+        "podSelector",
+        "regarding",
+        "related",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "resourceFieldRef",
+        "roleRef",
+        "scaleTargetRef",
+        "secretKeyRef",
+        "secretRef",
+        "selector",
+        "targetRef",
+    }
+)
+KEY_DEFAULTS = {"protocol": "TCP"}

@@ -1,0 +1,107 @@
+"""Rules of metadata that hold for every kind, beside names and labels: annotations, owners, finalizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, too_long
+from ktui.kube.golang.quoting import quote
+from ktui.kube.names import label_key_faults
+
+Obj = dict[str, Any]
+
+STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
+EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
+_OWNERS = "metadata.ownerReferences"
+MAX_ANNOTATION_BYTES = 256 * 1024
+
+
+def annotation_errors(annotations: Obj) -> list[FieldError]:
+    """Their names are those of labels, in any case; together they have a limit."""
+    field = "metadata.annotations"
+    errors = [
+        invalid_value(field, key, fault) for key in annotations for fault in label_key_faults(key.lower())
+    ]
+    if (
+        sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items())
+        > MAX_ANNOTATION_BYTES
+    ):
+        errors.append(too_long(field, MAX_ANNOTATION_BYTES))
+    return errors
+
+
+def owner_errors(owners: list[Any]) -> list[FieldError]:
+    """Each owner is named in full."""
+    errors: list[FieldError] = []
+    for owner in owners:
+        if not isinstance(owner, dict):
+            continue
+        found = {name: str(owner.get(name) or "") for name in ("apiVersion", "kind", "name", "uid")}
+        if not found["apiVersion"].rpartition("/")[2]:
+            errors.append(_empty("apiVersion", found["apiVersion"], "version must not be empty"))
+        errors += [_empty(n, "", "must not be empty") for n in ("kind", "name", "uid") if not found[n]]
+        if (found["apiVersion"], found["kind"]) == ("v1", "Event"):
+            why = "/v1, Kind=Event is disallowed from being an owner"
+            errors.append(invalid_tree(_OWNERS, _in_order(owner), why))
+    controllers = [owner for owner in owners if isinstance(owner, dict) and owner.get("controller")]
+    for owner in controllers[1:]:
+        first, other = (f"{o.get('kind')}/{o.get('name')}" for o in (controllers[0], owner))
+        why = (
+            'Only one reference can have Controller set to true. Found "true" in references for '
+            f"{first} and {other}"
+        )
+        errors.append(invalid_tree(_OWNERS, [_in_order(o) for o in owners], why))
+    return errors
+
+
+def _in_order(owner: Any) -> Any:
+    """An owner as Go encodes it."""
+    names = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+    return {name: owner[name] for name in names if name in owner}
+
+
+def finalizer_errors(finalizers: list[str], custom: bool) -> list[FieldError]:
+    """They are named like labels; those of built-in kinds in full, but for the standard ones."""
+    errors = [
+        invalid_value("metadata.finalizers", finalizer, fault)
+        for finalizer in finalizers
+        for fault in label_key_faults(finalizer)
+    ]
+    if set(EXCLUSIVE_FINALIZERS) <= set(finalizers):
+        why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
+        errors.append(invalid_tree("metadata.finalizers", finalizers, why))
+    for at, finalizer in enumerate(() if custom else finalizers):
+        if _unqualified(finalizer):
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            errors.append(invalid_value(f"metadata.finalizers[{at}]", finalizer, why))
+    return errors
+
+
+def finalizer_warnings(new: Obj, old: Obj | None) -> list[str]:
+    """What is said of a custom resource's new finalizers, of two states' metadata."""
+    added = set(new.get("finalizers") or ()) - set((old or {}).get("finalizers") or ())
+    return [
+        f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer name to avoid "
+        "accidental conflicts with other finalizer writers"
+        for finalizer in sorted(added)
+        if _unqualified(finalizer)
+    ]
+
+
+def _unqualified(finalizer: str) -> bool:
+    return "/" not in finalizer and finalizer not in STANDARD_FINALIZERS
+
+
+def finalizer_change_errors(old: Obj, new: Obj) -> list[FieldError]:
+    """Of two states' metadata: what is being deleted gets no new finalizers."""
+    if not old.get("deletionTimestamp"):
+        return []
+    extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
+    if not extra:
+        return []
+    why = "no new finalizers can be added if the object is being deleted, found new finalizers"
+    return [forbidden("metadata.finalizers", f"{why} []string{{{', '.join(map(quote, extra))}}}")]
+
+
+def _empty(name: str, value: str, why: str) -> FieldError:
+    return invalid_value(f"metadata.ownerReferences.{name}", value, why)

@@ -1,0 +1,119 @@
+"""ComponentStatus: kept nowhere, asked for anew each time."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import TYPE_CHECKING, Any, cast
+
+from ktui.apiserver.answer import finished, send_document
+from ktui.apiserver.call import Call
+from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.forms.message import Message
+from ktui.apiserver.negotiation import negotiate
+from ktui.apiserver.server import Server
+from ktui.apiserver.verbs.message_list import message_chunks
+from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.resources import BUILTIN
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import method_not_allowed, method_not_supported, not_found
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+RESOURCE = BUILTIN.find("", "v1", "componentstatuses")
+# Where kube-apiserver looks for them: beside itself.
+PORTS = {"controller-manager": 10257, "scheduler": 10259}
+ETCD = "etcd-0"
+PROBE_SECONDS = 1.0
+
+
+class Component:
+    """What forms need of a stored object; it has no revision."""
+
+    rv = None
+
+    def __init__(self, document: bytes, raw: bytes) -> None:
+        self._document = document
+        self.raw = raw
+
+    def full_json(self) -> bytes:
+        return self._document
+
+    def item_pieces(self) -> tuple[bytes, ...]:
+        return (b"{" + self._document.partition(b'"apiVersion":"v1",')[2],)
+
+
+async def handle(server: Server, call: Call) -> None:
+    """GET of one, LIST of all; StatusError 404, 405, 406."""
+    call.meter.seats = 1
+    assert RESOURCE is not None
+    if call.verb == "WATCH":
+        raise method_not_supported(RESOURCE, "watch")
+    if call.verb not in ("GET", "LIST") or call.info.subresource:
+        raise method_not_allowed()
+    of_list = call.verb == "LIST"
+    wants = call.request.wants_pretty
+    form = negotiate(call.request.accept, custom=False, collection=of_list, pretty=wants)
+    codec = server.services.codec
+    include = call.request.parameter("includeObject")
+    renderer = object_form(form, RESOURCE, codec, include=include, of_list=of_list)
+    names = [*PORTS, ETCD] if of_list else [call.info.name]
+    if not of_list and call.info.name not in (*PORTS, ETCD):
+        raise not_found(RESOURCE, call.info.name)
+    if of_list:
+        labels = LabelSelector.parse(call.request.parameter("labelSelector"))
+        fields = FieldSelector.parse(call.request.parameter("fieldSelector"), RESOURCE)
+        names = [
+            name
+            for name in names
+            if labels.matches({}) and fields.matches({"metadata.name": name, "metadata.namespace": ""})
+        ]
+    documents = [to_json(await _status(server, name)) for name in names]
+    found = cast("list[StoredObject]", [Component(doc, codec.messages.document(doc)) for doc in documents])
+    if not of_list:
+        await send_document(call, finished(renderer.whole(found[0]), form), form)
+        return
+    if isinstance(renderer, Message):
+        document = b"".join(await message_chunks(renderer, {}, found))
+    else:
+        items = b",".join(b"".join(renderer.item(obj)) for obj in found)
+        document = finished(renderer.list_head({}) + items + renderer.list_tail({}), form)
+    await send_document(call, document, form)
+
+
+async def _status(server: Server, name: str) -> dict[str, Any]:
+    error = ""
+    if name == ETCD:
+        error = server.services.facts.etcd_problem()
+        message = "" if error else "ok"
+    else:
+        healthy, message = await _asked(PORTS[name])
+        error = "" if healthy else message
+    condition = {"type": "Healthy", "status": "False" if error else "True"}
+    told = {"message": message} if message else {}
+    failed = {"error": error} if error and name == ETCD else {}
+    return {
+        "kind": "ComponentStatus",
+        "apiVersion": "v1",
+        "metadata": {"name": name},
+        "conditions": [{**condition, **told, **failed}],
+    }
+
+
+async def _asked(port: int) -> tuple[bool, str]:
+    """Whether the component at `port` of this machine says that it is well, and what it says."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # as upstream's probe
+    address = f"127.0.0.1:{port}"
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
+            writer.write(f"GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n".encode())
+            head, _, body = (await reader.read(4096)).partition(b"\r\n\r\n")
+            writer.close()
+    except ConnectionRefusedError:
+        return False, f'Get "https://{address}/healthz": dial tcp {address}: connect: connection refused'
+    except (OSError, TimeoutError) as error:
+        return False, f'Get "https://{address}/healthz": {error or "timed out"}'
+    return b" 200 " in head.partition(b"\r\n")[0], body.decode("utf-8", "replace")

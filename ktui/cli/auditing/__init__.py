@@ -1,0 +1,1 @@
+"""What `ktui audit` reads and writes: logs, sizes; text, Markdown, screens."""

@@ -1,0 +1,54 @@
+"""`ktui audit --screen`: the report as screens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from ktui.cli.exits import OK
+from ktui.cli.terminal import check_terminal
+
+if TYPE_CHECKING:
+    from ktui.audit.files import Log
+    from ktui.audit.tally import Tally
+    from ktui.tui.model.audit.reading import Wish
+    from ktui.tui.preferences import Preferences
+
+
+def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
+    """Read the open logs while the screen tells of it, then show the report; returns when it is left."""
+    from ktui.tui.audit_app import AuditApp
+    from ktui.tui.model.audit.reading import Reading
+
+    if (status := check_terminal()) != OK:
+        return status
+    app = AuditApp(Reading(lambda: nullcontext(logs), tally), wish, preferences=preferences)
+    status = app.run() or OK
+    if app.crash is not None:
+        from ktui.cli.crash import report
+
+        return report(app.crash)
+    return status
+
+
+@contextmanager
+def keyboard_apart(wanted: bool) -> Iterator[int]:
+    """The descriptor of the piped log; standard input becomes the terminal, for the keys.
+
+    Raises OSError where there is no terminal. Without `wanted` nothing is changed.
+    """
+    if not wanted or sys.stdin.isatty():
+        yield 0
+        return
+    piped = os.dup(0)
+    terminal = os.open("/dev/tty", os.O_RDWR)
+    os.dup2(terminal, 0)
+    os.close(terminal)
+    try:
+        yield piped
+    finally:
+        os.dup2(piped, 0)
+        os.close(piped)

@@ -1,0 +1,178 @@
+"""An audit report for people: the sentence first, then the groups by cost, then what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ktui.audit import words
+from ktui.audit.moves import VersionShare, percent
+from ktui.audit.report import GroupReport, Report, SlowReport
+from ktui.cli.explain_text import printable
+from ktui.cli.printing import Printer
+
+Row = TypeVar("Row", GroupReport, SlowReport, VersionShare)
+_STYLES = {"etcd": "yellow", "cache": "green", "none": "red"}
+_ADVISED = 5
+_ROOMY = 100  # cells
+
+
+class Column(NamedTuple):
+    """`narrowest`: the least width of the terminal at which the column is shown.
+
+    A cell of several lines is a sequence. `whole`: so many cells of it are not taken away for other
+    columns where the terminal is not narrow.
+    """
+
+    title: str
+    cell: Callable[..., str | Sequence[str]]
+    right: bool = False
+    narrowest: int = 0
+    whole: int = 0
+
+
+_GROUPS = (
+    Column("#", lambda g: str(g.rank), right=True),
+    Column("request", words.what),
+    Column("parameters", words.how, narrowest=70, whole=16),
+    Column("client", lambda g: [part for part in (words.agent(g), g.user) if part], whole=19),
+    Column("count", lambda g: f"{g.count:,}", right=True),
+    Column("rate", lambda g: words.rate(g.per_second), right=True, narrowest=130),
+    Column("p50", lambda g: words.percentile(g.latency, "p50"), right=True, narrowest=150),
+    Column("p99", lambda g: words.percentile(g.latency, "p99"), right=True, narrowest=100),
+    Column("max", lambda g: words.percentile(g.latency, "max"), right=True, narrowest=170),
+    Column("seats", lambda g: f"{g.seats.mean:.1f}" if g.seats else "", right=True, narrowest=150),
+    Column("errors", words.errors, narrowest=130),
+    Column("cost", words.estimated, right=True),
+    Column("route", words.route, whole=5),
+    Column("rule", lambda g: g.reason_id, narrowest=170),
+    Column("later", words.later, narrowest=120, whole=15),
+)
+_SLOW = (
+    Column("range", words.slow_range),
+    Column("line", words.source, narrowest=100),
+    Column("count", lambda s: f"{s.count:,}", right=True),
+    Column("p95", lambda s: words.percentile(s.took, "p95"), right=True),
+    Column("max", lambda s: words.percentile(s.took, "max"), right=True, narrowest=90),
+    Column("max keys", lambda s: "" if s.max_keys is None else f"{s.max_keys:,}", right=True),
+    Column("max size", lambda s: "" if s.max_bytes is None else words.size(s.max_bytes), right=True),
+    Column("probably", lambda s: "; ".join(s.probably), narrowest=80),
+)
+_VERSIONS = (
+    Column("version", lambda v: v.version),
+    Column("LISTs from etcd", lambda v: _share(v.etcd, v), right=True),
+    Column("from the cache", lambda v: _share(v.cache, v), right=True),
+    Column("refused", lambda v: _share(v.refused, v) if v.refused else "", right=True),
+    Column(
+        "etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{words.size(v.etcd_bytes)}", right=True
+    ),
+)
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    console = console or Printer(highlight=False)
+    console.print(Text(report.summary, "bold"))
+    console.print(Text(words.counted(report), "dim"))
+    for file in report.files:
+        if file.problem:
+            console.print(Text(f"! {printable(file.name)}: {file.problem}", "red"))
+    _section(console, f"costliest groups under {report.kube_version}, by {report.ranked_by}", report.groups)
+    if report.groups:
+        console.print(_table(_GROUPS, report.groups, console.width))
+        if report.groups_total > len(report.groups):
+            console.print(Text(f"  and {report.groups_total - len(report.groups):,} more: --top N", "dim"))
+    if others := words.others(report):
+        console.print(Text(f"  {others}", "dim"))
+    _advice(console, report.groups)
+    _section(console, "slow in etcd", report.etcd)
+    if report.etcd:
+        console.print(_table(_SLOW, report.etcd, console.width))
+    _versions(console, report.versions)
+    _malformed(console, report)
+    console.print()
+    for note in report.notes:
+        console.print(_indented(Text(f"· {printable(note)}", "dim"), 2))
+
+
+def _indented(text: Text, by: int) -> Padding:
+    return Padding(text, (0, 0, 0, by), expand=False)
+
+
+def _section(console: Console, title: str, rows: Sequence[object]) -> None:
+    if rows:
+        console.print()
+        console.print(Text(title, "bold"))
+
+
+def _table(columns: Iterable[Column], rows: Sequence[Row], width: int) -> Table:
+    """Columns that the width allows; one in which no row says anything is left out."""
+    shown = [c for c in columns if width >= c.narrowest and any(c.cell(row) for row in rows)]
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for column in shown:
+        justify: Literal["left", "right"] = "right" if column.right else "left"
+        longest = max((len(text) for row in rows for text in _texts(column, row)), default=0)
+        table.add_column(
+            column.title,
+            justify=justify,
+            no_wrap=column.right,
+            min_width=min(column.whole, longest) if width >= _ROOMY else None,
+        )
+    for row in rows:
+        table.add_row(*(_cell(column, row) for column in shown))
+    return table
+
+
+def _cell(column: Column, row: Row) -> Text:
+    style = _STYLES.get(row.route, "") if column.title == "route" and isinstance(row, GroupReport) else ""
+    return Text("\n".join(map(printable, _texts(column, row))), style, overflow="fold")
+
+
+def _texts(column: Column, row: Row) -> Sequence[str]:
+    said = column.cell(row)
+    return (said,) if isinstance(said, str) else said
+
+
+def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
+    """Cheaper forms and warnings of the costliest shapes that have any; clients of one shape together."""
+    shapes: dict[tuple[str, str], list[GroupReport]] = {}
+    for group in groups:
+        if group.cheaper or group.warnings:
+            shapes.setdefault((words.what(group), words.how(group)), []).append(group)
+    advised = list(shapes.values())[:_ADVISED]
+    _section(console, "write instead", advised)
+    for alike in advised:
+        first = alike[0]
+        ranks = ", ".join(f"#{group.rank}" for group in alike)
+        console.print(Text(f"  {ranks}  {printable(first.example)}", overflow="fold"))
+        for cheaper in first.cheaper:
+            line = Text.assemble(
+                (f"{cheaper.route:<5}  ", _STYLES.get(cheaper.route, "")), printable(cheaper.path)
+            )
+            console.print(_indented(line, 5))
+            console.print(_indented(Text(printable(cheaper.why), "dim"), 12))
+        for warning in first.warnings:
+            console.print(_indented(Text(f"! {printable(warning)}", "red"), 5))
+
+
+def _versions(console: Console, rows: Sequence[VersionShare]) -> None:
+    if not any(row.cache + row.etcd + row.refused for row in rows):
+        return
+    _section(console, "your LISTs under this version and later ones", rows)
+    console.print(_table(_VERSIONS, words.changing(rows), console.width))
+
+
+def _share(part: int, row: VersionShare) -> str:
+    return percent(part / (row.cache + row.etcd + row.refused))
+
+
+def _malformed(console: Console, report: Report) -> None:
+    _section(console, f"malformed lines ({report.lines.malformed:,}), the first of them", report.malformed)
+    for bad in report.malformed:
+        console.print(Text(f"  {printable(bad.file)}:{bad.line}: {printable(bad.why)}"))
+        console.print(_indented(Text(printable(bad.text), "dim", overflow="fold"), 4))

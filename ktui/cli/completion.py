@@ -1,0 +1,183 @@
+"""`ktui completion`: a script that completes commands, options and names in a shell."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ktui.cli.exits import OK, USAGE, fail
+
+SHELLS = ("bash", "zsh", "fish")
+
+EPILOG = """examples:
+  source <(ktui completion bash)                      in this shell; zsh too
+  ktui completion bash > ~/.local/share/bash-completion/completions/ktui
+  ktui completion zsh > "${fpath[1]}/_ktui"
+  ktui completion fish > ~/.config/fish/completions/ktui.fish"""
+
+# What an option's value completes to: a list that ktui itself is asked for when it is needed.
+_NAMES = {
+    "theme": "themes",
+    "kube_version": "kube-versions",
+    "context": "contexts",
+    "warm": "resources",
+    "attach": "servers",
+    "path": "paths",
+    "plan": "plans",
+    "named_plan": "plans",
+}
+_LISTS = ("warm",)  # with commas
+_FILES = ("FILE", "FILE.svg", "IN", "OUT")
+_DIRECTORIES = ("DIR",)
+# zsh: asked for when a value is completed. shtab's own form runs while the script loads, for every option.
+_ZSH_WORDS = """_ktui_{kind}() {{
+  local -a words
+  words=("${{(@f)$(ktui completion --words {kind} 2>/dev/null)}}")
+  compadd "$@" -a words
+}}"""
+
+# shtab's script knows `eval` and fpath; `source <(ktui completion zsh)` is to register it too, as kubectl's.
+_ZSH_SOURCED = ("$zsh_eval_context[-1] == eval ", "$zsh_eval_context[-1] == (eval|file) ")
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "completion",
+        help="print a completion script for bash, zsh or fish",
+        description="Print a script that completes ktui's commands and options, and the names of themes, "
+        "Kubernetes versions, contexts, resources and running servers.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("shell", choices=SHELLS, nargs="?", help="whose script to print")
+    parser.add_argument("--words", choices=tuple(WORDS), help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.words:
+        print("\n".join(WORDS[args.words]()))
+        return OK
+    if args.shell is None:
+        return fail(f"whose completions? ktui completion {'|'.join(SHELLS)}", USAGE)
+    print(script(args.shell))
+    return OK
+
+
+def script(shell: str) -> str:
+    """The script for one shell."""
+    import shtab
+
+    from ktui.cli.main import whole_parser
+
+    parser = whole_parser()
+    _describe(parser)
+    for each in (parser, *_commands(parser)):
+        for action in each._actions:
+            _complete(action)
+    text: str = shtab.complete(parser, shell=shell)
+    return text.replace(*_ZSH_SOURCED) if shell == "zsh" else text
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
+    """All below it."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield command
+                yield from _commands(command)
+
+
+def _describe(parser: argparse.ArgumentParser) -> None:
+    """Beside each command what it does in one line: shtab takes the long text of its own help."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for choice in action._choices_actions:
+                command = action.choices[choice.dest]
+                command.description = choice.help
+                _describe(command)
+
+
+def _complete(action: Any) -> None:
+    """Tell shtab, by the attribute that it looks for, what an argparse.Action takes."""
+    import shtab
+
+    if action.dest in _NAMES:
+        kind = _NAMES[action.dest]
+        asked: Any = shtab.cmd(f"ktui completion --words {kind} 2>/dev/null")
+        asked["zsh"] = f"_sequence _ktui_{kind}" if action.dest in _LISTS else f"_ktui_{kind}"
+        asked["preamble"]["zsh"] = _ZSH_WORDS.format(kind=kind)
+        action.complete = asked
+    elif action.metavar in _FILES:
+        action.complete = shtab.FILE
+    elif action.metavar in _DIRECTORIES:
+        action.complete = shtab.DIRECTORY
+
+
+def _themes() -> list[str]:
+    from ktui.config.themes import theme_names
+
+    return theme_names(os.environ)
+
+
+def _contexts() -> list[str]:
+    """Those of ktui's config, then the kubeconfig's; a file that cannot be read has none."""
+    from ktui.client.connection import ClientError
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
+    from ktui.config.document import read_config
+    from ktui.config.errors import ConfigError
+    from ktui.config.places import config_file
+
+    names: list[str] = []
+    with contextlib.suppress(ConfigError):
+        names += read_config(config_file(os.environ)).contexts
+    with contextlib.suppress(ClientError):
+        names += read_contexts(kubeconfig_files())[0]
+    return list(dict.fromkeys(names))
+
+
+def _kube_versions() -> list[str]:
+    from ktui.kube.versions import KNOWN_VERSIONS
+
+    return list(KNOWN_VERSIONS)
+
+
+def _resources() -> list[str]:
+    from ktui.kube.resources import BUILTIN
+
+    return ["all", "none", *sorted({resource.id for resource in BUILTIN.preferred()})]
+
+
+def _paths() -> list[str]:
+    """Of every collection, as `ktui list` and `ktui explain` take them."""
+    from ktui.kube.resources import BUILTIN
+
+    found = [each for each in BUILTIN.preferred() if "list" in each.verbs]
+    return sorted(f"/{'apis' if one.group else 'api'}/{one.api_version}/{one.resource}" for one in found)
+
+
+def _plans() -> list[str]:
+    """Those that are built in, and what may be one here."""
+    from ktui.workloads.plans import builtin_plans
+
+    return [*builtin_plans(), *sorted(path.name for path in Path().glob("*.toml"))]
+
+
+def _servers() -> list[str]:
+    from ktui.client.running import find_running
+
+    return [server.connection.url for server in find_running()]
+
+
+WORDS: dict[str, Callable[[], list[str]]] = {
+    "themes": _themes,
+    "contexts": _contexts,
+    "kube-versions": _kube_versions,
+    "resources": _resources,
+    "servers": _servers,
+    "paths": _paths,
+    "plans": _plans,
+}

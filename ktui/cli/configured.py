@@ -1,0 +1,170 @@
+"""A command's options, with the environment and the config file behind those that are not given."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from ktui.config.contexts import NONE
+from ktui.config.document import Config, read_config
+from ktui.config.errors import ConfigError, nearest
+from ktui.config.places import CONFIG_ENV, config_file
+from ktui.config.resolve import Chosen, Value, choose_context, preset
+from ktui.config.settings import SERVE, settings_of
+from ktui.config.tomlfile import TomlFile
+
+# Commands that fire at a server: their `--context` is never taken from the file unasked.
+FIRING = ("list", "bench")
+_UNSET = object()
+
+
+class Configured(Struct, frozen=True):
+    """`values` by the attribute of the parsed arguments: what each is, and why."""
+
+    config: Config
+    chosen: Chosen | None = None
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+
+def add_config_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        default="",
+        help="the config file (default: KTUI_CONFIG, or ktui/config.toml in $XDG_CONFIG_HOME or ~/.config)",
+    )
+
+
+def parse(
+    parser: argparse.ArgumentParser,
+    words: Sequence[str],
+    command: str,
+    environ: Mapping[str, str] = os.environ,
+) -> argparse.Namespace:
+    """The arguments of `command`; `.configured` says where they come from. Raises ConfigError.
+
+    A server that the dashboard starts (`--parent`) is told everything by its options:
+    it reads neither file nor variables.
+    """
+    line = _parsed(parser, words, command)
+    args = line.args
+    child = bool(getattr(args, "parent", None))
+    environ = {} if child else environ
+    config = _config(args, environ, child)
+    chosen = _context(line, config, environ)
+    values = _fill(line, config, chosen, environ)
+    _warn(config)
+    args.configured = Configured(config, chosen, values)
+    return args
+
+
+class _Line(Struct, frozen=True):
+    """A command line: which options there are and which of them were `given`, by their attribute."""
+
+    command: str
+    args: argparse.Namespace
+    options: Mapping[str, argparse.Action]
+    given: set[str]
+
+
+def _parsed(parser: argparse.ArgumentParser, words: Sequence[str], command: str) -> _Line:
+    options = {action.dest: action for action in parser._actions if action.option_strings}
+    args = parser.parse_args(words, argparse.Namespace(**dict.fromkeys(options, _UNSET)))
+    given = {dest for dest in options if getattr(args, dest, _UNSET) is not _UNSET}
+    for dest, action in options.items():
+        if getattr(args, dest) is _UNSET:
+            setattr(args, dest, _default(action))
+    return _Line(command, args, options, given)
+
+
+def _default(action: argparse.Action) -> Any:
+    if isinstance(action.default, str) and callable(action.type):
+        return action.type(action.default)
+    return None if action.default is argparse.SUPPRESS else action.default
+
+
+def _config(args: argparse.Namespace, environ: Mapping[str, str], child: bool) -> Config:
+    given = getattr(args, "config", "") or ""
+    path = config_file(environ, given)
+    if child:
+        return Config(TomlFile(path))
+    return read_config(path, required=bool(given or environ.get(CONFIG_ENV)))
+
+
+def _context(line: _Line, config: Config, environ: Mapping[str, str]) -> Chosen | None:
+    """ktui's own context, if one is meant; `args.context` is left to the kubeconfig otherwise."""
+    args, given, command = line.args, line.given, line.command
+    if not hasattr(args, "context"):
+        return None
+    flag = args.context if "context" in given and "kubeconfig" not in given else None
+    if command in FIRING and (flag is None or "attach" in given):
+        return None
+    if flag not in (None, "", NONE) and flag not in config.contexts and command != SERVE:
+        _must_be_a_kubeconfigs(flag, config)
+        return None
+    chosen = choose_context(config, environ, flag=flag, given=given)
+    if flag is not None:
+        args.context = ""
+    if command == SERVE and chosen is not None and chosen.context.source not in ("etcd", "snapshot"):
+        if chosen.source != "flag":
+            return None  # meant for the dashboard
+        raise ConfigError(f"--context {flag} names neither etcd nor snapshot: there is nothing to serve")
+    return chosen
+
+
+def _must_be_a_kubeconfigs(name: str, config: Config) -> None:
+    from ktui.client.connection import ClientError
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
+
+    try:
+        names, _ = read_contexts(kubeconfig_files())
+    except ClientError:
+        names = []
+    if name not in names:
+        known = [*config.contexts, *names]
+        raise ConfigError(
+            f"there is no context {name!r}, neither in {config.file.path} nor in a kubeconfig; "
+            f"{nearest(name, known)}"
+        )
+
+
+def _fill(line: _Line, config: Config, chosen: Chosen | None, environ: Mapping[str, str]) -> dict[str, Value]:
+    """Set what is not given, by what is known of it; returns where every option's value is from."""
+    args, options, given = line.args, line.options, line.given
+    found = {dest: Value(getattr(args, dest), "default") for dest in options}
+    found |= {dest: Value(getattr(args, dest), "flag", options[dest].option_strings[-1]) for dest in given}
+    if chosen is not None:
+        found |= _of_context(chosen, line)
+    for setting in settings_of(line.command):
+        known = None if setting.dest in given else preset(setting, config, chosen, environ)
+        if known is not None:
+            found[setting.dest] = known
+    for dest, value in found.items():
+        setattr(args, dest, value.value)
+    return found
+
+
+def _of_context(chosen: Chosen, line: _Line) -> dict[str, Value]:
+    context = chosen.context
+    values = dict(context.values)
+    given = line.given - {"context"}  # it named this one
+    if context.kube and "kubeconfig" not in given:
+        # From here on --context is the kubeconfig's.
+        values |= {"kubeconfig": values.get("kubeconfig", ""), "context": values.pop("kube_context", "")}
+        if line.command in FIRING:
+            values.pop("attach", None)  # they fire at the kube-apiserver itself
+    return {
+        dest: Value(value, "context", context.places.get(dest, chosen.where))
+        for dest, value in values.items()
+        if dest in line.options and dest not in given
+    }
+
+
+def _warn(config: Config) -> None:
+    for warning in config.warnings:
+        print(f"ktui: warning: {warning}", file=sys.stderr)

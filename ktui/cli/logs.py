@@ -1,0 +1,168 @@
+"""`--log-file`: what ktui does, written down. Nothing of it reaches the screen, and no secret the file."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from ktui.config.errors import ConfigError
+
+LEVELS = ("debug", "info", "warning", "error")
+FORMATS = ("plain", "json")
+_SECRETS = re.compile(r"(?i)(bearer +|(?:token|password|passwd)=)[^\s&\"',;]+")
+# Libraries that tell of every request at INFO; ktui tells of its own.
+_CHATTY = ("httpx", "httpcore", "aiohttp.access")
+_hidden: set[str] = set()
+_file: _File | None = None
+
+
+def log_of(module: str) -> logging.Logger:
+    """The logger of a module of the command line. What it tells, people are told too: it is never printed
+    (Python prints warnings that nobody handles)."""
+    logger = logging.getLogger(module)
+    logger.addHandler(logging.NullHandler())
+    return logger
+
+
+def add_log_arguments(parser: argparse.ArgumentParser) -> None:
+    log = parser.add_argument_group("log")
+    log.add_argument("--log-file", metavar="FILE", help="write down here what ktui does (appended)")
+    log.add_argument(
+        "--log-level", choices=LEVELS, default="info", help="from which level on (default %(default)s)"
+    )
+    log.add_argument(
+        "--log-format",
+        choices=FORMATS,
+        default="plain",
+        help="lines for people, or JSON for programs (default %(default)s)",
+    )
+
+
+def start_log(args: argparse.Namespace, process: str) -> None:
+    """Log to the file that `args` name; without one nothing is printed either.
+
+    `process` is "dashboard" or "serve": they share a file. Raises ConfigError.
+    """
+    global _file
+    hide(*_secrets_of(args))
+    if not args.log_file:
+        if process == "dashboard":  # its screen is not to be printed over
+            logging.getLogger().addHandler(logging.NullHandler())
+        return
+    path = Path(args.log_file).expanduser()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        handler = _File(path, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write the log {path}: {error.strerror}") from error
+    handler.setFormatter(_Json(process) if args.log_format == "json" else _Plain(process))
+    root = logging.getLogger()
+    level = logging.getLevelNamesMapping()[args.log_level.upper()]
+    root.addHandler(handler)
+    root.setLevel(max(level, logging.INFO))  # libraries' DEBUG is not ours to tell
+    logging.getLogger("ktui").setLevel(level)
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.captureWarnings(True)
+    _file = handler
+
+
+class _File(logging.FileHandler):
+    """Ends at the first line that cannot be written: what it tells of goes on."""
+
+    problem = ""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        error = sys.exc_info()[1]
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        self.problem = f"the log {self.baseFilename} ends early: {why}"
+        logging.getLogger().removeHandler(self)
+
+
+def log_path() -> Path | None:
+    """Where the log is that can be written to, if one was asked for."""
+    return Path(_file.baseFilename) if _file is not None and not _file.problem else None
+
+
+def tell_of_log() -> None:
+    """Say on standard error, once nothing else is on the terminal, that the log is incomplete."""
+    if _file is not None and _file.problem:
+        print(f"ktui: {_file.problem}", file=sys.stderr)
+
+
+def hide(*secrets: str) -> None:
+    """Texts that no line shows from now on."""
+    _hidden.update(secret for secret in secrets if len(secret) > 3)
+
+
+def without_secrets(text: str) -> str:
+    """The same text with passwords and tokens left out."""
+    for secret in _hidden:
+        text = text.replace(secret, "***")
+    return _SECRETS.sub(r"\1***", text)
+
+
+def _secrets_of(args: argparse.Namespace) -> Iterable[str]:
+    environ = os.environ
+    account = (getattr(args, "user", "") or "", environ.get("ETCDCTL_USER", ""))
+    yield from (each.partition(":")[2] for each in account)
+    yield from (getattr(args, "token", "") or "", environ.get("KTUI_TOKEN", ""))
+    yield environ.get("ETCDCTL_PASSWORD", "")
+
+
+class _Plain(logging.Formatter):
+    """`2026-11-20T11:36:34.123Z INFO    serve ktui.cli.serve: text`, further lines indented."""
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self._process = process
+
+    def format(self, record: logging.LogRecord) -> str:
+        head = f"{stamp(record.created)} {record.levelname:<7} {self._process} {record.name}: "
+        lines = _message(self, record).splitlines() or [""]
+        return head + "\n    ".join(_printable(line) for line in lines)
+
+
+class _Json(logging.Formatter):
+    """One object a line: time, level, process, logger, message."""
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self._process = process
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": stamp(record.created),
+            "level": record.levelname.lower(),
+            "process": self._process,
+            "pid": record.process,
+            "logger": record.name,
+            "message": _message(self, record),
+        }
+        import json  # not loaded for a program without such a log
+
+        return json.dumps(line)
+
+
+def stamp(at: float) -> str:
+    """UTC, to the millisecond."""
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(at))}.{int(at % 1 * 1000):03d}Z"
+
+
+def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    text = record.getMessage()
+    if record.exc_info:
+        text += "\n" + formatter.formatException(record.exc_info)
+    return without_secrets(text)
+
+
+def _printable(text: str) -> str:
+    """A log is read in terminals: what could steer one is shown as its code."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

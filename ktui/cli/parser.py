@@ -1,0 +1,29 @@
+"""argparse with an error of one line: a usage of twenty lines would hide it."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from typing import NoReturn
+
+from ktui.cli.exits import USAGE, fail
+
+_UNKNOWN = re.compile(r"unrecognized arguments: (\S+)")
+
+
+class Parser(argparse.ArgumentParser):
+    """Its subcommands' parsers are of this kind, too."""
+
+    def error(self, message: str) -> NoReturn:
+        said = message.removeprefix("argument ")
+        if unknown := _UNKNOWN.match(message):
+            said = self._unknown(unknown[1])
+        self.exit(fail(f"{said}; `{self.prog} --help` tells more", USAGE))
+
+    def _unknown(self, word: str) -> str:
+        if not word.startswith("-"):
+            return f"{word!r} is one argument too many"
+        options = [option for action in self._actions for option in action.option_strings]
+        close = difflib.get_close_matches(word.partition("=")[0], options, n=1)
+        return f"there is no option {word}" + (f", did you mean {close[0]}?" if close else "")

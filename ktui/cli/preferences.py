@@ -1,0 +1,102 @@
+"""What a user has chosen of the dashboard, from options, environment and config file, checked."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ktui.config.errors import ConfigError, Problem, nearest
+from ktui.config.lists import COLUMNS, KEYS, place_of
+from ktui.config.themes import theme_names
+from ktui.tui.tables import check_columns
+
+if TYPE_CHECKING:
+    from ktui.config.document import Config
+    from ktui.tui.preferences import Preferences
+
+
+def add_view_arguments(view: argparse._ArgumentGroup) -> None:
+    """Looks and keys."""
+    view.add_argument("--theme", metavar="NAME", help="colours; `:theme` lists them")
+    view.add_argument(
+        "--symbols",
+        choices=("braille", "block", "ascii"),
+        help="what charts are drawn with (default: what the terminal can show)",
+    )
+    view.add_argument(
+        "--mouse", action=argparse.BooleanOptionalAction, default=True, help="use the mouse (default: yes)"
+    )
+
+
+def check_theme(args: argparse.Namespace) -> None:
+    """Raises ConfigError for a theme that there is not. Textual's own are let through."""
+    name = args.theme
+    known = theme_names(os.environ) if name else []
+    if not name or name in known:
+        return
+    from textual.theme import BUILTIN_THEMES
+
+    if name in BUILTIN_THEMES:
+        return
+    value = args.configured.values["theme"]
+    raise ConfigError(f"{value.where}: there is no theme {name!r}; {nearest(name, known)}")
+
+
+def preferences_of(args: argparse.Namespace, aim: str = "") -> Preferences:
+    """For the dashboard, or the audit's screens. `aim` is the kubeconfig's context for the Lab."""
+    from ktui.tui.preferences import Preferences
+
+    config = args.configured.config
+    return Preferences(
+        theme=args.theme or "",
+        symbols=getattr(args, "symbols", None) or "",
+        keymap=config.keys,
+        columns=config.columns,
+        aim=aim,
+        mistakes=lambda: problems_of(config),
+    )
+
+
+def problems_of(config: Config) -> list[str]:
+    """All that is wrong with `[keys]` and `[columns]`, with its place. Loads every screen if keys are set.
+
+    None of it stops a start: what is right works, the dashboard and `ktui info` tell the rest.
+    """
+    found = [*_told(config, COLUMNS, check_columns(config.columns))]
+    if config.keys:
+        from ktui.tui.keymap import check_keymap
+
+        found += _told(config, KEYS, check_keymap(config.keys))
+    return found
+
+
+def _told(config: Config, table: str, problems: Iterable[Problem]) -> Iterator[str]:
+    for problem in problems:
+        yield f"{place_of(config.file, table, problem.id)}: [{table}] {problem.text}"
+
+
+def aim_of(args: argparse.Namespace) -> str:
+    """The context that the Lab is to fire at, "" for none. Raises ClientError.
+
+    The Lab reads `$KUBECONFIG`, as kubectl does: a file given becomes that.
+    """
+    if args.aim or not (args.kubeconfig or args.context):
+        return str(args.aim)
+    from pathlib import Path
+
+    from ktui.client.connection import ClientError
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
+
+    if args.kubeconfig:
+        os.environ["KUBECONFIG"] = str(Path(args.kubeconfig).expanduser())
+    files = kubeconfig_files()
+    names, current = read_contexts(files)
+    chosen: str = args.context or current
+    where = ", ".join(map(str, files))
+    if not chosen:
+        raise ClientError(f"{where} names no current-context: choose one with --context")
+    if chosen not in names:
+        raise ClientError(f"{where} has no context {chosen!r}; {nearest(chosen, names)}")
+    return chosen

@@ -1,0 +1,130 @@
+"""`ktui recording`: look into a recording, cut a part out of it, make a copy to give away."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from ktui.cli.exits import OK, USAGE, fail
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EPILOG = """examples:
+  ktui recording info incident.ndjson.gz
+  ktui recording cut incident.ndjson.gz minute.ndjson --from 12:30 --to 13:30
+  ktui recording share incident.ndjson.gz for-upstream.ndjson.gz
+  ktui --replay for-upstream.ndjson.gz
+
+Times count from the beginning (90, 1:30, 1:02:30), from the end (-30), or are a clock
+(@14:05:30) or RFC 3339. OUT must not exist. A name that ends in .gz is compressed.
+exit status: 0 done, 2 usage or no readable recording"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "recording",
+        help="look into a recording, cut it, or make a copy to give away",
+        description="Recordings are what `ktui --record FILE` and `ktui serve --record FILE` write.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    doing = parser.add_subparsers(dest="doing", required=True, metavar="info|cut|share")
+    info = doing.add_parser("info", help="time span, events by type, servers and marks")
+    info.add_argument("file", metavar="FILE", help="a recording")
+    info.add_argument("--json", action="store_true", help="the same as JSON")
+    cut = doing.add_parser(
+        "cut",
+        help="copy the part between two times",
+        description="The copy is told first how things stood when it begins. T counts from the beginning "
+        "(90, 1:30, 1:02:30), from the end (-30), or is a clock (@14:05:30) or RFC 3339.",
+    )
+    _add_in_out(cut)
+    cut.add_argument(
+        "--from", dest="begin", metavar="T", default="", help="from here on (default: the beginning)"
+    )
+    cut.add_argument("--to", dest="end", metavar="T", default="", help="to here (default: the end)")
+    share = doing.add_parser(
+        "share",
+        help="copy it without Secrets, tokens, addresses and, by default, names",
+        description="Left out always: names of Secrets, continue tokens, bearer tokens, addresses, paths of "
+        "files, where etcd is, what user agents say of their host. Resources, versions, times, "
+        "sizes and routes stay.",
+    )
+    _add_in_out(share)
+    share.add_argument(
+        "--names",
+        choices=("hash", "keep"),
+        default="hash",
+        help="names of namespaces, objects, labels and unknown clients: each the same word everywhere in "
+        "the copy (hash, the default), or kept",
+    )
+
+
+def _add_in_out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="IN", help="a recording; it stays as it is")
+    parser.add_argument("target", metavar="OUT", help="the copy, which must not exist (gzip: .gz)")
+
+
+def run(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ktui.telemetry.errors import RecordingError
+
+    try:
+        if args.doing == "info":
+            return _info(Path(args.file), args.json)
+        if args.doing == "cut":
+            return _cut(Path(args.source), Path(args.target), args.begin, args.end)
+        return _share(Path(args.source), Path(args.target), hashing=args.names == "hash")
+    except RecordingError as error:
+        return fail(str(error), USAGE)
+
+
+def _info(path: Path, as_json: bool) -> int:
+    from ktui.cli.recording_info import as_text, summarise
+
+    summary = summarise(path)
+    if as_json:
+        import msgspec
+
+        print(msgspec.json.format(msgspec.json.encode(summary)).decode())
+    else:
+        print(as_text(summary))
+    return OK
+
+
+def _cut(source: Path, target: Path, begin: str, end: str) -> int:
+    from ktui.cli.recording_cut import cut
+    from ktui.telemetry.recorder import write_recording
+    from ktui.tui.replay.index import Index
+
+    index = Index(source)
+    try:
+        size = write_recording(target, cut(index, begin, end))
+    finally:
+        index.close()
+    return _done(source, target, size, index.warning)
+
+
+def _share(source: Path, target: Path, *, hashing: bool) -> int:
+    import secrets
+
+    from ktui.telemetry.recorder import write_recording
+    from ktui.telemetry.sharing.share import Sharer
+    from ktui.telemetry.tape import Tape
+
+    sharer = Sharer(secrets.token_bytes(32), hashing=hashing)
+    with Tape(source) as tape:
+        size = write_recording(target, sharer.share(line.event for line in tape.lines() if line.event))
+        return _done(source, target, size, tape.warning)
+
+
+def _done(source: Path, target: Path, size: int, warning: str) -> int:
+    from ktui.cli.units import size as shown
+
+    if warning:
+        print(f"ktui: {source}: {warning}", file=sys.stderr)
+    print(f"{shown(size)} written to {target}")
+    return OK

@@ -1,0 +1,47 @@
+"""A part of a recording that plays by itself: it begins with how things stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ktui.telemetry.errors import RecordingError
+from ktui.telemetry.events import Marker
+from ktui.telemetry.spot import spot
+from ktui.tui.model.present import present
+from ktui.tui.replay.markers import MarkerFile
+
+if TYPE_CHECKING:
+    from ktui.telemetry.events import AnyEvent
+    from ktui.tui.replay.index import Index
+
+
+def cut(index: Index, begin: str, end: str) -> Iterator[AnyEvent]:
+    """The events between two times as people write them, "" for the recording's own ends.
+
+    Marks that were set in a replay become part of it. Raises RecordingError.
+    """
+    first = spot(begin, index.began, index.ended) if begin else index.began
+    last = spot(end, index.began, index.ended) if end else index.ended
+    if last < first:
+        raise RecordingError(f"--to {end} lies before --from {begin or '0'}")
+    return _between(index, first, last, whole=not begin)
+
+
+def _between(index: Index, first: float, last: float, *, whole: bool) -> Iterator[AnyEvent]:
+    number = 0
+    if not whole:
+        place = index.place_at(first)
+        number = place.number
+        yield from present(place.state, first)
+    marks = [mark for mark in MarkerFile(index.tape.path).moments if first <= mark.at <= last]
+    marks.sort(key=lambda mark: mark.at, reverse=True)
+    for step in index.steps(number):
+        if step.at > last:
+            break
+        while marks and marks[-1].at <= step.at:
+            mark = marks.pop()
+            yield Marker(at=mark.at, text=mark.text)
+        yield step.event
+    for mark in reversed(marks):
+        yield Marker(at=mark.at, text=mark.text)

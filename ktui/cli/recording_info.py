@@ -1,0 +1,132 @@
+"""What `ktui recording info` tells."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from ktui.cli.units import size
+from ktui.telemetry.errors import RecordingError
+from ktui.telemetry.events import ServerInfo
+from ktui.telemetry.moments import Moments
+from ktui.telemetry.tape import Tape
+from ktui.telemetry.timeline import Timeline
+from ktui.tui.model.format import safe
+from ktui.tui.replay.markers import MarkerFile
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A marked moment: `at` in seconds after the beginning, `own` when a person set it."""
+
+    at: float
+    text: str
+    own: bool
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A recording at a glance; times are Unix seconds, sizes bytes."""
+
+    file: str
+    bytes: int
+    unpacked_bytes: int
+    began: float
+    ended: float
+    events: int
+    by_type: dict[str, int]  # most first
+    skipped: int  # lines of types that this version does not know
+    servers: list[ServerInfo]  # each as it was first told, and when its rules had changed
+    marks: list[Mark]
+    warning: str
+
+
+def summarise(path: Path) -> Summary:
+    """Read a recording through. Raises RecordingError."""
+    timeline, moments = Timeline(), Moments()
+    types: Counter[str] = Counter()
+    servers: list[ServerInfo] = []
+    marks = list(MarkerFile(path).moments)
+    skipped = 0
+    with Tape(path) as tape:
+        for line in tape.lines():
+            event = line.event
+            if event is None:
+                skipped += line.end - line.start > 1
+                continue
+            at = timeline.see(event)
+            types[str(type(event).__struct_config__.tag)] += 1
+            if (moment := moments.see(event, at)) is not None:
+                marks.append(moment)
+            if isinstance(event, ServerInfo) and _is_news(servers, event):
+                servers.append(event)
+        if not types:
+            raise RecordingError(f"{path} holds no telemetry events")
+        return Summary(
+            file=str(path),
+            bytes=path.stat().st_size,
+            unpacked_bytes=tape.size,
+            began=timeline.began,
+            ended=timeline.now,
+            events=types.total(),
+            by_type=dict(types.most_common()),
+            skipped=skipped,
+            servers=servers,
+            marks=[Mark(one.at - timeline.began, one.text, one.own) for one in sorted(marks, key=_time)],
+            warning=tape.warning,
+        )
+
+
+def _time(moment: object) -> float:
+    return float(getattr(moment, "at", 0.0))
+
+
+def _is_news(servers: list[ServerInfo], event: ServerInfo) -> bool:
+    if not servers:
+        return True
+    last = servers[-1]
+    return (last.pid, last.kube_version, last.feature_gates) != (
+        event.pid,
+        event.kube_version,
+        event.feature_gates,
+    )
+
+
+def as_text(summary: Summary) -> str:
+    """For people, a fact a line."""
+    packed = summary.bytes != summary.unpacked_bytes
+    sizes = f"{size(summary.bytes)}" + (f", {size(summary.unpacked_bytes)} unpacked" if packed else "")
+    lines = [
+        f"file      {summary.file}  {sizes}",
+        f"from      {_clock(summary.began)}",
+        f"to        {_clock(summary.ended)}  {_elapsed(summary.ended - summary.began)}",
+    ]
+    lines += [f"server    {_server(one)}" for one in summary.servers]
+    lines.append(f"events    {summary.events:,}")
+    lines += [f"  {kind:<18}{count:>12,}" for kind, count in summary.by_type.items()]
+    if summary.skipped:
+        lines.append(f"  {'of a newer ktui':<18}{summary.skipped:>12,}  skipped")
+    if summary.marks:
+        lines.append("marks")
+        lines += [f"  {_elapsed(one.at):>8}  {'◆' if one.own else '▲'} {one.text}" for one in summary.marks]
+    if summary.warning:
+        lines.append(f"careful   {summary.warning}")
+    return "\n".join(safe(line) for line in lines)
+
+
+def _server(info: ServerInfo) -> str:
+    gates = ", ".join(f"{gate}={on}".lower() for gate, on in info.feature_gates.items())
+    named = f"{info.name}, " if info.name else ""
+    rules = f"rules of Kubernetes {info.kube_version}" + (f" with {gates}" if gates else "")
+    return f"{named}ktui {info.ktui_version}, etcd {info.etcd_version} ({info.etcd_kind}), {rules}"
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at)) if at else "unknown"
+
+
+def _elapsed(seconds: float) -> str:
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"

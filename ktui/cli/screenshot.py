@@ -1,0 +1,89 @@
+"""`--screenshot FILE.svg`: the dashboard drawn without a terminal, once its first live data are there."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ktui.client.connection import ClientError
+from ktui.config.errors import ConfigError
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+    from ktui.tui.app import KtuiApp
+
+WAIT_SECONDS = 90.0
+ANSWER_SECONDS = 10.0
+TELEMETRY = "telemetry"  # the worker that never ends
+_SIZE = re.compile(r"(\d+)x(\d+)")
+
+
+def add_screenshot_arguments(view: argparse._ArgumentGroup) -> None:
+    view.add_argument(
+        "--screenshot", metavar="FILE.svg", help="draw the dashboard into a file, without a terminal, and end"
+    )
+    view.add_argument(
+        "--press", metavar="KEYS", default="", help="keys pressed before that, comma separated: 5,r"
+    )
+    view.add_argument(
+        "--size", metavar="WxH", default="120x40", help="columns and rows of it (default %(default)s)"
+    )
+
+
+def size_of(text: str) -> tuple[int, int]:
+    """Columns and rows. Raises ConfigError."""
+    found = _SIZE.fullmatch(text)
+    if found is None or not (20 <= int(found[1]) <= 1_000 and 5 <= int(found[2]) <= 1_000):
+        raise ConfigError(f"--size {text!r} is no size: write it like 120x40")
+    return int(found[1]), int(found[2])
+
+
+async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
+    """Write the file. ClientError says why there is nothing to see or to write."""
+    import asyncio
+
+    from ktui.tui.source import Stage
+
+    width, height = size_of(args.size)
+    async with app.run_test(size=(width, height)) as pilot:
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                while not _live(app):
+                    if app.link.stage is Stage.STOPPED:
+                        raise ClientError(app.link.detail)
+                    await pilot.pause(0.1)
+        except TimeoutError:
+            raise ClientError(f"no data came within {WAIT_SECONDS:.0f} s") from None
+        await _press(pilot, args.press)
+        picture = app.export_screenshot(title="ktui")
+    _write(args.screenshot, picture)
+
+
+def _write(file: str, picture: str) -> None:
+    path = Path(file).expanduser()
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _live(app: KtuiApp) -> bool:
+    """Whether etcd's revision is known and something was read, or a recording has begun."""
+    return bool(app.state.head.revision) and bool(app.state.requests)
+
+
+async def _press(pilot: Pilot[int], keys: str) -> None:
+    """Each key, and what it sets going: a screen that asks the server gets its answer."""
+    import asyncio
+
+    for key in filter(None, keys.split(",")):
+        await pilot.press(key)
+        with contextlib.suppress(TimeoutError):  # something that goes on: then it is drawn as it stands
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while any(worker.group != TELEMETRY for worker in pilot.app.workers):
+                    await pilot.pause(0.1)
+    await pilot.pause(0.5)

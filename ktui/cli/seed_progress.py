@@ -1,0 +1,57 @@
+"""How far the demo cluster of `ktui serve --demo` is: a line now and then on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from ktui.workloads.seeding import SeedProgress
+
+EVERY_SECONDS = 3.0  # on a terminal
+STEPS = 10  # lines in all elsewhere: a log is not to be filled
+
+
+class SeedTeller:
+    """Called with each object that is there. `total` is how many there will be.
+
+    A second run finds everything in place: what existed counts as done.
+    """
+
+    def __init__(
+        self, total: int, out: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._total = total
+        self._out = out
+        self._clock = clock
+        self._terminal = out.isatty()
+        self._began = self._told = clock()
+        self._step = 0
+
+    def __call__(self, progress: SeedProgress) -> None:
+        done = progress.created + progress.existed
+        if done >= self._total or not self._due(done):
+            return
+        share = done * 100 // self._total
+        self._say(f"demo cluster: {share} %, {done:,} of {self._total:,} objects ({progress.stage})")
+
+    def finish(self, progress: SeedProgress) -> None:
+        """The last line: what there is now, and how long it took."""
+        done = progress.created + progress.existed
+        self._say(f"demo cluster: complete, {done:,} objects in {self._clock() - self._began:.1f} s")
+
+    def _due(self, done: int) -> bool:
+        if not self._terminal:
+            step, before = done * STEPS // self._total, self._step
+            self._step = step
+            return step > before
+        now = self._clock()
+        if now - self._told < EVERY_SECONDS:
+            return False
+        self._told = now
+        return True
+
+    def _say(self, line: str) -> None:
+        print(line, file=self._out, flush=True)

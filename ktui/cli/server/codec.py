@@ -1,0 +1,33 @@
+"""Both directions of the wire room as the one object that the API server asks for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from ktui.kube.resources import Resource
+from ktui.wire.codec import Codec, encode_object
+from ktui.wire.gotypes import go_mismatch
+from ktui.wire.messages import Messages
+from ktui.wire.schema import message_of
+
+
+class StoredCodec(Codec):
+    """Stored bytes to JSON and protobuf of any served version, and back."""
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The same as protobuf."""
+        return Messages(self)
+
+    def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
+        """CodecError names the JSON path that does not fit."""
+        return encode_object(obj, resource)
+
+    def knows(self, api_version: str, kind: str) -> bool:
+        """Whether there is a message for the kind."""
+        return message_of(api_version, kind) is not None
+
+    def go_mismatch(self, obj: dict[str, Any], api_version: str, kind: str) -> str:
+        """What Go's JSON decoder says of the first member of a wrong type, "" when it would take all."""
+        return go_mismatch(obj, api_version, kind)

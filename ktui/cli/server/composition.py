@@ -1,0 +1,212 @@
+"""A server from its parts: etcd, storage, caches, HTTP, telemetry, and the demo's traffic beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ktui.apiserver.app import build_app
+from ktui.apiserver.http.server import HttpServer, TlsFiles, split_listen
+from ktui.apiserver.http.tls import lend_certificate
+from ktui.apiserver.services import Services
+from ktui.cacher.registry import Registry
+from ktui.cacher.settings import Settings
+from ktui.cli.logs import log_of
+from ktui.cli.server.codec import StoredCodec
+from ktui.cli.server.config import ServeConfig
+from ktui.cli.server.etcd_source import EtcdSource
+from ktui.cli.server.facts import Facts
+from ktui.cli.server.log_telemetry import log_telemetry
+from ktui.cli.server.record import record
+from ktui.client.connection import Connection
+from ktui.client.kubeconfig import write_kubeconfig
+from ktui.client.running import announce, certificate_directory, server_directory, withdraw
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.vitals import follow_vitals
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.storage.browser import Browser
+from ktui.storage.browsing import AskedBrowser
+from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
+from ktui.storage.compaction import follow_compactions
+from ktui.storage.leases import Leases
+from ktui.storage.store import Store
+from ktui.telemetry.bus import Bus
+
+log = log_of(__name__)
+
+
+class Composition:
+    """Starts the parts in the order of the flow, and stops them in reverse."""
+
+    def __init__(self, config: ServeConfig) -> None:
+        self._config = config
+        self._args = config.args
+        self._bus = Bus()
+        self._source = EtcdSource(config.args, self._bus)
+        self._client: EtcdClient | None = None
+        self._registry: Registry | None = None
+        self._http: HttpServer | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._demo: asyncio.subprocess.Process | None = None
+        self._stop = asyncio.Event()
+
+    @property
+    def url(self) -> str:
+        return self._http.url if self._http else ""
+
+    async def start(self) -> None:
+        """EtcdError, PortInUse or RecordingError say why it does not start."""
+        self._listen_to_signals()
+        if self._args.record:
+            self._tasks.append(record(self._bus, Path(self._args.record)))
+        self._client = client = await self._source.connect()
+        where = ", ".join(client.endpoints)
+        log.info("%s etcd %s at %s, prefix %s", self._source.kind, client.version, where, self._source.prefix)
+        settings = self._settings(client)
+        self._registry = registry = self._make_registry(client, settings)
+        browser = Browser(client, self._source.prefix, resource_at, gentle=not self._owned)
+        services = self._services(client, settings, registry, browser)
+        self._http = HttpServer(build_app(services), self._args.listen, self._tls())
+        await self._http.start()
+        self._bus.publish(services.facts.info())  # a recording tells of its server too
+        registry.warm(self._to_warm())
+        if self._args.log_file:
+            self._tasks.append(asyncio.create_task(log_telemetry(self._bus), name="log"))
+        self._count_keys(browser)
+        self._follow_compactions(client, registry)
+        self._tasks.append(asyncio.create_task(follow_vitals(client), name="vitals"))
+        self._announce()
+        if self._args.demo:
+            self._demo = await self._start_demo()
+
+    async def until_stopped(self) -> None:
+        """Until a signal, or until the embedded etcd ends by itself (then its error)."""
+        stopped = asyncio.create_task(self._stop.wait())
+        waits: set[asyncio.Future[Any]] = {stopped}
+        etcd = self._source.embedded
+        if etcd is not None:
+            waits.add(etcd.failed)
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if etcd is not None and etcd.failed.done():
+            raise etcd.failed.result()
+
+    async def stop(self) -> None:
+        withdraw(os.getpid())
+        if self._demo is not None and self._demo.returncode is None:
+            self._demo.terminate()
+            await self._demo.wait()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._http is not None:
+            await self._http.stop()
+        if self._registry is not None:
+            await self._registry.close()
+        if self._client is not None:
+            await self._client.close()
+        await self._source.stop()
+
+    # The parts.
+
+    @property
+    def _owned(self) -> bool:
+        """Whether nobody else depends on this etcd."""
+        return self._source.embedded is not None
+
+    def _settings(self, client: EtcdClient) -> Settings:
+        assumed = self._args.assume_watch_progress
+        if assumed is None:
+            assumed = client.supports_progress or self._owned
+        return Settings(
+            self._config.behaviour,
+            progress=assumed,
+            # Progress answers of an etcd below the versions that Kubernetes trusts may overtake events.
+            confirm_progress=not client.supports_progress,
+            watch_cache=self._args.watch_cache,
+            check_consistency=self._owned,
+        )
+
+    def _make_registry(self, client: EtcdClient, settings: Settings) -> Registry:
+        prefix, leases = self._source.prefix, Leases(client)
+
+        def make_store(resource: Resource) -> Store:
+            return Store(client, resource, prefix, leases=leases)
+
+        return Registry(make_store, settings, self._bus, warmups=4 if self._owned else 1)
+
+    def _services(
+        self, client: EtcdClient, settings: Settings, registry: Registry, browser: Browser
+    ) -> Services:
+        return Services(
+            registry=registry,
+            settings=settings,
+            bus=self._bus,
+            facts=Facts(client, settings, self._source),
+            etcd=AskedBrowser(browser),
+            codec=StoredCodec(),
+            token=self._config.token,
+        )
+
+    def _tls(self) -> TlsFiles | None:
+        if self._args.insecure_http:
+            return None
+        host, _ = split_listen(self._args.listen)
+        return lend_certificate(certificate_directory(host), server_directory(os.getpid()), host)
+
+    def _to_warm(self) -> list[Resource]:
+        wanted = self._config.warm
+        return [
+            resource
+            for resource in BUILTIN.all()
+            if wanted is None or resource.id in wanted or resource.resource in wanted
+        ]
+
+    # What goes on beside serving.
+
+    def _announce(self) -> None:
+        tls = self._tls()
+        connection = Connection(self.url, self._config.token or "", tls.cert if tls else None)
+        name = "demo" if self._args.demo else ""
+        server = announce(connection, pid=os.getpid(), name=name, started=time.time())
+        write_kubeconfig(connection, server.kubeconfig)
+
+    def _count_keys(self, browser: Browser) -> None:
+        every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
+        census = Census(browser, self._source.prefix, self._bus, every)
+        self._tasks.append(asyncio.create_task(census.run(), name="census"))
+
+    def _follow_compactions(self, client: EtcdClient, registry: Registry) -> None:
+        following = follow_compactions(client, registry.compacted)
+        self._tasks.append(asyncio.create_task(following, name="compactions"))
+
+    async def _start_demo(self) -> asyncio.subprocess.Process:
+        """The demo's clients are a process of their own: their work is not to be mixed with the server's."""
+        args = self._args
+        size = [f"--{name}={getattr(args, name)}" for name in ("pods", "nodes", "namespaces", "seed")]
+        traffic = [] if args.quiet else ["--traffic"]
+        # A dashboard shows its server's last words as the cause of its end: nothing else belongs there.
+        telling = "--silent" if args.quiet or args.parent else "--progress"
+        words = ["seed", "--attach", self.url, telling, f"--parent={os.getpid()}", *size, *traffic]
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "ktui", *words, stdin=asyncio.subprocess.DEVNULL
+        )
+
+    def _listen_to_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._stop.set)
+
+
+def resource_at(prefix: str) -> str:
+    """The resource whose keys lie under `prefix` (no leading slash): `pods/`, `cilium.io/ciliumnodes/`."""
+    builtin = BUILTIN.by_prefix(prefix)
+    if builtin is not None:
+        return builtin.id
+    group, _, plural = prefix.rstrip("/").partition("/")
+    return f"{plural}.{group}" if "." in group and plural and "/" not in plural else ""

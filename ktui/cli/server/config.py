@@ -1,0 +1,61 @@
+"""What `ktui serve` was asked for, checked before anything starts."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+from dataclasses import dataclass
+
+from ktui.apiserver.http.server import split_listen
+from ktui.cli.server.etcd_source import endpoints_of
+from ktui.kube.resources import BUILTIN
+from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class ServeConfig:
+    """`token` is None where everybody is let in."""
+
+    args: argparse.Namespace
+    behaviour: Behaviour
+    token: str | None
+    warm: tuple[str, ...] | None  # None: all
+
+    @classmethod
+    def from_arguments(cls, args: argparse.Namespace) -> ServeConfig:
+        """ValueError says in one sentence what is wrong and what to do."""
+        if args.etcd and args.snapshot:
+            raise ValueError("--etcd and --snapshot exclude each other: choose one source")
+        if args.etcd and args.demo:
+            raise ValueError("--demo fills an embedded etcd only: leave out --etcd")
+        if args.etcd:
+            endpoints_of(args.etcd, os.environ)
+        host, _ = split_listen(args.listen)
+        if args.insecure_http and host not in LOOPBACK:
+            raise ValueError(f"--insecure-http listens on a loopback address only, and {host} is none")
+        behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+        token = (
+            None
+            if args.insecure_http
+            else args.token or os.environ.get("KTUI_TOKEN") or secrets.token_urlsafe(24)
+        )
+        return cls(args, behaviour, token, _warm(args.warm, owned=not args.etcd))
+
+
+def _warm(text: str | None, owned: bool) -> tuple[str, ...] | None:
+    """Resources to warm at start; None is all. An etcd that is not ours is warmed on demand."""
+    words = (text or ("all" if owned else "none")).split(",")
+    if words == ["all"]:
+        return None
+    if words == ["none"]:
+        return ()
+    known = {resource.id for resource in BUILTIN.all()} | {resource.resource for resource in BUILTIN.all()}
+    unknown = [word for word in words if word not in known]
+    if unknown:
+        raise ValueError(
+            f"--warm {unknown[0]!r}: no such resource; write all, none, or names like pods,nodes"
+        )
+    return tuple(words)

@@ -1,0 +1,129 @@
+"""The etcd that a server reads: a cluster's, a snapshot's, or an embedded one of its own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from ktui.cli.logs import log_of
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig, config_from
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.storage.prefix import DEFAULT, check_readable, find_prefix, normal
+from ktui.telemetry.bus import Bus
+
+log = log_of(__name__)
+
+ENVIRONMENT = "env"  # `--etcd env`, or `--etcd` alone: etcdctl's environment names the endpoints
+_ACCOUNT = ("ETCDCTL_USER", "ETCDCTL_PASSWORD")
+
+
+class EtcdSource:
+    """`connect` first. `prefix` is where Kubernetes keeps its keys; `warnings` are for the dashboard."""
+
+    def __init__(self, args: argparse.Namespace, bus: Bus) -> None:
+        self._args = args
+        self._bus = bus
+        self.embedded: EmbeddedEtcd | None = None
+        self.warnings: list[str] = []
+        self.prefix = DEFAULT
+
+    async def connect(self) -> EtcdClient:
+        """Start what is to be started, and connect. EtcdError says why not."""
+        client = await EtcdClient.connect(await self._config(), self._bus)
+        try:
+            self.prefix = await self._prefix(client)
+        except BaseException:
+            await client.close()
+            raise
+        for warning in self.warnings:
+            _say(f"warning: {warning}")
+            log.warning("%s", warning)
+        return client
+
+    async def stop(self) -> None:
+        if self.embedded is not None:
+            await self.embedded.stop()
+
+    @property
+    def kind(self) -> str:
+        """As ServerInfo has it."""
+        return "external" if self._args.etcd else "snapshot" if self._args.snapshot else "embedded"
+
+    @property
+    def name(self) -> str:
+        """What people call it: a file, the first endpoint, what the embedded one holds."""
+        args = self._args
+        if args.snapshot:
+            return Path(args.snapshot).name
+        if args.etcd:
+            return endpoints_of(args.etcd, os.environ).split(",")[0].strip()
+        if args.demo:
+            return "demo"
+        return Path(args.data_dir).name if args.data_dir else "empty"
+
+    async def _config(self) -> EtcdConfig:
+        args = self._args
+        if args.etcd:
+            return config_from(
+                os.environ,
+                endpoints=endpoints_of(args.etcd, os.environ),
+                ca_file=args.cacert or "",
+                cert_file=args.cert or "",
+                key_file=args.key or "",
+                server_name=args.server_name or "",
+                user=args.user or "",
+                read_only=not args.allow_writes,
+            )
+        self.embedded = await EmbeddedEtcd.start(
+            data_dir=_path(args.data_dir), binary=_path(args.etcd_binary), snapshot=_path(args.snapshot)
+        )
+        self.warnings += self.embedded.warnings
+        endpoint = self.embedded.endpoint
+        if not args.snapshot:
+            return EtcdConfig(endpoints=(endpoint,), read_only=False)
+        # A snapshot brings its users and passwords along; certificates were the cluster's own affair.
+        account = {name: value for name, value in os.environ.items() if name in _ACCOUNT}
+        return config_from(account, endpoints=endpoint, user=args.user or "", read_only=not args.allow_writes)
+
+    async def _prefix(self, client: EtcdClient) -> str:
+        args = self._args
+        if args.etcd_prefix:
+            prefix = normal(args.etcd_prefix)
+        elif self.kind == "embedded":
+            return DEFAULT
+        else:
+            prefix = await self._found(client)
+        await check_readable(client, prefix)
+        return prefix
+
+    async def _found(self, client: EtcdClient) -> str:
+        found = await find_prefix(client)
+        if found is None:
+            self.warnings.append(
+                "no Kubernetes object is found in this etcd; the etcd screen shows its raw keys"
+            )
+        elif found != DEFAULT:
+            _say(f"Kubernetes keeps its keys under {found} in this etcd")
+        return found or DEFAULT
+
+
+def endpoints_of(etcd: str, environ: Mapping[str, str]) -> str:
+    """The endpoints that `--etcd` means. ValueError when the environment was meant and names none."""
+    if etcd != ENVIRONMENT:
+        return etcd
+    endpoints = environ.get("ETCDCTL_ENDPOINTS", "")
+    if not endpoints.strip(", "):
+        raise ValueError("--etcd takes the endpoints from ETCDCTL_ENDPOINTS, which is not set")
+    return endpoints
+
+
+def _say(text: str) -> None:
+    print(f"ktui: {text}", file=sys.stderr, flush=True)
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text).expanduser() if text else None

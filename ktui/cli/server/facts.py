@@ -1,0 +1,47 @@
+"""Who serves, over which etcd: what the header of the dashboard says."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ktui import __version__
+from ktui.telemetry.events import ServerInfo
+
+if TYPE_CHECKING:
+    from ktui.cacher.settings import Settings
+    from ktui.cli.server.etcd_source import EtcdSource
+    from ktui.etcd.client import EtcdClient
+
+
+class Facts:
+    """The present facts: the version may be switched while the server runs."""
+
+    def __init__(self, client: EtcdClient, settings: Settings, source: EtcdSource) -> None:
+        self._client = client
+        self._settings = settings
+        self._source = source
+
+    def info(self) -> ServerInfo:
+        return ServerInfo(
+            ktui_version=__version__,
+            kube_version=self._settings.behaviour.version,
+            etcd_version=self._client.version,
+            etcd_kind=self._source.kind,
+            endpoints=self._client.endpoints,
+            writable=not self._client.read_only,
+            progress=self._progress(),
+            etcd_prefix=self._source.prefix,
+            pid=os.getpid(),
+            name=self._source.name,
+            warnings=self._source.warnings,
+        )
+
+    def etcd_problem(self) -> str:
+        """Why etcd does not answer, "" while it does."""
+        return self._client.ledger.problem
+
+    def _progress(self) -> str:
+        if not self._settings.progress:
+            return "unsupported"
+        return "supported" if self._client.supports_progress else "assumed"

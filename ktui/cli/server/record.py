@@ -1,0 +1,32 @@
+"""`ktui serve --record`: the server's own telemetry into a file."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from ktui.telemetry.bus import Bus
+from ktui.telemetry.recorder import Recorder
+
+
+def record(bus: Bus, path: Path) -> asyncio.Task[None]:
+    """Write all that passes the bus to a file until cancelled; raises RecordingError when it cannot begin.
+
+    When it cannot go on it says so on stderr, and the server serves on.
+    """
+    recorder = Recorder(path)
+    subscription = bus.subscribe()
+
+    async def run() -> None:
+        try:
+            async for batch in subscription.batches():
+                recorder.write(batch)
+                if recorder.problem:
+                    print(f"ktui serve: {recorder.problem}", file=sys.stderr, flush=True)
+                    return
+        finally:
+            subscription.close()
+            recorder.close()
+
+    return asyncio.create_task(run(), name="recorder")

@@ -1,0 +1,19 @@
+"""Whether there is a terminal to draw on."""
+
+from __future__ import annotations
+
+import os
+
+from ktui.cli.exits import OK, USAGE, fail
+
+
+def check_terminal() -> int:
+    """OK where screens can be shown: Textual reads standard input and draws on standard error."""
+    in_a_page = bool(os.environ.get("TEXTUAL_DRIVER"))  # of `ktui web`
+    if in_a_page or (os.isatty(0) and os.isatty(2)):
+        return OK
+    return fail(
+        "screens need a terminal, as standard input and standard error; without one there is "
+        "`ktui serve`, `ktui list`, and `ktui --screenshot FILE.svg`",
+        USAGE,
+    )

@@ -1,0 +1,106 @@
+"""`ktui web`: the dashboard in a browser of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import ipaddress
+import os
+import secrets
+import socket
+import sys
+
+from ktui.cli import dashboard
+from ktui.cli.crash import keep_quiet
+from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+
+EPILOG = """examples:
+  ktui web                                  prints `open http://127.0.0.1:PORT/?token=…`
+  ktui web --port 8000 --theme ktui-light
+  ktui web --context prod                   a cluster that the config file names
+  ssh -L 8000:127.0.0.1:8000 host ktui web --port 8000       from another machine
+
+Every page is a dashboard of its own; all of them watch one server, which ends with `ktui web`.
+exit status: 0 stopped, 2 usage, or textual-serve is missing, 3 the server or the port is not to be had"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "web",
+        help="the dashboard in a browser, on this machine only",
+        description="Serve the dashboard to browsers of this machine, by textual-serve. Whoever has the "
+        "address with its token sees and does what you would in your terminal: it listens on a loopback "
+        "address only.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    web = parser.add_argument_group("web")
+    web.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="a loopback address (default %(default)s)"
+    )
+    web.add_argument("--port", metavar="N", type=int, default=0, help="the port (default: a free one, 0)")
+    dashboard.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if problem := _misuse(args):
+        return fail(problem, USAGE)
+    if (status := dashboard.check(args)) != OK:
+        return status
+    try:
+        import ktui.cli.web_server
+    except ImportError:
+        return fail("`ktui web` needs textual-serve: pip install 'ktui[web]'", USAGE)
+    try:
+        listening = socket.create_server((args.host, args.port), family=_family(args.host))
+    except OSError as error:
+        return fail(f"cannot listen on {args.host}:{args.port}: {error.strerror}", NO_CONNECTION)
+    keep_quiet()
+    with listening:
+        return asyncio.run(ktui.cli.web_server.serve(args, listening, secrets.token_urlsafe(24)))
+
+
+def _misuse(args: argparse.Namespace) -> str:
+    if not is_loopback(args.host):
+        port = args.port or 8000
+        return (
+            f"--host {args.host} is no loopback address, and a page of `ktui web` is as good as your "
+            f"terminal; from another machine go through `ssh -L {port}:127.0.0.1:{port}`"
+        )
+    if not 0 <= args.port <= 65535:
+        return f"--port {args.port} is no port: it is one of 1 to 65535, or 0 for a free one"
+    if args.record and (args.attach or args.replay):
+        return (
+            "--record writes down the server that `ktui web` starts itself: leave out --attach and --replay"
+        )
+    if args.screenshot:
+        return "--screenshot needs no browser: `ktui --screenshot FILE.svg`"
+    return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def page_words(args: argparse.Namespace, attach: str, aim: str) -> list[str]:
+    """The command that a page runs. `attach` is the server that all pages share, `aim` is for its Lab."""
+    words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
+    for name in ("config", "theme", "symbols", "log_file", "log_level", "log_format"):
+        if value := getattr(args, name):
+            words.append(f"--{name.replace('_', '-')}={value}")
+    if aim:
+        words.append(f"--aim={aim}")
+    words.append("--mouse" if args.mouse else "--no-mouse")
+    if args.replay:
+        return [*words, f"--replay={args.replay}", f"--speed={args.speed}"]
+    if args.server_ca:
+        words.append(f"--server-ca={args.server_ca}")
+    return [*words, f"--attach={attach or args.attach}"]

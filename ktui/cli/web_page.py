@@ -1,0 +1,137 @@
+"""One page of `ktui web`: a dashboard as a process of its own, between the page and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Sequence
+
+from aiohttp import web
+from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
+
+from ktui.cli.logs import log_of
+from ktui.tui.model.format import safe
+
+log = log_of(__name__)
+
+PATIENCE = 0.5  # seconds that a page's process, and its browser, have to end by themselves
+SIGN = b"__GANGLION__\n"  # what a Textual app says before its first packet
+DATA, META, PACKED = b"D", b"M", b"P"
+LAST_LINES = 12  # of what a process said on standard error
+CLEAR = "\x1b[?1049l\x1b[2J\x1b[H"
+
+
+class Page(AppService):
+    """textual-serve's service of one app. Its process never outlives the websocket, nor is it left unread:
+    one that may not write could not end. What it said last is shown in the page."""
+
+    def __init__(
+        self, words: Sequence[str], websocket: web.WebSocketResponse, downloads: DownloadManager
+    ) -> None:
+        super().__init__(
+            "",
+            write_bytes=websocket.send_bytes,
+            write_str=websocket.send_str,
+            close=self._close,
+            download_manager=downloads,
+        )
+        self._words = words
+        self._websocket = websocket
+
+    async def stop(self) -> None:
+        """End process and websocket within twice PATIENCE. May be called twice."""
+        process, task = self._process, self._task
+        if process is None or task is None:
+            return
+        await self._download_manager.cancel_app_downloads(app_service_id=self.app_service_id)
+        _send(process, signal.SIGTERM)
+        await asyncio.wait({task}, timeout=PATIENCE)
+        _send(process, signal.SIGKILL)
+        await self._close()
+        await asyncio.wait({task}, timeout=PATIENCE)
+        task.cancel()  # its browser reads no more
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def run(self) -> None:
+        """Carry the packets until the process has ended, then close the page."""
+        process = self._process
+        assert process is not None and process.stdout is not None and process.stderr is not None
+        errors = asyncio.create_task(_last_lines(process.stderr), name="a page's errors")
+        async for kind, payload in _packets(process.stdout):
+            await self._carry(kind, payload)
+        with contextlib.suppress(TimeoutError):  # it has closed its output, and does not end
+            async with asyncio.timeout(PATIENCE):
+                await process.wait()
+        _send(process, signal.SIGKILL)
+        await self._tell_end(await process.wait(), await errors)
+        await self._close()
+
+    async def on_meta(self, data: bytes) -> None:
+        """textual-serve would close the page at the word `exit`, before the process can say why."""
+        if json.loads(data)["type"] != "exit":
+            await super().on_meta(data)
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._words,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=self._build_environment(width=width, height=height),
+            start_new_session=True,  # a Ctrl-C in the terminal is for `ktui web`, which ends its pages
+        )
+        self._stdin = process.stdin
+        return process
+
+    async def _carry(self, kind: bytes, payload: bytes) -> None:
+        with contextlib.suppress(ConnectionError):  # the page is gone; the rest is read and dropped
+            if kind == DATA:
+                await self.on_data(payload)
+            elif kind == META:
+                await self.on_meta(payload)
+            elif kind == PACKED:
+                await self.on_packed(payload)
+
+    async def _tell_end(self, status: int, lines: list[str]) -> None:
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        log.info("a page's dashboard %s", how)
+        if status == 0 or self._websocket.closed:
+            return
+        said = [safe(line) for line in lines] or [f"the dashboard {how}"]
+        with contextlib.suppress(ConnectionError):
+            await self.remote_write_bytes((CLEAR + "\r\n".join(said)).encode())
+
+    async def _close(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await self._websocket.close()
+
+
+def _send(process: Process, number: signal.Signals) -> None:
+    """To the process and what it has started."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+
+
+async def _packets(stdout: asyncio.StreamReader) -> AsyncIterator[tuple[bytes, bytes]]:
+    """Kind and payload, until the process has ended; none of what is no Textual app."""
+    with contextlib.suppress(asyncio.IncompleteReadError):
+        if await stdout.readexactly(len(SIGN)) != SIGN:
+            await stdout.read()
+            return
+        while True:
+            head = await stdout.readexactly(5)
+            yield head[:1], await stdout.readexactly(int.from_bytes(head[1:], "big"))
+
+
+async def _last_lines(stderr: asyncio.StreamReader) -> list[str]:
+    kept = b""
+    while read := await stderr.read(4096):
+        kept = (kept + read)[-8192:]
+    return kept.decode("utf-8", "replace").splitlines()[-LAST_LINES:]

@@ -1,0 +1,129 @@
+"""The server behind `ktui web`: textual-serve's, on a socket of ours, with a guard at its door."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from pathlib import Path
+
+from aiohttp import web
+from textual_serve.server import Server, to_int
+
+from ktui.cli.child import ServerChild
+from ktui.cli.dashboard import check_source, server_child
+from ktui.cli.exits import NO_CONNECTION, OK, fail
+from ktui.cli.preferences import aim_of
+from ktui.cli.web import page_words
+from ktui.cli.web_guard import Guard
+from ktui.cli.web_page import PATIENCE, Page
+from ktui.client.connection import ClientError
+from ktui.telemetry.errors import RecordingError
+
+ASSETS = Path(__file__).with_name("web_assets")
+MOST_CELLS = 1000  # columns or rows that a page may begin with
+
+
+async def serve(args: argparse.Namespace, listening: socket.socket, token: str) -> int:
+    """Serve pages until a signal comes, or the server that they watch has ended; the exit status."""
+    record = [f"--record={args.record}"] if args.record else []  # once, not by every page
+    child = None if args.replay or args.attach else server_child(args, *record)
+    try:
+        check_source(args)
+        aim = aim_of(args)
+        attach = (await child.start()).url if child is not None else ""
+        # Not on the pages' command lines: those can be read by every user of the machine.
+        if args.token:
+            os.environ["KTUI_TOKEN"] = args.token
+        await PageServer(page_words(args, attach, aim), listening, token).run(child)
+    except (ClientError, RecordingError) as error:
+        return fail(str(error), NO_CONNECTION)
+    finally:
+        if child is not None:
+            await child.stop()
+    return OK
+
+
+class PageServer(Server):
+    """One dashboard a page: `words` are its command."""
+
+    def __init__(self, words: list[str], listening: socket.socket, token: str) -> None:
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        super().__init__("", host=host, port=port, title="ktui", public_url=f"http://{shown}:{port}")
+        self._words = words
+        self._socket = listening
+        self._token = token
+        self._guard = Guard(token, port)
+        self._pages: set[Page] = set()
+
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return f"{self.public_url}/?token={self._token}"
+
+    async def run(self, child: ServerChild | None = None) -> None:
+        """Until a signal; then pages and `child` end together. ClientError when `child` ends by itself."""
+        runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=PATIENCE)
+        await runner.setup()
+        try:
+            await web.SockSite(runner, self._socket).start()
+            print(f"open {self.address}", flush=True)
+            await _until_stopped(child)
+        finally:
+            await asyncio.gather(runner.cleanup(), *([child.stop()] if child is not None else []))
+
+    async def _make_app(self) -> web.Application:
+        app: web.Application = await super()._make_app()
+        app.router.add_static("/page", ASSETS)
+        self._guard.install(app)
+        return app
+
+    async def on_startup(self, app: web.Application) -> None:
+        """textual-serve would print its logo."""
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        await asyncio.gather(*(page.stop() for page in self._pages))
+
+    async def handle_index(self, request: web.Request) -> web.FileResponse:
+        return web.FileResponse(ASSETS / "index.html")
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """A page: its process begins and ends with the websocket."""
+        websocket = web.WebSocketResponse(heartbeat=15, timeout=PATIENCE)
+        await websocket.prepare(request)
+        page = Page(self._words, websocket, self.download_manager)
+        self._pages.add(page)
+        try:
+            await page.start(_cells(request, "width", 80), _cells(request, "height", 24))
+            await self._process_messages(websocket, page)
+        finally:
+            await page.stop()
+            self._pages.discard(page)
+        return websocket
+
+
+def _cells(request: web.Request, name: str, usual: int) -> int:
+    return min(max(1, to_int(request.query.get(name, ""), usual)), MOST_CELLS)
+
+
+async def _until_stopped(child: ServerChild | None) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop.set)
+    if child is None:
+        await stop.wait()
+        return
+    ended = asyncio.create_task(child.wait())
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait({ended, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if ended.done():
+        raise ClientError(ended.result())
+    ended.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await ended

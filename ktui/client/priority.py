@@ -1,0 +1,97 @@
+"""Under which priority level our own requests to a kube-apiserver fall, as far as it tells."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ktui.kube.flowcontrol import PriorityLevel
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
+
+GROUP = "/apis/flowcontrol.apiserver.k8s.io"
+UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
+# The first minor that serves it, newest version first.
+_VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
+# Before 1.26 the second one.
+_SEATS = re.compile(
+    r"^apiserver_flowcontrol_(?:nominal_limit_seats|request_concurrency_limit)"
+    r'\{[^}]*priority_level="([^"]+)"[^}]*\} ([0-9.e+]+)',
+    re.MULTILINE,
+)
+
+
+class _Queuing(msgspec.Struct):
+    hand_size: int = msgspec.field(default=0, name="handSize")
+
+
+class _Response(msgspec.Struct):
+    queuing: _Queuing | None = None
+
+
+class _Limited(msgspec.Struct, rename="camel"):
+    nominal_concurrency_shares: int | None = None
+    assured_concurrency_shares: int | None = None
+    limit_response: _Response | None = None
+
+
+class _Spec(msgspec.Struct):
+    limited: _Limited | None = None
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+    uid: str = ""
+
+
+class _Level(msgspec.Struct):
+    metadata: _Metadata
+    spec: _Spec
+
+
+class _Levels(msgspec.Struct):
+    items: list[_Level] | None = None
+
+
+async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
+    """By the header that every answer bears, and the levels and metrics where they may be read.
+
+    None where it does not tell. Raises ClientError when there is no server.
+    """
+    version = next((name for since, name in _VERSIONS if minor >= since), "")
+    if not version:
+        return None
+    answer = await client.request("GET", f"{GROUP}/{version}/prioritylevelconfigurations")
+    uid = answer.headers.get(UID_HEADER, "")
+    if not uid or answer.status_code != 200:
+        return None
+    try:
+        levels = msgspec.json.decode(answer.content, type=_Levels).items or []
+    except msgspec.DecodeError:
+        return None
+    found = next((level for level in levels if level.metadata.uid == uid), None)
+    if found is None:
+        return None
+    return _described(found, await _nominal(client, found.metadata.name))
+
+
+def _described(level: _Level, nominal: int | None) -> PriorityLevel:
+    limited = level.spec.limited or _Limited()
+    queuing = limited.limit_response.queuing if limited.limit_response is not None else None
+    return PriorityLevel(
+        level.metadata.name,
+        limited.nominal_concurrency_shares or limited.assured_concurrency_shares or 0,
+        queuing.hand_size if queuing is not None else 0,
+        nominal,
+    )
+
+
+async def _nominal(client: ApiClient, name: str) -> int | None:
+    """Its seats by the server's metrics; None where they may not be read."""
+    answer = await client.request("GET", "/metrics")
+    if answer.status_code != 200:
+        return None
+    return next((round(float(value)) for level, value in _SEATS.findall(answer.text) if level == name), None)

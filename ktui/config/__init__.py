@@ -1,0 +1,1 @@
+"""What a user has set: the config file, the environment, and which of them wins. Pure data and files."""

@@ -1,0 +1,122 @@
+"""`[contexts.NAME]`: a cluster by name: its etcd, a snapshot, a running server, a kubeconfig's context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ktui.config import kinds
+from ktui.config.errors import ConfigError, nearest
+from ktui.config.kinds import Kind
+from ktui.config.reading import read_value
+from ktui.config.tomlfile import TomlFile
+
+NONE = "none"  # `--context none`: no context, whatever the file says
+_ETCD = ("etcd", "snapshot")
+
+
+class Entry(Struct, frozen=True):
+    """A key of a context; `beside` are the sources that it says something about, () for any."""
+
+    name: str
+    kind: Kind
+    beside: tuple[str, ...] = ()
+    secret: bool = False
+
+    @property
+    def dest(self) -> str:
+        return self.name.replace("-", "_")
+
+
+SOURCES = ("etcd", "snapshot", "attach")
+_KUBE = ("kubeconfig", "kube-context")
+ENTRIES: Mapping[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry("etcd", kinds.NAMES),
+        Entry("snapshot", kinds.PATH),
+        Entry("attach", kinds.TEXT),
+        Entry("kubeconfig", kinds.PATH),
+        Entry("kube-context", kinds.TEXT),
+        Entry("cacert", kinds.PATH, ("etcd",)),
+        Entry("cert", kinds.PATH, ("etcd",)),
+        Entry("key", kinds.PATH, ("etcd",)),
+        Entry("server-name", kinds.TEXT, ("etcd",)),
+        Entry("user", kinds.TEXT, _ETCD, secret=True),
+        Entry("etcd-prefix", kinds.TEXT, _ETCD),
+        Entry("allow-writes", kinds.SWITCH, _ETCD),
+        Entry("assume-watch-progress", kinds.SWITCH, _ETCD),
+        Entry("kube-version", kinds.VERSION, _ETCD),
+        Entry("feature-gates", kinds.GATES, _ETCD),
+        Entry("warm", kinds.NAMES, _ETCD),
+        Entry("token", kinds.TEXT, ("attach",), secret=True),
+        Entry("server-ca", kinds.PATH, ("attach",)),
+        Entry("theme", kinds.TEXT),
+    )
+}
+
+
+class Context(Struct, frozen=True):
+    """`values` by the attribute of the parsed arguments that they preset; `where` is its file and line."""
+
+    name: str
+    source: str  # "etcd", "snapshot", "attach", "" for a kubeconfig alone
+    values: Mapping[str, Any]
+    places: Mapping[str, str]
+
+    @property
+    def kube(self) -> bool:
+        """Whether it names a kube-apiserver."""
+        return "kubeconfig" in self.values or "kube_context" in self.values
+
+    @property
+    def secrets(self) -> bool:
+        """Whether a password or a token stands in it."""
+        return "token" in self.values or ":" in self.values.get("user", "")
+
+
+def read_contexts(file: TomlFile) -> dict[str, Context]:
+    """All contexts of a file by name. Raises ConfigError."""
+    tables = file.data.get("contexts", {})
+    if not isinstance(tables, dict):
+        raise ConfigError(f"{file.where('contexts')}: contexts are tables: write [contexts.NAME]")
+    return {name: _context(file, name, table) for name, table in tables.items()}
+
+
+def _context(file: TomlFile, name: str, table: object) -> Context:
+    where, title = file.where("contexts", name), f"[contexts.{name}]"
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where}: contexts.{name} is no table: write {title}")
+    if name == NONE:
+        raise ConfigError(f"{where}: no context can be called {NONE!r}: it means that none is used")
+    for key in table:
+        if key not in ENTRIES:
+            at = file.where("contexts", name, key)
+            raise ConfigError(f"{at}: {title} knows no {key!r}; {nearest(key, ENTRIES)}")
+    source = _source(where, title, table)
+    for key in table:
+        beside = ENTRIES[key].beside
+        if beside and source not in beside:
+            at = file.where("contexts", name, key)
+            raise ConfigError(
+                f"{at}: {title} has {key!r}, which needs {' or '.join(map(repr, beside))} beside it"
+            )
+    values = {
+        ENTRIES[key].dest: read_value(
+            file, ENTRIES[key].kind, "contexts", name, key, secret=ENTRIES[key].secret
+        )
+        for key in table
+    }
+    places = {ENTRIES[key].dest: file.where("contexts", name, key) for key in table}
+    return Context(name, source, values, places)
+
+
+def _source(where: str, title: str, table: Mapping[str, Any]) -> str:
+    sources = [key for key in SOURCES if key in table]
+    if len(sources) > 1:
+        raise ConfigError(f"{where}: {title} has {' and '.join(sources)}: choose one")
+    if not sources and not any(key in table for key in _KUBE):
+        raise ConfigError(f"{where}: {title} names no cluster: it needs {', '.join((*SOURCES, *_KUBE))}")
+    return sources[0] if sources else ""

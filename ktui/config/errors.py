@@ -1,0 +1,27 @@
+"""What is wrong with a setting, in one sentence that names the place and the nearest right word."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class ConfigError(ValueError):
+    """A config file, a KTUI_* variable or a context that cannot be used; the message is one sentence."""
+
+
+class Problem(NamedTuple):
+    """What is wrong with one entry of a table: its id, and one sentence."""
+
+    id: str
+    text: str
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """`did you mean 'theme'?`, or all there is to choose from."""
+    known = sorted(words)
+    close = difflib.get_close_matches(word, known, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"there is {', '.join(known)}" if known else "none is known"

@@ -1,0 +1,59 @@
+"""`[keys]` and `[columns]`: what the dashboard's own ids stand for; it alone knows which ids there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ktui.config.errors import ConfigError
+from ktui.config.tomlfile import TomlFile
+
+KEYS, COLUMNS = "keys", "columns"
+_A_KEY = 'takes a key, like "f5", or a list of them'
+_A_LIST = 'takes a list of columns, like ["route", "ms"]'
+
+
+def table_of(file: TomlFile, name: str) -> Mapping[str, Any]:
+    """A table of the file, {} when it is not there. Raises ConfigError for something else of that name."""
+    table = file.data.get(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{file.where(name)}: {name} is a table: write [{name}]")
+    return table
+
+
+def read_keys(file: TomlFile) -> dict[str, str]:
+    """Binding id → keys, comma separated."""
+    found = {}
+    for binding, keys in _flat(table_of(file, KEYS)).items():
+        words = [keys] if isinstance(keys, str) else keys
+        found[".".join(binding)] = ",".join(_texts(file, (KEYS, *binding), words, _A_KEY))
+    return found
+
+
+def read_columns(file: TomlFile) -> dict[str, tuple[str, ...]]:
+    """Table id → ids of its columns."""
+    tables = _flat(table_of(file, COLUMNS)).items()
+    return {".".join(table): _texts(file, (COLUMNS, *table), names, _A_LIST) for table, names in tables}
+
+
+def place_of(file: TomlFile, table: str, name: str) -> str:
+    """Where an id of `[keys]` or `[columns]` stands: `config.toml:12`."""
+    quoted = name in table_of(file, table)
+    return file.where(table, name) if quoted else file.where(table, *name.split("."))
+
+
+def _texts(file: TomlFile, place: tuple[str, ...], words: object, takes: str) -> tuple[str, ...]:
+    if not isinstance(words, list) or not words or not all(isinstance(w, str) and w for w in words):
+        raise ConfigError(f"{file.where(*place)}: [{place[0]}] {'.'.join(place[1:])} {takes}")
+    return tuple(words)
+
+
+def _flat(table: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    """Ids have dots, and so have TOML's keys: `go.lab = "f5"` and `"go.lab" = "f5"` are the same."""
+    found: dict[tuple[str, ...], Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found |= {(key, *rest): deep for rest, deep in _flat(value).items()}
+        else:
+            found[(key,)] = value
+    return found

@@ -1,0 +1,40 @@
+"""Where files are: the XDG directories, and the config file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+CONFIG_ENV = "KTUI_CONFIG"
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def config_home(environ: Mapping[str, str]) -> Path:
+    """`$XDG_CONFIG_HOME/ktui` (default `~/.config/ktui`)."""
+    return _home(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def state_home(environ: Mapping[str, str]) -> Path:
+    """`$XDG_STATE_HOME/ktui` (default `~/.local/state/ktui`)."""
+    return _home(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def config_file(environ: Mapping[str, str], given: str = "") -> Path:
+    """The file of `--config`, else of KTUI_CONFIG, else `config.toml` in the config directory."""
+    named = given or environ.get(CONFIG_ENV, "")
+    return Path(named).expanduser() if named else config_home(environ) / "config.toml"
+
+
+def user_themes(environ: Mapping[str, str]) -> Path:
+    return config_home(environ) / "themes"
+
+
+def shipped_themes() -> Path:
+    """`ktui/themes` of an installed wheel, or `themes` of a checkout."""
+    installed = _PACKAGE / "themes"
+    return installed if installed.is_dir() else _PACKAGE.parent / "themes"
+
+
+def _home(environ: Mapping[str, str], variable: str, default: str) -> Path:
+    base = environ.get(variable)
+    return (Path(base) if base else Path.home() / default) / "ktui"

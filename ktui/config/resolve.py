@@ -1,0 +1,91 @@
+"""Which value of a setting wins, and where it comes from: default, file, context, environment, option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ktui.config.contexts import NONE, SOURCES, Context
+from ktui.config.document import Config
+from ktui.config.errors import ConfigError, nearest
+from ktui.config.reading import read_variable
+from ktui.config.settings import CONTEXT_ENV, Setting, environment_names
+
+
+class Value(Struct, frozen=True):
+    """`source` is "default", "config", "context", "env" or "flag"; `where` a line, a variable, an option."""
+
+    value: Any
+    source: str
+    where: str = ""
+
+
+class Chosen(Struct, frozen=True):
+    """A context and who named it."""
+
+    context: Context
+    source: str
+    where: str
+
+
+def preset(
+    setting: Setting, config: Config, chosen: Chosen | None, environ: Mapping[str, str]
+) -> Value | None:
+    """What takes the default's place when no option is given, or None. Raises ConfigError."""
+    if environ.get(setting.env):
+        return Value(read_variable(setting, environ[setting.env]), "env", setting.env)
+    if (
+        chosen is not None
+        and setting.table in ("dashboard", "server")
+        and setting.dest in chosen.context.values
+    ):
+        return Value(chosen.context.values[setting.dest], "context", chosen.context.places[setting.dest])
+    if setting.id in config.values:
+        return Value(config.values[setting.id], "config", config.file.where(setting.table, setting.name))
+    return None
+
+
+def choose_context(
+    config: Config, environ: Mapping[str, str], *, flag: str | None, given: Iterable[str]
+) -> Chosen | None:
+    """The context of `--context` (None: not given), of KTUI_CONTEXT, of the file; raises ConfigError.
+
+    `given` are the options on the command line, by their attribute: a source among them
+    replaces the context, and contradicts one that stands on the command line too.
+    """
+    sources = [f"--{name}" for name in (*SOURCES, "replay", "demo") if name in given]
+    name, source, where = _named(config, environ, flag)
+    if name in ("", NONE):
+        return None
+    context = config.contexts.get(name)
+    if context is None:
+        raise ConfigError(
+            f"{where}: there is no context {name!r} in {config.file.path}; {nearest(name, config.contexts)}"
+        )
+    if not sources:
+        return Chosen(context, source, where)
+    if source == "flag" and context.source:
+        raise ConfigError(
+            f"{sources[0]} and --context {name} exclude each other: the context names {context.source}"
+        )
+    return Chosen(context, source, where) if source == "flag" else None
+
+
+def _named(config: Config, environ: Mapping[str, str], flag: str | None) -> tuple[str, str, str]:
+    if flag is not None:
+        return flag, "flag", "--context"
+    if CONTEXT_ENV in environ:
+        return environ[CONTEXT_ENV], "env", CONTEXT_ENV
+    return config.context, "config", config.file.where("context")
+
+
+def strange_variables(environ: Mapping[str, str]) -> list[str]:
+    """A sentence about each KTUI_* variable that means nothing."""
+    known = environment_names()
+    return [
+        f"{name} means nothing to ktui; {nearest(name, known)}"
+        for name in sorted(environ)
+        if name.startswith("KTUI_") and name not in known
+    ]

@@ -1,0 +1,124 @@
+"""Every setting that has a default of its own: in the config file, in the environment, as an option."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ktui.config import kinds
+from ktui.config.kinds import Kind
+
+DASHBOARD, SERVE = "dashboard", "serve"
+BOTH = (DASHBOARD, SERVE)
+# Tables whose settings are ktui's own: their variables carry no table's name (KTUI_THEME, KTUI_PODS).
+_PLAIN = ("dashboard", "server", "demo")
+
+
+class Setting(Struct, frozen=True):
+    """`table` and `name` as in the file; `commands` are those whose option of that name it presets."""
+
+    table: str
+    name: str
+    kind: Kind
+    commands: tuple[str, ...]
+    about: str
+    secret: bool = False
+    option: str = ""  # without dashes, where it is not the name
+
+    @property
+    def id(self) -> str:
+        return f"{self.table}.{self.name}"
+
+    @property
+    def dest(self) -> str:
+        """The attribute of the parsed arguments."""
+        return (self.option or self.name).replace("-", "_")
+
+    @property
+    def flag(self) -> str:
+        return f"--{self.option or self.name}"
+
+    @property
+    def env(self) -> str:
+        words = (self.name,) if self.table in _PLAIN else (self.table, self.name)
+        return "_".join(("KTUI", *words)).upper().replace("-", "_")
+
+
+def _of(table: str, commands: tuple[str, ...], *rows: tuple[str, Kind, str]) -> tuple[Setting, ...]:
+    return tuple(Setting(table, name, kind, commands, about) for name, kind, about in rows)
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("dashboard", "theme", kinds.TEXT, (DASHBOARD, "audit"), "colours; `:theme` lists them"),
+    *_of(
+        "dashboard",
+        (DASHBOARD,),
+        ("symbols", kinds.choice("braille", "block", "ascii"), "what charts are drawn with"),
+        ("mouse", kinds.SWITCH, "whether the mouse does anything"),
+        ("speed", kinds.PACE, "pace of a replay"),
+    ),
+    *_of(
+        "server",
+        (*BOTH, "explain", "audit"),
+        ("kube-version", kinds.VERSION, "whose rules are followed"),
+        ("feature-gates", kinds.GATES, "gates beside the version's defaults"),
+    ),
+    *_of(
+        "server",
+        BOTH,
+        ("warm", kinds.NAMES, "caches to fill at start: all, none, or resources"),
+        ("watch-cache", kinds.SWITCH, "serve from watch caches"),
+        ("assume-watch-progress", kinds.SWITCH, "trust etcd's progress requests"),
+        ("etcd-binary", kinds.PATH, "the etcd to embed"),
+        ("data-dir", kinds.PATH, "where the embedded etcd keeps its data"),
+    ),
+    *_of("server", (SERVE,), ("listen", kinds.TEXT, "HOST:PORT of `ktui serve`")),
+    Setting("server", "token", kinds.TEXT, (SERVE,), "the bearer token of `ktui serve`", secret=True),
+    *_of(
+        "demo",
+        (*BOTH, "seed"),
+        ("pods", kinds.COUNT, "pods of the demo cluster"),
+        ("nodes", kinds.COUNT, "its nodes"),
+        ("namespaces", kinds.COUNT, "its namespaces"),
+        ("seed", kinds.WHOLE, "the same seed makes the same cluster"),
+    ),
+    *_of("demo", BOTH, ("quiet", kinds.SWITCH, "no traffic: the demo cluster stands still")),
+    *(
+        Setting("log", name, kind, BOTH, about, option=f"log-{name}")
+        for name, kind, about in (
+            ("file", kinds.PATH, "where ktui writes down what it does"),
+            ("level", kinds.choice("debug", "info", "warning", "error"), "from which level on"),
+            ("format", kinds.choice("plain", "json"), "lines for people or for programs"),
+        )
+    ),
+    *_of("list", ("list",), ("repeat", kinds.COUNT, "fire so often and take the median")),
+    *_of("bench", ("bench",), ("repeat", kinds.COUNT, "fire each LIST so often and take the median")),
+    *_of(
+        "audit",
+        ("audit",),
+        ("top", kinds.COUNT, "how many groups to show"),
+        ("etcd-version", kinds.TEXT, "of the cluster that wrote the logs"),
+        ("etcd-prefix", kinds.TEXT, "where that cluster keeps its keys"),
+    ),
+    *_of(
+        "web",
+        ("web",),
+        ("host", kinds.TEXT, "a loopback address to listen on"),
+        ("port", kinds.PORT, "its port"),
+    ),
+)
+
+TABLES = tuple(dict.fromkeys(setting.table for setting in SETTINGS))
+CONTEXT_ENV = "KTUI_CONTEXT"
+# Read elsewhere: the token of a server to attach to, and what the snippets of the screens name.
+OTHER_ENV = ("KTUI_CONFIG", CONTEXT_ENV, "KTUI_TOKEN", "KTUI_CA")
+
+
+def settings_of(command: str) -> tuple[Setting, ...]:
+    """Those that preset an option of this command. `ktui web` shows the dashboard: it has its options too."""
+    commands = {command, DASHBOARD} if command in ("web", "info") else {command}
+    return tuple(setting for setting in SETTINGS if commands.intersection(setting.commands))
+
+
+def environment_names() -> tuple[str, ...]:
+    """Every KTUI_* variable that means something."""
+    return tuple(dict.fromkeys((*(setting.env for setting in SETTINGS), *OTHER_ENV)))

@@ -1,0 +1,29 @@
+"""The names of the themes there are, without drawing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ktui.config.places import shipped_themes, user_themes
+
+
+def theme_names(environ: Mapping[str, str]) -> list[str]:
+    """ktui's own and the user's, sorted; a file that cannot be read has no name."""
+    return sorted(
+        {name for directory in (shipped_themes(), user_themes(environ)) for name in _names(directory)}
+    )
+
+
+def _names(directory: Path) -> list[str]:
+    import tomllib
+
+    found = []
+    for path in directory.glob("*.toml"):
+        try:
+            name = tomllib.loads(path.read_text(encoding="utf-8")).get("name", path.stem)
+        except (OSError, ValueError):
+            continue  # the dashboard says what is wrong with it
+        if isinstance(name, str):
+            found.append(name)
+    return found

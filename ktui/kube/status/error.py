@@ -1,0 +1,104 @@
+"""StatusError: an answer other than success, and the parts of its body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from ktui.kube.golang.quoting import quote
+
+
+class GroupResource(Protocol):
+    """What an error needs to name a resource; `Resource` is one."""
+
+    @property
+    def group(self) -> str: ...
+    @property
+    def resource(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+
+
+class Cause(NamedTuple):
+    """One of the reasons in `details.causes`."""
+
+    reason: str
+    message: str
+    field: str = ""
+
+    def body(self) -> dict[str, str]:
+        """As JSON: an empty field is left out."""
+        return {k: v for k, v in self._asdict().items() if v}
+
+
+class StatusError(Exception):
+    """An answer other than success; `body()` is the JSON that goes to the client.
+
+    `code` is the HTTP status. `headers` holds Retry-After where
+    `details.retryAfterSeconds` is above 0.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        continue_token: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = details
+        self.continue_token = continue_token
+
+    @property
+    def retry_after(self) -> int:
+        """Seconds until the client may try again; 0 when nothing is said."""
+        return int((self.details or {}).get("retryAfterSeconds", 0))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers that belong to this answer."""
+        return {"Retry-After": str(self.retry_after)} if self.retry_after > 0 else {}
+
+    def body(self) -> dict[str, Any]:
+        """The Status object, its members in upstream's order, empty ones left out."""
+        metadata = {"continue": self.continue_token} if self.continue_token else {}
+        status: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": metadata,
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            status["reason"] = self.reason
+        if self.details is not None:
+            status["details"] = dict(self.details)
+        status["code"] = self.code
+        return status
+
+
+def success(resource: GroupResource, name: str, uid: str = "") -> dict[str, Any]:
+    """The body that answers a deletion (kinds other than those that answer the object)."""
+    details = resource_details(resource, name)
+    if uid:
+        details["uid"] = uid
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+
+
+def resource_details(resource: GroupResource, name: str = "") -> dict[str, Any]:
+    """`name`, `group`, `kind` of `details`: kind is the resource's plural name here."""
+    parts = {"name": name, "group": resource.group, "kind": resource.resource}
+    return {k: v for k, v in parts.items() if v}
+
+
+def qualified(group: str, name: str) -> str:
+    return f"{name}.{group}" if group else name
+
+
+def named(resource: GroupResource, name: str) -> str:
+    return f"{qualified(resource.group, resource.resource)} {quote(name)}"

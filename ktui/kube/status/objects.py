@@ -1,0 +1,110 @@
+"""Errors about one object or its collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ktui.kube.golang.quoting import quote
+from ktui.kube.status.error import Cause, GroupResource, StatusError, named, qualified, resource_details
+
+
+def not_found(resource: GroupResource, name: str) -> StatusError:
+    """404: no such object."""
+    return StatusError(
+        404, "NotFound", f"{named(resource, name)} not found", resource_details(resource, name)
+    )
+
+
+def already_exists(resource: GroupResource, name: str) -> StatusError:
+    """409 on create: the key is taken."""
+    message = f"{named(resource, name)} already exists"
+    return StatusError(409, "AlreadyExists", message, resource_details(resource, name))
+
+
+def generated_name_taken(resource: GroupResource, name: str) -> StatusError:
+    """409 on create from a `generateName`: the client may try again."""
+    message = (
+        f"{named(resource, name)} already exists, the server was not able to generate a unique name for the "
+        "object"
+    )
+    return StatusError(
+        409, "AlreadyExists", message, resource_details(resource, name) | {"retryAfterSeconds": 1}
+    )
+
+
+def being_deleted(taken: StatusError) -> StatusError:
+    """The same, when what is there is about to go."""
+    return StatusError(taken.code, taken.reason, f"object is being deleted: {taken.message}", taken.details)
+
+
+def conflict(
+    resource: GroupResource,
+    name: str,
+    why: str = "the object has been modified; please apply your changes to the latest version and try again",
+) -> StatusError:
+    """409 on update: the object has another resourceVersion by now."""
+    message = f"Operation cannot be fulfilled on {named(resource, name)}: {why}"
+    return StatusError(409, "Conflict", message, resource_details(resource, name))
+
+
+def precondition_failed(
+    resource: GroupResource, name: str, what: str, wanted: str, found: str
+) -> StatusError:
+    """409 on delete: `what` ("UID", "ResourceVersion") is not what the client demanded."""
+    message = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+    return conflict(resource, name, message)
+
+
+def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: str, found: str) -> StatusError:
+    """409 before a deletion begins: the object is not the one that the client means."""
+    why = "deleted and then recreated" if what == "UID" else "modified"
+    kind = qualified(resource.group, resource.kind)  # the kind, unlike in every other conflict
+    message = (
+        f"Operation cannot be fulfilled on {kind} {quote(name)}: the {what} in the precondition ({wanted}) "
+        f"does not match the {what} in record ({found}). The object might have been {why}"
+    )
+    return StatusError(409, "Conflict", message, {**resource_details(resource, name), "kind": resource.kind})
+
+
+def invalid(kind: str, group: str, name: str, causes: Iterable[Cause]) -> StatusError:
+    """422: validation failed. `kind` is the object's kind ("ListOptions"), not the plural.
+
+    Several causes are joined as `[a, b]`, equal ones once, as upstream's aggregate does.
+    """
+    causes = tuple(causes)
+    texts = list(dict.fromkeys(f"{c.field}: {c.message}" for c in causes))
+    text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    parts = {"name": name, "group": group, "kind": kind, "causes": [c.body() for c in causes]}
+    details = {k: v for k, v in parts.items() if v}
+    return StatusError(422, "Invalid", f"{qualified(group, kind)} {quote(name)} is invalid: {text}", details)
+
+
+def method_not_supported(resource: GroupResource, verb: str) -> StatusError:
+    """405 of custom resources; `verb` is the API's ("create"), "" for a method that is none."""
+    message = (
+        f"{verb} is not supported on resources of kind {quote(qualified(resource.group, resource.resource))}"
+    )
+    return StatusError(405, "MethodNotAllowed", message, resource_details(resource, ""))
+
+
+def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
+    """403 for an object, or for the whole collection when `name` is empty."""
+    what = named(resource, name) if name else qualified(resource.group, resource.resource)
+    return StatusError(403, "Forbidden", f"{what} is forbidden: {why}", resource_details(resource, name))
+
+
+def namespace_terminating(resource: GroupResource, name: str, namespace: str) -> StatusError:
+    """403 on create: the namespace is on its way out."""
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
+    refused = forbidden(resource, name, why)
+    gone = f"namespace {namespace} is being terminated"
+    cause = Cause("NamespaceTerminating", gone, "metadata.namespace")
+    details = {**(refused.details or {}), "causes": [cause.body()]}
+    return StatusError(refused.code, refused.reason, refused.message, details)
+
+
+def forbidden_read_only(resource: GroupResource, name: str, why: str = "") -> StatusError:
+    """403 of ktui itself: it only reads this etcd (no upstream counterpart)."""
+    return forbidden(
+        resource, name, why or "ktui reads this etcd only; start it with --allow-writes to write"
+    )

@@ -1,0 +1,47 @@
+"""Pruning: removing what a structural schema does not name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.structural.schema import META_FIELDS, METADATA, Schema, additional, embedded, items, preserves
+
+
+def prune_object(obj: dict[str, Any], schema: Schema) -> list[str]:
+    """Prune a whole object in place, its metadata to what ObjectMeta has. The paths that went."""
+    return _prune(obj, {**schema, "x-kubernetes-embedded-resource": True}, "")
+
+
+def _prune(value: Any, schema: Schema | None, path: str) -> list[str]:
+    """`schema` None names nothing at all."""
+    if isinstance(value, dict):
+        return _prune_members(value, schema, path)
+    if not isinstance(value, list):
+        return []
+    each = None if schema is None else items(schema)
+    if schema is not None and preserves(schema):
+        if each is None:
+            return []
+        each = {**each, "x-kubernetes-preserve-unknown-fields": True}
+    return [gone for at, item in enumerate(value) for gone in _prune(item, each, f"{path}[{at}]")]
+
+
+def _prune_members(value: dict[str, Any], schema: Schema | None, path: str) -> list[str]:
+    gone: list[str] = []
+    properties = {} if schema is None else schema.get("properties") or {}
+    others, rest = (False, None) if schema is None else additional(schema)
+    kept = schema is not None and preserves(schema)
+    meta = META_FIELDS if schema is not None and embedded(schema) else frozenset[str]()
+    for name in list(value):
+        where = f"{path}.{name}" if path else name
+        if name in meta:
+            gone += _prune(value[name], METADATA, where) if name == "metadata" else []
+            continue
+        if name in properties:
+            gone += _prune(value[name], properties[name], where)
+        elif others:
+            gone += _prune(value[name], rest, where)
+        elif not kept:
+            del value[name]
+            gone.append(where)
+    return gone

@@ -1,0 +1,90 @@
+"""What a schema says of unknown fields and nulls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Schema = Mapping[str, Any]
+
+# Takes anything: of a version without a schema.
+ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
+META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
+
+
+def _of(*names: str, **parts: Schema) -> Schema:
+    """An object with these members, the named ones of any plain type."""
+    plain: Schema = {"nullable": True}
+    return {"type": "object", "nullable": True, "properties": {**dict.fromkeys(names, plain), **parts}}
+
+
+def _list_of(part: Schema) -> Schema:
+    return {"type": "array", "nullable": True, "items": part}
+
+
+_TEXTS: Schema = {
+    "type": "object",
+    "nullable": True,
+    "additionalProperties": {"type": "string", "nullable": True},
+}
+
+# ObjectMeta, which stands in every object and in every embedded one, whatever the schema says of it.
+METADATA = _of(
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    labels=_TEXTS,
+    annotations=_TEXTS,
+    finalizers=_list_of({"type": "string", "nullable": True}),
+    ownerReferences=_list_of(_of("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")),
+    managedFields=_list_of(
+        _of(
+            "manager",
+            "operation",
+            "apiVersion",
+            "time",
+            "fieldsType",
+            "subresource",
+            fieldsV1={**ANYTHING, "nullable": True},
+        )
+    ),
+)
+
+
+def preserves(schema: Schema) -> bool:
+    return bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+
+
+def embedded(schema: Schema) -> bool:
+    """Whether it is an object with its own apiVersion, kind and metadata."""
+    return bool(schema.get("x-kubernetes-embedded-resource"))
+
+
+def additional(schema: Schema) -> tuple[bool, Schema | None]:
+    """Whether other members than the properties may be there, and their schema (None: `true` says none)."""
+    found = schema.get("additionalProperties")
+    if isinstance(found, Mapping):
+        return True, found
+    return bool(found), None
+
+
+def items(schema: Schema) -> Schema | None:
+    found = schema.get("items")
+    return found if isinstance(found, Mapping) else None
+
+
+def has_default(schema: Schema) -> bool:
+    """`default: null` is none."""
+    return schema.get("default") is not None
+
+
+def no_null(value: Any, schema: Schema | None) -> bool:
+    """Whether it is a null where none may be."""
+    return value is None and schema is not None and not schema.get("nullable")

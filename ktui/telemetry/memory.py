@@ -1,0 +1,93 @@
+"""How much memory the process has, and whether one request had it to itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from functools import cache
+
+_STATM = "/proc/self/statm"  # sizes in pages: the whole, then what is resident
+
+
+def resident_bytes() -> int | None:
+    """Resident memory of this process; None where the system does not tell in a microsecond."""
+    descriptor = _descriptor(os.getpid())
+    if descriptor is None:
+        return None
+    return int(os.pread(descriptor, 64, 0).split(maxsplit=2)[1]) * _page_size()
+
+
+@cache
+def _descriptor(pid: int) -> int | None:
+    """Kept open: opening it takes longer than reading it. Of each process its own."""
+    with contextlib.suppress(OSError):
+        return os.open(_STATM, os.O_RDONLY)
+    return None
+
+
+@cache
+def _page_size() -> int:
+    return os.sysconf("SC_PAGE_SIZE")
+
+
+class Footprint:
+    """By how much the process has grown since a request began, as far as anybody looked."""
+
+    __slots__ = ("_before", "_highest")
+
+    def __init__(self) -> None:
+        self._before = resident_bytes()
+        self._highest = self._before or 0
+
+    def look(self) -> None:
+        now = resident_bytes()
+        if now is not None and now > self._highest:
+            self._highest = now
+
+    @property
+    def growth(self) -> int | None:
+        """Bytes; 0 when the memory that the process had already was enough."""
+        return None if self._before is None else self._highest - self._before
+
+
+class Company:
+    """Who is served at the same time: their memory cannot be told apart."""
+
+    def __init__(self) -> None:
+        self._present = 0
+        self._came = 0
+
+    def arrive(self) -> Visit:
+        self._present += 1
+        self._came += 1
+        return Visit(self, self._came, shared=self._present > 1)
+
+    def joined_since(self, place: int) -> bool:
+        return self._came > place
+
+    def leave(self) -> None:
+        self._present -= 1
+
+
+class Visit:
+    """One request's presence, from its arrival until it has left."""
+
+    __slots__ = ("_company", "_left", "_place", "_shared")
+
+    def __init__(self, company: Company, place: int, *, shared: bool) -> None:
+        self._company = company
+        self._place = place
+        self._shared = shared
+        self._left = False
+
+    @property
+    def shared(self) -> bool:
+        """Whether others were served meanwhile; settled once it has left."""
+        return self._shared or (not self._left and self._company.joined_since(self._place))
+
+    def leave(self) -> None:
+        """It takes nothing up any more: it is over, or a WATCH that only waits for events."""
+        if not self._left:
+            self._shared = self.shared
+            self._left = True
+            self._company.leave()

@@ -1,0 +1,111 @@
+"""What becomes of every field of every event in a shared recording.
+
+A field that is not here is emptied; a test asks for each new one to be put here.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Treatment(Enum):
+    """KEEP: it names nothing and nobody. Others go by what they name; EMPTY: it is left out."""
+
+    KEEP = "keep"
+    EMPTY = "empty"
+    NAMESPACE = "a namespace"
+    NAME = "an object's name"
+    PATH = "a URL's path"
+    QUERY = "a URL's query"
+    SELECTOR = "label and field selectors"
+    KEYS = "a request in etcd's text form, with keys in quotes"
+    KEY = "a key of etcd"
+    ETCD_PREFIX = "where Kubernetes keeps its keys"
+    CLIENT = "a user agent, or its first word"
+    USER = "who asks, as the server knows them"
+    LEVEL = "a priority level"
+    PEER = "host:port of a connection's other end"
+    ACCEPT = "an Accept header"
+    HOSTS = "a list of addresses"
+    TEXT = "words for people, in which anything may be named"
+    TEXTS = "several of them, or rows of them"
+
+
+_SPECIAL: dict[str, dict[str, Treatment]] = {
+    "server": {
+        "endpoints": Treatment.HOSTS,
+        "etcd_prefix": Treatment.ETCD_PREFIX,
+        "name": Treatment.EMPTY,  # a host, a file, a context
+        "warnings": Treatment.TEXTS,
+    },
+    "request_started": {
+        "path": Treatment.PATH,
+        "query": Treatment.QUERY,
+        "namespace": Treatment.NAMESPACE,
+        "name": Treatment.NAME,
+        "client": Treatment.CLIENT,
+        "user_agent": Treatment.CLIENT,
+        "accept": Treatment.ACCEPT,
+        "user": Treatment.USER,
+        "level": Treatment.LEVEL,
+        "peer": Treatment.PEER,
+    },
+    "request_routed": {"steps": Treatment.TEXTS},
+    "request_finished": {"error": Treatment.TEXT},
+    "etcd_call": {"request": Treatment.KEYS, "error": Treatment.TEXT},
+    "etcd_health": {"detail": Treatment.TEXT},
+    "cache": {"error": Treatment.TEXT},
+    "prefix": {"prefix": Treatment.KEY},
+    "watcher_opened": {
+        "client": Treatment.CLIENT,
+        "namespace": Treatment.NAMESPACE,
+        "name": Treatment.NAME,
+        "selector": Treatment.SELECTOR,
+    },
+    "watcher_closed": {"cause": Treatment.TEXT},
+    "fan_out": {"namespace": Treatment.NAMESPACE, "name": Treatment.NAME},
+    "marker": {"text": Treatment.TEXT},
+}
+
+_KEPT = {
+    "server": "ktui_version kube_version etcd_version etcd_kind writable progress pid feature_gates",
+    "request_started": "id verb resource",
+    "request_routed": "id route reason_id reason limit_honoured consistency wait",
+    "request_finished": (
+        "id status route reason_id ms phases fetched evaluated matched returned etcd_gets etcd_lists "
+        "etcd_rpcs etcd_keys etcd_bytes cached_bytes decoded_bytes encoded_bytes sent_bytes seats cpu_ms "
+        "peak_held process_growth shared initial initial_bytes initial_ms rv"
+    ),
+    "etcd_call": "op request_id purpose count sent_bytes received_bytes ms revision",
+    "toll": "rpcs sent_bytes received_bytes",
+    "etcd_health": "ok alarm",
+    "progress": "head compact db_bytes histories",
+    "cache": (
+        "resource state rv objects bytes oldest_rv capacity buffered events watchers waiting snapshots "
+        "loaded loaded_bytes expected progress_requests"
+    ),
+    "progress_tick": "resource rv",
+    "prefix": "resource count bytes exact leased",
+    "watcher_opened": "id resource since form route timeout seats",
+    "watcher": (
+        "id resource buffered capacity delivered bookmarks made shared live bytes initial initial_bytes "
+        "initial_ms fetched etcd_rpcs etcd_bytes cached_bytes decoded_bytes cpu_ms"
+    ),
+    "watcher_closed": "id resource delivered bookmarks made shared",
+    "fan_out": (
+        "resource change rv previous_rv watchers concerned delivered leaving tables plain_forms table_forms "
+        "encodings"
+    ),
+    "dropped": "count",
+    "marker": "",
+}
+
+# By event type, then field. `seq` and `at` are everywhere: when something was is what a recording is about.
+TABLE: dict[str, dict[str, Treatment]] = {
+    tag: {
+        **dict.fromkeys(("seq", "at"), Treatment.KEEP),
+        **dict.fromkeys(kept.split(), Treatment.KEEP),
+        **_SPECIAL.get(tag, {}),
+    }
+    for tag, kept in _KEPT.items()
+}

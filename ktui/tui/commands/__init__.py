@@ -1,0 +1,7 @@
+"""What can be typed after `:` and found in the palette: one table."""
+
+from ktui.tui.commands.command import Candidate, Command, Suggestion
+from ktui.tui.commands.palette import KtuiCommands
+from ktui.tui.commands.table import COMMANDS, Commands
+
+__all__ = ["COMMANDS", "Candidate", "Command", "Commands", "KtuiCommands", "Suggestion"]

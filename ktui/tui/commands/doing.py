@@ -1,0 +1,139 @@
+"""Commands that change something: the rules, the theme, the table in hand."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.client.running import state_home
+from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
+from ktui.tui.commands.command import Candidate, Command, act
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.filter import FilterError
+from ktui.tui.revisions import open_revision
+from ktui.tui.screens.dialogs.text import TextScreen
+from ktui.tui.screens.table_screen import TableScreen
+from ktui.tui.switching import follow_rules, read_rules
+from ktui.tui.widgets.vtable import VTable
+
+_NO_TABLE = "there is no table on this screen"
+
+
+def _rules(app: Dashboard, rest: str) -> str:
+    if not rest:
+        return act("rules")(app, rest)
+    try:
+        follow_rules(app, read_rules(rest))
+    except BehaviourError as error:
+        return str(error)
+    return ""
+
+
+def _versions(app: Dashboard) -> Iterator[Candidate]:
+    for version in reversed(KNOWN_VERSIONS):
+        yield Candidate(version, "the server follows its rules")
+
+
+def _theme(app: Dashboard, rest: str) -> str:
+    if rest not in app.available_themes:
+        return f"no theme {rest!r}; there are {', '.join(theme.name for theme in app.own_themes)}"
+    app.theme = rest
+    return ""
+
+
+def _themes(app: Dashboard) -> Iterator[Candidate]:
+    for theme in app.own_themes:
+        yield Candidate(theme.name, "the one in use" if theme.name == app.theme else "colours")
+
+
+def _audit(app: Dashboard, rest: str) -> str:
+    from ktui.tui.open_audit import open_audit  # its rooms are for those who have a log to read
+
+    return open_audit(app, rest)
+
+
+def _kubeconfig(app: Dashboard, rest: str) -> str:
+    """How another program reaches this server: the command to paste, on the clipboard too."""
+    server = app.state.server
+    path = state_home() / "servers" / str(server.pid if server is not None else 0) / "kubeconfig"
+    if not path.exists():
+        return "this server's kubeconfig is not on this machine: `ktui kubeconfig` there writes it"
+    line = f"export KUBECONFIG={shlex.quote(str(path))}"
+    app.copy_to_clipboard(line)
+    app.push_screen(TextScreen("point a client at this server", f"{line}\nkubectl get pods -A"))
+    return ""
+
+
+def _revision(app: Dashboard, rest: str) -> str:
+    digits = rest.replace(",", "")
+    if not (digits.isascii() and digits.isdigit()):
+        return f"{rest!r} is no revision"
+    open_revision(app, int(digits))
+    return ""
+
+
+def _revisions(app: Dashboard) -> Iterator[Candidate]:
+    if app.state.head.revision:
+        yield Candidate(str(app.state.head.revision), "etcd's head")
+    for row in app.state.caches.values():
+        if row.live:
+            yield Candidate(str(row.rv), f"where the cache of {row.resource} stands")
+
+
+def _table_in_hand(app: Dashboard) -> VTable[Any] | None:
+    return app.screen.active_table() if isinstance(app.screen, TableScreen) else None
+
+
+def set_filter(app: Dashboard, text: str) -> str:
+    """Filter the table in hand; what is wrong with `text`, "" when nothing is."""
+    if (table := _table_in_hand(app)) is None:
+        return _NO_TABLE
+    try:
+        table.set_filter(text)
+    except FilterError as error:
+        return str(error)
+    return ""
+
+
+def _namespace(app: Dashboard, rest: str) -> str:
+    """A filter by namespace; without a name none."""
+    if (table := _table_in_hand(app)) is None:
+        return _NO_TABLE
+    column = next((one.id for one in table.columns if one.id in ("ns", "namespace")), "")
+    if not column:
+        return "the rows of this table have no namespace"
+    return set_filter(app, f"{column}:{rest}" if rest else "")
+
+
+def _namespaces(app: Dashboard) -> Iterator[Candidate]:
+    names = {row.started.namespace for row in app.state.requests.values()}
+    names |= {row.opened.namespace for row in app.state.watchers.values()}
+    yield from (Candidate(name, "named in a request") for name in sorted(filter(None, names)))
+
+
+THEME = Command("theme", "colours", _theme, "NAME", needed=True, candidates=_themes, title="Theme:")
+SETTINGS = (
+    Command("kube", "have the server follow a Kubernetes version", _rules, "[1.30 Gate=true,…]",
+            candidates=_versions, title="Kubernetes"),
+    THEME,
+    Command("rv", "what happened at a revision of etcd", _revision, "N", needed=True, candidates=_revisions,
+            aliases=("rev", "revision")),
+    Command("filter", "filter the table, as / does", set_filter, "[ms>10 client~cilium]"),
+    Command("ns", "filter the table by a namespace", _namespace, "[NAME]", candidates=_namespaces,
+            aliases=("namespace",)),
+    Command("kubeconfig", "point kubectl at this server", _kubeconfig, title="Point kubectl at this server"),
+    Command("audit", "read logs of apiservers and etcds", _audit, "FILE…", needed=True),
+)  # fmt: skip
+
+ACTIONS = (
+    Command("pause", "hold the tables still, or let them go on", act("pause"), title="Pause the tables"),
+    Command("writes", "show writes in the logs, or hide them", act("writes"), title="Show or hide writes"),
+    Command("export", "write the table to a file", act("screen.export"), title="Export the table"),
+    Command("open", "where the row under the cursor leads", act("screen.elsewhere"), title="Open elsewhere"),
+    Command("back", "to where you were before", act("go_back"), title="Back"),
+    Command("forward", "forth again", act("go_forward"), title="Forward"),
+    Command("restart", "restart a server that has stopped", act("restart"), title="Restart the server"),
+    Command("help", "every key of this screen", act("help"), aliases=("keys",), title="Show the keys"),
+    Command("quit", "leave ktui", act("quit"), aliases=("q", "exit"), title="Quit"),
+)

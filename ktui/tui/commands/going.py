@@ -1,0 +1,177 @@
+"""Commands that lead somewhere: a screen, and what it is to be opened at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ktui.kube.resources import BUILTIN
+from ktui.kube.routing.request import RequestError
+from ktui.tui.commands.command import Candidate, Candidates, Command, Run, act, nothing
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.format import integer, short_count
+from ktui.tui.model.in_hand import read_in_hand
+from ktui.tui.model.references import Key, Place, Prefix, Read, Reference, Request, Resource, Watcher
+from ktui.tui.model.request_view import request_text
+from ktui.tui.modes import MODES, Mode
+
+RECENT = 50  # requests offered for completion
+
+
+class NoSuchThing(ValueError):
+    """One sentence: what was named and is not there."""
+
+
+def mode_commands() -> list[Command]:
+    """A command a screen: alone its word shows the screen, with an argument what is meant in it."""
+    return [_of(mode) for mode in MODES]
+
+
+def _of(mode: Mode) -> Command:
+    argument, candidates = _ARGUMENTS.get(mode.name, ("", nothing))
+    return Command(
+        mode.name,
+        mode.about,
+        _open(mode.name),
+        argument,
+        candidates=candidates,
+        aliases=(str(mode.number), *mode.aliases),
+        title=f"Go to {mode.title}",
+    )
+
+
+def _open(mode: str) -> Run:
+    def run(app: Dashboard, rest: str) -> str:
+        if not rest:
+            return act(f"go('{mode}')")(app, rest)
+        try:
+            app.go_to(Place(mode, read_reference(app, mode, rest)))
+        except NoSuchThing as error:
+            return str(error)
+        return ""
+
+    return run
+
+
+def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
+    """What `text` names on that screen. Raises NoSuchThing."""
+    if mode == "etcd":
+        return key_or_prefix(text)
+    if mode == "cache":
+        return Resource(resource_named(app, text))
+    if mode in ("requests", "watches"):
+        return _numbered(app, mode, text)
+    if mode in ("lab", "versions"):
+        try:
+            return Read(read_in_hand(text))
+        except RequestError as error:
+            raise NoSuchThing(str(error)) from error
+    raise NoSuchThing(f"{mode} takes nothing after it")
+
+
+def key_or_prefix(text: str) -> Reference:
+    """As etcd has it: what ends with a slash is a prefix."""
+    return Prefix(text) if text.endswith("/") else Key(text)
+
+
+def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not number:
+        raise NoSuchThing(f"{text!r} is no request's number")
+    if mode == "watches":
+        if number not in app.state.watchers:
+            raise NoSuchThing(f"no WATCH {number} is open")
+        return Watcher(number)
+    if number not in app.state.requests:
+        raise NoSuchThing(f"request {number} is not kept: the log holds the newest ones only")
+    return Request(number)
+
+
+def resource_named(app: Dashboard, text: str) -> str:
+    """A resource's id by any name that kubectl takes. Raises NoSuchThing."""
+    word = text.strip().lower()
+    state = app.state
+    held = {prefix.resource for prefix in state.prefixes.values() if prefix.resource} | state.caches.keys()
+    if word in held:
+        return word
+    known = BUILTIN.by_name(word)
+    if known is not None and (known.id in held or not held):
+        return known.id
+    plural = [each for each in held if each.partition(".")[0] == word]
+    if plural:
+        return min(plural)
+    raise NoSuchThing(f"etcd holds no resource {text.strip()!r}")
+
+
+# What may stand after a screen's word.
+
+
+def resources(app: Dashboard) -> Iterator[Candidate]:
+    """Those that etcd holds, the fullest first."""
+    state = app.state
+    counts = {prefix.resource: prefix.count for prefix in state.prefixes.values() if prefix.resource}
+    for resource, row in state.caches.items():
+        counts[resource] = max(counts.get(resource, 0), row.cache.objects)
+    for resource in sorted(counts, key=lambda each: (-counts[each], each)):
+        cache = state.caches.get(resource)
+        kept = cache.cache.state if cache is not None else "cold"
+        yield Candidate(resource, f"{short_count(counts[resource])} objects, cache {kept}")
+
+
+def _keys(app: Dashboard) -> Iterator[Candidate]:
+    for prefix in sorted(app.state.prefixes.values(), key=lambda each: each.prefix):
+        yield Candidate(prefix.prefix, f"{short_count(prefix.count)} keys")
+    for key in app.keys_seen:
+        yield Candidate(key, "seen before")
+
+
+def _requests(app: Dashboard) -> Iterator[Candidate]:
+    newest = reversed(app.state.requests.values())
+    for _, row in zip(range(RECENT), newest, strict=False):
+        yield Candidate(str(row.id), f"{row.started.client} {request_text(row)}")
+
+
+def _watchers(app: Dashboard) -> Iterator[Candidate]:
+    for row in app.state.watchers.values():
+        yield Candidate(
+            str(row.id), f"{row.opened.client} WATCH {row.resource}, {integer(row.delivered)} sent"
+        )
+
+
+def _paths(app: Dashboard) -> Iterator[Candidate]:
+    seen: dict[str, str] = {}
+    for row in reversed(app.state.requests.values()):
+        if row.started.verb == "LIST" and len(seen) < RECENT:
+            seen.setdefault(row.target, f"asked by {row.started.client}")
+    yield from (Candidate(text, about) for text, about in seen.items())
+
+
+_ARGUMENTS: dict[str, tuple[str, Candidates]] = {
+    "requests": ("[ID]", _requests),
+    "cache": ("[RESOURCE]", resources),
+    "etcd": ("[KEY or PREFIX/]", _keys),
+    "lab": ("[PATH?QUERY]", _paths),
+    "watches": ("[ID]", _watchers),
+    "versions": ("[PATH?QUERY]", _paths),
+}
+
+
+def resource_commands(app: Dashboard) -> Iterable[Command]:
+    """Each resource is a word of its own: its cache."""
+    for candidate in resources(app):
+        name = candidate.text
+        known = BUILTIN.by_name(name)
+        short = known.short_names if known is not None and known.id == name else ()
+        plural = (name.partition(".")[0],) if "." in name else ()
+        yield Command(
+            name, candidate.about, _to_cache(name), aliases=(*plural, *short), title=f"Cache: {name}"
+        )
+
+
+def _to_cache(resource: str) -> Run:
+    def run(app: Dashboard, rest: str) -> str:
+        if rest:
+            return f"{resource} takes nothing after it"
+        app.go_to(Place("cache", Resource(resource)))
+        return ""
+
+    return run

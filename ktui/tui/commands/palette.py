@@ -1,0 +1,69 @@
+"""The same commands in the palette, and where the row under the cursor leads."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from ktui.tui.commands.command import Command
+from ktui.tui.commands.table import COMMANDS
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.ways import ways
+from ktui.tui.screens.base import ModeScreen
+
+Entry = tuple[str, str, Callable[[], str | None]]  # title, what it is, what it does
+
+
+class KtuiCommands(Provider):
+    """Ways on, screens, actions, versions, themes, resources."""
+
+    @property
+    def _dashboard(self) -> Dashboard:
+        app = self.app
+        assert isinstance(app, Dashboard)
+        return app
+
+    def _entries(self) -> Iterator[Entry]:
+        app = self._dashboard
+        if isinstance(self.screen, ModeScreen):
+            mode = self.screen.MODE
+            for way in ways(self.screen.references(), app.state):
+                if way.place.mode == mode:
+                    continue
+                yield f"Open {way.title}", way.about, partial(app.go_to, way.place)
+        for command in COMMANDS.all(app):
+            yield from _entries_of(app, command)
+
+    async def discover(self) -> Hits:
+        for title, about, run in self._entries():
+            yield DiscoveryHit(title, self._runner(run), help=about)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, about, run in self._entries():
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, matcher.highlight(title), self._runner(run), help=about)
+
+    def _runner(self, run: Callable[[], str | None]) -> Callable[[], Awaitable[None]]:
+        async def go() -> None:
+            if problem := run():
+                self.app.notify(problem, severity="warning", markup=False)
+
+        return go
+
+
+def _entries_of(app: Dashboard, command: Command) -> Iterator[Entry]:
+    """A command; where its title wants a word after it, one entry for each such word."""
+    if not command.title:
+        return
+    listed = command.word in _LISTED
+    if not listed or not command.needed:
+        yield command.title + (" …" if listed else ""), command.about, partial(command.run, app, "")
+    if listed:
+        for one in command.candidates(app):
+            yield f"{command.title} {one.text}", one.about, partial(command.run, app, one.text)
+
+
+_LISTED = {"kube", "theme"}

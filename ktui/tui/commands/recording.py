@@ -1,0 +1,59 @@
+"""Commands of recordings: make one, mark it, move in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ktui.telemetry.errors import RecordingError
+from ktui.telemetry.spot import pace, spot
+from ktui.tui.commands.command import Candidate, Command
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.format import clock_time
+from ktui.tui.replay import controls
+
+_NO_REPLAY = "this is no replay: `ktui --replay FILE` plays a recording"
+
+
+def _record(app: Dashboard, rest: str) -> str:
+    if rest:
+        return controls.start_recording(app, rest)
+    controls.toggle_recording(app)
+    return ""
+
+
+def _seek(app: Dashboard, rest: str) -> str:
+    playback = app.intake.playback
+    if playback is None:
+        return _NO_REPLAY
+    try:
+        playback.seek(spot(rest, playback.index.began, playback.index.ended))
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+def _marks(app: Dashboard) -> Iterator[Candidate]:
+    if (playback := app.intake.playback) is not None:
+        for moment in playback.moments:
+            yield Candidate(f"@{clock_time(moment.at)}", moment.text)
+
+
+def _speed(app: Dashboard, rest: str) -> str:
+    playback = app.intake.playback
+    if playback is None:
+        return _NO_REPLAY
+    try:
+        playback.player.speed = pace(rest)
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+RECORDING = (
+    Command("record", "record to a file, or end that", _record, "[FILE]", title="Record, or end that"),
+    Command(
+        "marker", "mark this moment in the recording", controls.set_marker, "[TEXT]", title="Set a marker"
+    ),
+    Command("seek", "go to a time of the recording", _seek, "1:30", needed=True, candidates=_marks),
+    Command("speed", "the pace of the replay", _speed, "4, max", needed=True),
+)

@@ -1,0 +1,119 @@
+"""All that can be typed after `:`, found by its word, run, and suggested as somebody types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ktui.kube.routing.request import RequestError
+from ktui.tui.commands.command import Candidate, Command, Suggestion
+from ktui.tui.commands.doing import ACTIONS, SETTINGS
+from ktui.tui.commands.going import key_or_prefix, mode_commands, resource_commands
+from ktui.tui.commands.recording import RECORDING
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.in_hand import read_in_hand
+from ktui.tui.model.references import Place, Read
+from ktui.tui.modes import MODES, find_mode
+
+SHOWN = 8  # suggestions
+
+
+class Commands:
+    """The commands of one app: fixed ones, and for the dashboard each resource that etcd holds."""
+
+    def __init__(self, fixed: Sequence[Command], *, whole: bool = True) -> None:
+        self.fixed = tuple(fixed)
+        self.whole = whole  # a dashboard: resources, requests and keys are words too
+
+    def all(self, app: Dashboard) -> Iterator[Command]:
+        yield from self.fixed
+        if self.whole:
+            yield from resource_commands(app)
+
+    def find(self, app: Dashboard, word: str) -> Command | None:
+        """By its word, else by a beginning that only one screen has."""
+        word = word.lower()
+        known = next((one for one in self.all(app) if word in one.words), None)
+        if known is None and self.whole and (mode := find_mode(word)) is not None:
+            known = next(one for one in self.fixed if one.word == mode.name)
+        return known
+
+    def run(self, app: Dashboard, text: str) -> str:
+        """Do what was typed; returns what is wrong with it, "" when nothing is."""
+        word, _, rest = text.strip().partition(" ")
+        if not word:
+            return ""
+        if self.whole and word.startswith("/"):
+            return _path(app, text.strip())
+        command = self.find(app, word)
+        if command is None:
+            return self._unknown(word)
+        if command.needed and not rest.strip():
+            return f"{command.word} what? {command.usage}"
+        return command.run(app, rest.strip())
+
+    def _unknown(self, word: str) -> str:
+        if self.whole:
+            return f"no screen {word!r}; there are {', '.join(mode.name for mode in MODES)}"
+        return f"nothing is called {word!r} here; there are {', '.join(one.word for one in self.fixed)}"
+
+    def suggest(self, app: Dashboard, text: str) -> list[Suggestion]:
+        """What `text` may become, the likeliest first."""
+        word, space, rest = text.lstrip().partition(" ")
+        if space:
+            command = self.find(app, word)
+            return _arguments(app, command, word, rest.lstrip()) if command is not None else []
+        found = sorted(
+            ((rank, place, one) for place, one in enumerate(self.all(app)) if (rank := _rank(one, word)) < 9),
+            key=lambda each: each[:2],
+        )
+        return [Suggestion(one.word, _about(one), more=one.needed) for _, _, one in found[:SHOWN]]
+
+
+def _about(command: Command) -> str:
+    return f"{command.about}  {command.argument}".rstrip()
+
+
+def _rank(command: Command, word: str) -> int:
+    """0: it is the word; 1: it begins so; 2, 3: an alias is or begins so; 4: it is somewhere in it; 9: no."""
+    word = word.lower()
+    if command.word == word:
+        return 0
+    if command.word.startswith(word):
+        return 1
+    if word in command.aliases:
+        return 2
+    if any(alias.startswith(word) for alias in command.aliases):
+        return 3
+    return 4 if word in command.word else 9
+
+
+def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[Suggestion]:
+    begun: list[Candidate] = []
+    inside: list[Candidate] = []
+    typed = rest.lower()
+    for candidate in command.candidates(app):
+        text = candidate.text.lower()
+        if text.startswith(typed):
+            begun.append(candidate)
+        elif typed in text or typed in candidate.about.lower():
+            inside.append(candidate)
+        if len(begun) >= SHOWN:
+            break
+    return [Suggestion(f"{word} {one.text}", one.about) for one in (*begun, *inside)[:SHOWN]]
+
+
+def _path(app: Dashboard, text: str) -> str:
+    """A key of etcd, or a request's path."""
+    root = app.state.server.etcd_prefix if app.state.server is not None else "/registry"
+    if text.startswith(f"{root.rstrip('/')}/"):
+        app.go_to(Place("etcd", key_or_prefix(text)))
+        return ""
+    try:
+        in_hand = read_in_hand(text)
+    except RequestError as error:
+        return str(error)
+    app.go_to(Place("versions", Read(in_hand)))
+    return ""
+
+
+COMMANDS = Commands([*mode_commands(), *ACTIONS, *SETTINGS, *RECORDING])

@@ -1,0 +1,154 @@
+"""What screens and commands may ask of the app: what is known, whom to ask, how it looks, where to go.
+
+It knows no screen, so that they can all know it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.binding import Binding
+from textual.message import Message
+from textual.worker import Worker
+
+from ktui.telemetry.events import AnyEvent
+from ktui.tui.compat import WholeScreen
+from ktui.tui.intake import Intake
+from ktui.tui.key_hints import written
+from ktui.tui.key_names import usable
+from ktui.tui.leaving import leave_on_signals
+from ktui.tui.looks.looks import WATCH_INTERVAL
+from ktui.tui.looks.themed import ThemedApp
+from ktui.tui.model.in_hand import InHand
+from ktui.tui.model.references import Place, Request
+from ktui.tui.model.seen import Seen
+from ktui.tui.model.state import State
+from ktui.tui.pace import Pace
+from ktui.tui.preferences import DEFAULTS, Preferences
+from ktui.tui.source import Link, Source
+from ktui.tui.table_memory import TableMemory
+from ktui.tui.taping import Taping
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
+    from ktui.telemetry.recorder import Recorder
+
+
+class Dashboard(ThemedApp):
+    """The part of the app that screens and commands know. `feed` and `tick` drive it."""
+
+    class GoTo(Message):
+        """Somebody wants to be elsewhere."""
+
+        def __init__(self, place: Place) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(
+        self,
+        source: Source | None = None,
+        *,
+        start_timers: bool = True,
+        clock: Callable[[], float] = time.time,
+        preferences: Preferences = DEFAULTS,
+        recorder: Recorder | None = None,
+    ) -> None:
+        super().__init__(preferences)
+        self.set_keymap(usable(preferences.keymap))
+        self.preferences = preferences
+        self.intake = Intake(source, self.paint_link)
+        self.paused = False
+        self.writes = False  # whether the logs show writes: the read path is what ktui is about
+        self.clock = clock
+        self.start_timers = start_timers
+        self.taping = Taping(self.intake, clock, recorder)
+        self.tables = TableMemory(preferences.columns)
+        self.in_hand: InHand | None = None  # the request that the Versions screen speaks of
+        self.keys_seen = Seen()  # etcd's keys that were looked at, for completion
+        self._follower: Worker[None] | None = None
+        self._begun = False
+        self._pace = Pace(self.tick, self.fold)
+
+    # What is known, and from where.
+
+    @property
+    def state(self) -> State:
+        return self.intake.state
+
+    @property
+    def link(self) -> Link:
+        return self.intake.link
+
+    @property
+    def client(self) -> ApiClient | None:
+        """Whom the screens ask; None in a replay and until the server answers."""
+        return self.intake.client
+
+    # Telemetry.
+
+    def on_mount(self) -> None:
+        leave_on_signals(self, self.action_quit)
+        if self.start_timers:
+            self._pace.keep(self)
+            self.set_interval(WATCH_INTERVAL, self.reload_themes)
+
+    @on(WholeScreen.Seen)
+    def _begin(self) -> None:
+        """The first frame is there: now for the data."""
+        if self._begun:
+            return
+        self._begun = True
+        self._pace.collect(self)
+        if self.intake.source is not None:
+            self.follow()
+
+    async def on_event(self, event: events.Event) -> None:
+        self._pace.saw(event)
+        await super().on_event(event)
+
+    def follow(self) -> None:
+        """Connect to the source and read it until it ends."""
+        asking = self.intake.follow()
+        self._follower = self.run_worker(asking, name="telemetry", exclusive=True, group="telemetry")
+
+    def feed(self, events: Iterable[AnyEvent]) -> None:
+        """Take events in; they are folded at the next tick."""
+        self.intake.take(events)
+
+    def fold(self) -> None:
+        """Bring the state up to what has come."""
+        self.intake.fold()
+
+    def tick(self) -> None:
+        """Fold what has come and let the current screen paint."""
+        self.fold()
+
+    def paint_link(self) -> None:
+        """The connection is another one."""
+
+    def action_restart(self) -> None:
+        if self.link.broken and self.link.restartable:
+            self.follow()
+
+    async def action_quit(self) -> None:
+        if self._follower is not None:
+            self._follower.cancel()
+        await self.intake.close()
+        self.taping.stop()
+        self.exit(0)
+
+    # Keys and places.
+
+    def get_key_display(self, binding: Binding) -> str:
+        return binding.key_display or written(binding.key)
+
+    def go_to(self, place: Place) -> None:
+        """Show another screen, or another part of this one, soon."""
+        self.post_message(self.GoTo(place))
+
+    def show_request(self, request_id: int) -> None:
+        """Go to the Requests screen with the cursor on a request."""
+        self.go_to(Place("requests", Request(request_id)))

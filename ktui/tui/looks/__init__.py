@@ -1,0 +1,1 @@
+"""How the dashboard looks on the terminal that it finds: themes, glyphs, colours."""

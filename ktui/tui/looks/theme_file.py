@@ -1,0 +1,121 @@
+"""One theme file: what it says, checked, with the line of what is wrong in it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+from textual.color import Color, ColorParseError
+from textual.theme import Theme
+
+COLOURS = (
+    "primary", "secondary", "accent", "warning", "error", "success",
+    "foreground", "background", "surface", "panel", "boost",
+)  # fmt: skip
+_OTHERS: dict[str, type | tuple[type, ...]] = {
+    "dark": bool,
+    "luminosity_spread": (int, float),
+    "text_alpha": (int, float),
+    "ansi": bool,
+}
+
+
+class ThemeError(Exception):
+    """A theme file cannot be used: the file, the line of `key` where it is known, and why."""
+
+    def __init__(self, path: Path, key: str, reason: str, text: str | None = None) -> None:
+        line = _line_of(key, _read(path) if text is None else text)
+        super().__init__(f"theme {path.name}{f' line {line}' if line else ''}: {reason}")
+
+
+class ThemeFile(Struct, eq=False):
+    """What a file says itself, without what it inherits."""
+
+    path: Path
+    name: str
+    inherits: str = ""
+    colours: dict[str, Any] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    replaces: ThemeFile | None = None  # the file of the same name that came before it
+
+    def theme(self, colours: Mapping[str, Any], variables: Mapping[str, str]) -> Theme:
+        """A theme of this name. Raises ThemeError where a needed colour is nowhere."""
+        if "primary" not in colours:
+            raise ThemeError(self.path, "name", "a theme needs at least a primary colour")
+        return Theme(name=self.name, variables=dict(variables), **colours)
+
+
+def read_theme_file(path: Path) -> ThemeFile:
+    """Raises ThemeError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise ThemeError(path, "", str(error.strerror), "") from error
+    except UnicodeDecodeError as error:
+        raise ThemeError(path, "", "is no text in UTF-8", "") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ThemeError(path, "", str(error), "") from error  # says the line itself
+    return _Reader(path, text).read(data)
+
+
+class _Reader:
+    def __init__(self, path: Path, text: str) -> None:
+        self._path, self._text = path, text
+
+    def read(self, data: dict[str, Any]) -> ThemeFile:
+        file = ThemeFile(self._path, self._word(data, "name") or self._path.stem)
+        file.inherits = self._word(data, "inherits")
+        variables = data.pop("variables", {})
+        if not isinstance(variables, dict):
+            raise self._wrong("variables", "[variables] is a table of colours")
+        for key, value in data.items():
+            file.colours[key] = self._field(key, value)
+        file.variables = {key: self._colour(key, value) for key, value in variables.items()}
+        return file
+
+    def _word(self, data: dict[str, Any], key: str) -> str:
+        value = data.pop(key, "")
+        if not isinstance(value, str):
+            raise self._wrong(key, f"{key} must be a text in quotes")
+        return value
+
+    def _field(self, key: str, value: Any) -> Any:
+        if key in COLOURS:
+            return self._colour(key, value)
+        if key not in _OTHERS:
+            raise self._wrong(key, f"there is no key {key!r}; ktui's own colours go below [variables]")
+        if not isinstance(value, _OTHERS[key]):
+            raise self._wrong(key, f"{key} = {value!r} is of the wrong kind")
+        return value
+
+    def _colour(self, key: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise self._wrong(key, f"{key} must be a colour in quotes")
+        try:
+            Color.parse(value)
+        except ColorParseError as error:
+            raise self._wrong(key, f"{key}: {value!r} is no colour") from error
+        return value
+
+    def _wrong(self, key: str, reason: str) -> ThemeError:
+        return ThemeError(self._path, key, reason, self._text)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _line_of(key: str, text: str) -> int:
+    """The line that sets `key`, 0 when there is none."""
+    if not key:
+        return 0
+    found = re.search(rf"""^[ \t]*\[?["']?{re.escape(key)}\b""", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 0

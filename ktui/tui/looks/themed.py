@@ -1,0 +1,50 @@
+"""An app that looks as its user prefers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from textual.filter import LineFilter
+from textual.theme import Theme
+
+from ktui.tui.compat import KeptStylesheet, QuietApp
+from ktui.tui.looks import themes
+from ktui.tui.looks.looks import Looks
+from ktui.tui.preferences import Preferences
+
+
+class ThemedApp(QuietApp):
+    """Has themes of its own and the user's; a theme that cannot be had is told of."""
+
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__()
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
+        self.looks = Looks(preferences, os.environ)
+        self.looks.register(self, preferences.theme)
+
+    @property
+    def own_themes(self) -> list[Theme]:
+        """ktui's and the user's, not Textual's."""
+        return [self.available_themes[name] for name in self.looks.names]
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return themes.default_variables()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return self.looks.line_filters(super().get_line_filters())
+
+    def on_mount(self) -> None:
+        self.watch_theme()
+        self._tell_of_themes(self.looks.problems)
+
+    def watch_theme(self) -> None:
+        self.looks.follow_theme(self.theme_variables)
+
+    def reload_themes(self) -> None:
+        """Take up what the user has written to a theme."""
+        self._tell_of_themes(self.looks.reload(self))
+
+    def _tell_of_themes(self, problems: Iterable[str]) -> None:
+        for problem in problems:
+            self.notify(problem, title="theme skipped", severity="warning", markup=False)

@@ -1,0 +1,48 @@
+"""What has changed between two states of a table's rows, told by the rows' identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import compress, count, repeat
+from operator import is_, not_
+from typing import Any
+
+from msgspec import Struct
+
+_ALIKE = 0.75  # of the rows that overlap must be the same ones
+
+
+class Alignment(Struct, frozen=True):
+    """`new[i]` stands where `old[i + shift]` stood, apart from the places in `changed` (indexes of new)."""
+
+    shift: int  # > 0: rows have gone at the front; < 0: rows have come there
+    first: int  # of new: the overlap's begin …
+    last: int  # … and end (exclusive)
+    changed: tuple[int, ...]
+
+
+def align(old: Sequence[Any], new: Sequence[Any]) -> Alignment | None:
+    """How `new` lies over `old`; None when they have too little in common for that."""
+    shift = _shift(old, new)
+    if shift is None:
+        return None
+    first, last = max(0, -shift), min(len(new), len(old) - shift)
+    same = list(map(is_, new[first:last], old[first + shift : last + shift]))
+    if sum(same) < _ALIKE * len(same):
+        return None
+    changed = () if all(same) else tuple(compress(range(first, last), map(not_, same)))
+    return Alignment(shift, first, last, changed)
+
+
+def _shift(old: Sequence[Any], new: Sequence[Any]) -> int | None:
+    """By one of the first rows of either that is in the other too; any of them may have been replaced."""
+    places: list[int] = [*range(min(3, len(new))), len(new) // 2]
+    for place in places:
+        if place < len(new) and (found := _find(old, new[place])) is not None:
+            return found - place
+    return None
+
+
+def _find(rows: Sequence[Any], row: Any) -> int | None:
+    places: Iterator[int] = compress(count(), map(is_, rows, repeat(row)))
+    return next(places, None)

@@ -1,0 +1,196 @@
+"""Rows kept in order: those that come and go are merged in, the others stay where they are."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
+from operator import attrgetter
+from types import NoneType
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+Row = TypeVar("Row")
+Item = TypeVar("Item")
+Entry = tuple[Row, int]  # a row and its serial: its place among all rows
+
+STEP = 128  # rows between two looks at the clock
+_NUMBERS = frozenset((int, float, bool, NoneType))
+_ABSENT = inf  # stands for None among numbers: last, whichever way they go
+_RUN = 4096  # rows that are sorted between two looks
+
+
+class SortKey(Struct, Generic[Row], frozen=True):
+    value: Callable[[Row], Any]
+    descending: bool = False
+
+
+class _Edit(Struct, Generic[Row]):
+    """A row that enters before `place`, or the one there that leaves."""
+
+    place: int
+    enters: bool = False
+    values: tuple[Any, ...] = ()
+    serial: int = 0
+    row: Row | None = None
+
+
+def comparable(value: Any, turned: bool = False) -> tuple[int, Any]:
+    """For a column of values that do not compare: numbers before texts, None at the end."""
+    if value is None:
+        return (-1 if turned else 2, 0)
+    return (0, value) if isinstance(value, int | float) else (1, str(value))
+
+
+class Order(Generic[Row]):
+    """Sorted by one or more keys; rows alike in all of them stay in the order of their serials."""
+
+    def __init__(self, keys: Sequence[SortKey[Row]]) -> None:
+        self.rows: list[Row] = []
+        self._keys = tuple(keys)
+        self._turned = [key.descending for key in keys]  # whether its values fall
+        self._numbers: set[int] = set()  # keys of numbers, some of which may be absent …
+        self._negated: set[int] = set()  # … the descending ones of them: kept negated, they rise
+        self._values: list[list[Any]] = [[] for _ in keys]  # one list a key, beside `rows`
+        self._serials: list[int] = []
+        self._mixed: set[int] = set()  # keys whose values do not compare as they are
+
+    @property
+    def absent(self) -> int:
+        """Rows without a value of the first key: they are the last."""
+        values = self._values[0]
+        absent = _ABSENT if 0 in self._numbers else comparable(None, self._turned[0])
+        return len(values) - bisect_left(values, True, key=lambda value: bool(value == absent))
+
+    def fill(self, rows: Sequence[Row], serials: Sequence[int]) -> Iterator[None]:
+        """Sort all of them anew; may be left alone after each yield."""
+        values: list[list[Any]] = []
+        for key in self._keys:
+            found: list[Any] = []
+            for start in range(0, len(rows), STEP):
+                found.extend(map(key.value, rows[start : start + STEP]))
+                yield
+            values.append(found)
+        order = list(range(len(rows)))
+        for place in reversed(range(len(self._keys))):
+            yield from self._sort(order, values, place)
+            yield
+        self.rows = list(map(rows.__getitem__, order))
+        yield
+        self._serials = list(map(serials.__getitem__, order))
+        for place, each in enumerate(values):
+            yield
+            self._values[place] = list(map(each.__getitem__, order))
+
+    def _sort(self, order: list[int], values: list[list[Any]], place: int) -> Iterator[None]:
+        """By one key: runs first, one a step, so that what is done in one go is only to merge them."""
+        self._prepare(values, place)
+        try:
+            for start in range(0, len(order), _RUN):
+                order[start : start + _RUN] = self._sorted(order[start : start + _RUN], values, place)
+                yield
+            order[:] = self._sorted(order, values, place)
+        except TypeError:
+            self._mixed.add(place)
+            values[place] = [comparable(value, self._turned[place]) for value in values[place]]
+            order[:] = self._sorted(order, values, place)
+
+    def _prepare(self, values: list[list[Any]], place: int) -> None:
+        """Numbers rise, so that a place can be found by bisect."""
+        if not all(map(_NUMBERS.__contains__, map(type, values[place]))):
+            return
+        self._numbers.add(place)
+        if self._turned[place]:
+            self._turned[place] = False
+            self._negated.add(place)
+        if place in self._negated or None in values[place]:
+            values[place] = [self._number(place, value) for value in values[place]]
+
+    def _number(self, place: int, value: Any) -> Any:
+        """As it is kept."""
+        if value is None:
+            return _ABSENT
+        return -value if place in self._negated else value
+
+    def _sorted(self, order: list[int], values: list[list[Any]], place: int) -> list[int]:
+        return sorted(order, key=values[place].__getitem__, reverse=self._turned[place])
+
+    def exchange(self, gone: Sequence[Entry[Row]], come: Sequence[Entry[Row]]) -> bool:
+        """Take rows out and put others in; False when that cannot be done (then `fill` anew)."""
+        try:
+            edits: list[_Edit[Row]] = [_Edit(self._place_of(entry)) for entry in gone]
+            edits += [self._entering(entry) for entry in come]
+            edits = self._in_order(edits)
+        except (LookupError, TypeError):
+            return False
+        self.rows = _spliced(self.rows, edits, lambda edit: edit.row)
+        self._serials = _spliced(self._serials, edits, lambda edit: edit.serial)
+        self._values = [
+            _spliced(values, edits, lambda edit, key=key: edit.values[key])  # type: ignore[misc]
+            for key, values in enumerate(self._values)
+        ]
+        return True
+
+    def _entering(self, entry: Entry[Row]) -> _Edit[Row]:
+        row, serial = entry
+        values = self._values_of(row)
+        return _Edit(self._position(values, serial), True, values, serial, row)
+
+    def _in_order(self, edits: list[_Edit[Row]]) -> list[_Edit[Row]]:
+        """By their places; rows that enter at the same one as the keys have it."""
+        entering = sorted((edit for edit in edits if edit.enters), key=attrgetter("serial"))
+        for key in reversed(range(len(self._keys))):
+            entering.sort(key=lambda edit: edit.values[key], reverse=self._turned[key])
+        return sorted([*entering, *(edit for edit in edits if not edit.enters)], key=attrgetter("place"))
+
+    def _values_of(self, row: Row) -> tuple[Any, ...]:
+        """As they are kept. Raises TypeError for a value of another kind."""
+        values = [key.value(row) for key in self._keys]
+        for place in self._numbers:
+            values[place] = self._number(place, values[place])
+        for place in self._mixed:
+            values[place] = comparable(values[place], self._turned[place])
+        return tuple(values)
+
+    def _place_of(self, entry: Entry[Row]) -> int:
+        """Where a row stands. Raises LookupError when it is not where its values say."""
+        place = self._position(self._values_of(entry[0]), entry[1])
+        if place >= len(self.rows) or self._serials[place] != entry[1]:
+            raise LookupError(entry[1])
+        return place
+
+    def _position(self, values: tuple[Any, ...], serial: int) -> int:
+        """The first place whose row does not come before one with these values."""
+        low, high = 0, len(self.rows)
+        if not self._turned[0]:
+            low = bisect_left(self._values[0], values[0])
+            high = bisect_right(self._values[0], values[0], low)
+        while low < high:
+            middle = (low + high) // 2
+            if self._precedes(middle, values, serial):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _precedes(self, place: int, values: tuple[Any, ...], serial: int) -> bool:
+        for column, value, turned in zip(self._values, values, self._turned, strict=True):
+            here = column[place]
+            if here != value:
+                return bool((here > value) if turned else (here < value))
+        return self._serials[place] < serial
+
+
+def _spliced(old: list[Item], edits: Sequence[_Edit[Row]], item: Callable[[_Edit[Row]], Any]) -> list[Item]:
+    """`old` with the edits made."""
+    out: list[Item] = []
+    start = 0
+    for edit in edits:
+        out += old[start : edit.place]
+        start = edit.place
+        if edit.enters:
+            out.append(item(edit))
+        else:
+            start += 1
+    return out + old[start:]

@@ -1,0 +1,1 @@
+"""An audit of logs: read, and its report as rows."""

@@ -1,0 +1,1 @@
+"""etcd, prefix by prefix and key by key."""

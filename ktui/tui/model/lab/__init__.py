@@ -1,0 +1,1 @@
+"""The Lab: what is composed, foreseen, fired and measured."""

@@ -1,0 +1,30 @@
+"""What a user may choose of the dashboard: the config file's `[dashboard]`, read by the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+
+class Preferences(Struct, frozen=True):
+    """Everything has a default: nobody needs a config file.
+
+    `theme`: a theme's name, "" for the default one (`ktui-mono` under NO_COLOR).
+    `symbols`: "braille", "block" or "ascii" for charts, "" for what the terminal can show.
+    `keymap`: binding id → keys, comma separated (`{"go.requests": "f2"}`).
+    `columns`: table id → ids of the columns to show, in that order.
+    `aim`: a kubeconfig's context: the Lab fires at its kube-apiserver from the start.
+    `mistakes`: what is wrong with `keymap` and `columns`, a sentence each. It loads every screen, so it
+    is asked once the first picture is there; what is right works nevertheless.
+    """
+
+    theme: str = ""
+    symbols: str = ""
+    keymap: Mapping[str, str] = {}
+    columns: Mapping[str, tuple[str, ...]] = {}
+    aim: str = ""
+    mistakes: Callable[[], Sequence[str]] = tuple
+
+
+DEFAULTS = Preferences()

@@ -1,0 +1,185 @@
+"""What the scrub bar says: where the recording is, how dense it is, what is marked in it. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from textual.content import Content
+
+from ktui.telemetry.events import (
+    AnyEvent,
+    CacheState,
+    EtcdCall,
+    FanOut,
+    Marker,
+    ProgressTick,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    WatcherClosed,
+    WatcherOpened,
+    WatcherState,
+)
+from ktui.telemetry.moments import Moment
+from ktui.telemetry.spot import FASTEST
+from ktui.tui.key_hints import key_of
+from ktui.tui.model.format import clock_time, integer, milliseconds, short_count
+from ktui.tui.widgets.lines import between, line, longest_that_fits
+
+_LEVELS = "▁▂▃▄▅▆▇█"
+_QUIET = "·"
+OWN, FOUND, HEAD = "◆", "▲", "┃"
+_REMARK = 34  # cells for what was marked, before the numbers get more
+
+
+class Span(Struct, frozen=True):
+    """The time that a recording covers (Unix seconds), laid out over cells."""
+
+    began: float
+    ended: float
+
+    @property
+    def seconds(self) -> float:
+        return max(0.0, self.ended - self.began)
+
+    def cell(self, at: float, width: int) -> int:
+        """The cell, of `width`, in which a time lies."""
+        if not self.seconds:
+            return 0
+        return min(width - 1, max(0, int((at - self.began) / self.seconds * width)))
+
+    def time_of(self, cell: int, width: int) -> float:
+        """The time at a cell: its two ends are the recording's."""
+        share = min(1.0, max(0.0, cell / max(1, width - 1)))
+        return self.began + share * self.seconds
+
+
+class Position(Struct, frozen=True):
+    """Where the player is."""
+
+    at: float
+    number: int  # events told
+    events: int  # of so many
+    playing: bool
+    ended: bool
+    speed: float
+    told: str = ""  # the event that was told last, while stepping
+
+
+def density(seconds: Mapping[int, int], span: float, width: int) -> list[float]:
+    """Events per second in each of `width` equal parts of `span` seconds."""
+    if span <= width:  # a cell is a part of a second
+        return [float(seconds.get(int(cell * span / width), 0)) for cell in range(width)]
+    counts: Counter[int] = Counter()
+    for second, count in seconds.items():
+        counts[min(width - 1, int(second / span * width))] += count
+    return [counts[cell] * width / span for cell in range(width)]
+
+
+def track_line(span: Span, at: float, rates: Sequence[float], moments: Sequence[Moment]) -> Content:
+    """Density in as many cells as `rates`: the past is bright, marks stand in it, the head is reversed."""
+    width, peak = len(rates), max(rates, default=0.0)
+    head = span.cell(at, width)
+    marks = {span.cell(moment.at, width): moment for moment in sorted(moments, key=lambda one: one.own)}
+    cells = []
+    for cell, value in enumerate(rates):
+        glyph = _level(value, peak)
+        style = "$accent" if cell < head else "$ink-muted"
+        if (moment := marks.get(cell)) is not None:
+            glyph, style = _sign(moment)
+            style = f"reverse {style}" if cell == head else style
+        elif cell == head:
+            glyph, style = HEAD, "bold $ink-strong"
+        cells.append((glyph, style))
+    return line(*cells)
+
+
+def _level(value: float, peak: float) -> str:
+    if value <= 0 or peak <= 0:
+        return _QUIET
+    return _LEVELS[min(len(_LEVELS) - 1, int(value / peak * len(_LEVELS)))]
+
+
+def status_line(
+    span: Span, position: Position, peak: float, moments: Sequence[Moment], warning: str, width: int
+) -> Content:
+    """State, pace, clock, place; then the mark that was passed last, or what the file lacks."""
+    remarks = _remarks(position, moments, warning)
+    reserved = min(_REMARK, remarks[0].cell_length + 3, width - 1)
+    left = longest_that_fits(_places(span, position, peak), width - reserved)
+    rest = width - left.cell_length - 3
+    return between(left, longest_that_fits(remarks, rest) if rest > 0 else Content(""), width)
+
+
+def _places(span: Span, position: Position, peak: float) -> list[Content]:
+    state = _state(position)
+    clock = (clock_time(position.at), "bold $ink-strong")
+    passed = (f"{_elapsed(position.at - span.began)} / {_elapsed(span.seconds)}", "$foreground")
+    events = (f"event {integer(position.number)} of {integer(position.events)}", "$ink-muted")
+    most = (f"peak {short_count(peak)} events/s", "$ink-muted")
+    gap = ("  ", "")
+    return [
+        line(state, gap, clock, gap, passed, gap, events, gap, most),
+        line(state, gap, clock, gap, passed, gap, events),
+        line(state, gap, clock, gap, passed),
+        line(state, gap, clock),
+    ]
+
+
+def _remarks(position: Position, moments: Sequence[Moment], warning: str) -> list[Content]:
+    if position.told:
+        return [line((position.told, "$foreground"))]
+    if warning and position.ended:
+        return [line((warning, "$warning"))]
+    passed = bisect_right(moments, position.at, key=lambda moment: moment.at)
+    if not passed:
+        return [line((_keys(marks=bool(moments)), "$ink-muted")), Content("")]
+    moment = moments[passed - 1]
+    return [line(_sign(moment), f" {clock_time(moment.at)} {moment.text}")]
+
+
+def _keys(*, marks: bool) -> str:
+    steps = f"{key_of('pause')} pause  {key_of('replay.back')} {key_of('replay.forward')} 5 s"
+    if marks:
+        return f"{steps}  {key_of('replay.mark_forward')} next mark"
+    return f"{steps}  {key_of('replay.slower')} {key_of('replay.faster')} speed"
+
+
+def _sign(moment: Moment) -> tuple[str, str]:
+    return (OWN, "bold $ink-strong") if moment.own else (FOUND, "bold $warning")
+
+
+def told_of(event: AnyEvent) -> str:
+    """One event in a few words: `request_finished 200 LIST …`."""
+    kind = str(type(event).__struct_config__.tag)
+    match event:
+        case RequestStarted():
+            return f"{kind} #{event.id} {event.verb} {event.path}"
+        case RequestRouted():
+            return f"{kind} #{event.id} {event.route} {event.reason_id}"
+        case RequestFinished():
+            return f"{kind} #{event.id} {event.status} {milliseconds(event.ms)} ms"
+        case EtcdCall():
+            return f"{kind} {event.op} {event.purpose}".rstrip()
+        case CacheState() | ProgressTick() | FanOut() | WatcherOpened() | WatcherState() | WatcherClosed():
+            return f"{kind} {event.resource}"
+        case Marker():
+            return f"{kind} {event.text}"
+    return kind
+
+
+def _state(position: Position) -> tuple[str, str]:
+    if position.ended and not position.playing:
+        return "■ end", "bold $warning"
+    pace = "max" if position.speed == FASTEST else f"×{position.speed:g}"
+    return (f"▶ {pace}", "bold $success") if position.playing else (f"‖ {pace}", "bold $warning")
+
+
+def _elapsed(seconds: float) -> str:
+    """`04:05`, `1:04:05`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"

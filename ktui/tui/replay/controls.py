@@ -1,0 +1,114 @@
+"""What the keys do to a replay and to a recording: seek, pace, step, marks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ktui.tui.model.format import clock_time
+from ktui.tui.widgets.prompt import Prompt
+
+if TYPE_CHECKING:
+    from ktui.telemetry.moments import Moment
+    from ktui.tui.dashboard import Dashboard
+    from ktui.tui.replay.playback import Playback
+
+_NEAR = 0.5  # seconds that a replay may have played on from a mark, and "previous" still means the one before
+
+MOVES: dict[str, Callable[[Playback], None]] = {
+    "pause": lambda playback: playback.pause(),
+    "back": lambda playback: playback.move(-5.0),
+    "forward": lambda playback: playback.move(5.0),
+    "far_back": lambda playback: playback.move(-60.0),
+    "far_forward": lambda playback: playback.move(60.0),
+    "start": lambda playback: playback.seek(playback.index.began),
+    "end": lambda playback: playback.seek(playback.index.ended),
+    "event_back": lambda playback: playback.step(-1),
+    "event_forward": lambda playback: playback.step(1),
+    "slower": lambda playback: playback.player.slower(),
+    "faster": lambda playback: playback.player.faster(),
+}
+
+
+def move(app: Dashboard, what: str) -> None:
+    """One of MOVES, "mark_back" or "mark_forward"."""
+    playback = app.intake.playback
+    if playback is None:
+        return
+    if what in MOVES:
+        MOVES[what](playback)
+    elif (moment := _mark(playback, what)) is not None:
+        playback.seek(moment.at)
+    else:
+        app.notify("no mark there: m sets one", markup=False)
+    app.tick()
+
+
+def _mark(playback: Playback, what: str) -> Moment | None:
+    position = playback.position
+    if what == "mark_forward":
+        return after(playback.moments, position.at)
+    return before(playback.moments, position.at - (_NEAR if position.playing else 0.0))
+
+
+def after(moments: Sequence[Moment], at: float) -> Moment | None:
+    """The next mark; `moments` oldest first."""
+    place = bisect_right(moments, at, key=lambda one: one.at)
+    return moments[place] if place < len(moments) else None
+
+
+def before(moments: Sequence[Moment], at: float) -> Moment | None:
+    """The mark before a time; `moments` oldest first."""
+    place = bisect_left(moments, at, key=lambda one: one.at)
+    return moments[place - 1] if place else None
+
+
+def ask_marker(app: Dashboard) -> None:
+    """Mark the moment of this key; what it was is typed while things go on."""
+    playback = app.intake.playback
+    if playback is None and not app.taping.running:
+        app.notify("markers go into a recording: R starts one", markup=False)
+        return
+    at = playback.position.at if playback is not None else app.clock()
+    app.screen.query_one(Prompt).open(
+        "◆",
+        "",
+        hint=f"what happened at {clock_time(at)}? enter sets the marker, esc leaves it",
+        typed=lambda text: "",
+        entered=lambda text: set_marker(app, text, at),
+    )
+
+
+def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:
+    """Set a marker at a time (now); what is wrong, "" when nothing is."""
+    playback = app.intake.playback
+    if playback is not None:
+        return playback.mark(text, playback.position.at if at is None else at)
+    if not app.taping.running:
+        return "nothing is recorded: `record` starts it"
+    app.taping.mark(text, app.clock() if at is None else at)
+    app.notify(f"marked {text}".rstrip(), markup=False)
+    return ""
+
+
+def toggle_recording(app: Dashboard) -> None:
+    """Begin to record to a file of a name that tells the time, or end that."""
+    if app.taping.running:
+        app.notify(app.taping.stop(), title="recording ended", markup=False)
+    elif problem := start_recording(app, ""):
+        app.notify(problem, severity="warning", markup=False)
+
+
+def start_recording(app: Dashboard, name: str) -> str:
+    """Record to file `name`, "" for one that tells the time; what is wrong, "" when nothing is."""
+    if app.intake.replays:
+        return "this is a recording already: `ktui recording cut` makes a smaller one of it"
+    return app.taping.start(Path(name).expanduser() if name else None)
+
+
+def watch_recording(app: Dashboard) -> None:
+    """Say it when a recording ends by itself."""
+    if problem := app.taping.failed():
+        app.notify(problem, title="recording ended", severity="error", markup=False, timeout=20)

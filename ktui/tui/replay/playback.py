@@ -1,0 +1,119 @@
+"""What keys and mouse do to a replay: seeks in a thread, the newest wish first."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import insort
+from collections.abc import Callable
+from functools import partial
+
+from ktui.telemetry.moments import Moment
+from ktui.tui.replay.bar import Position, told_of
+from ktui.tui.replay.index import Index, Place
+from ktui.tui.replay.markers import MarkerFile
+from ktui.tui.replay.player import Player
+
+LONGEST_STEP = 1.0  # seconds: a machine that was asleep does not skip what was recorded
+Making = Callable[[], Place]
+
+
+class Playback:
+    """A player by a clock (seconds, never going back), with seeks that hold nothing up.
+
+    `changed` is called when a seek has arrived or begins.
+    """
+
+    def __init__(self, index: Index, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.index = index
+        self.player = Player(index, speed)
+        self.changed: Callable[[], None] = lambda: None
+        self._clock = clock
+        self._then = clock()
+        self._markers = MarkerFile(index.tape.path)
+        self.moments = sorted([*index.moments, *self._markers.moments], key=lambda one: one.at)
+        self._wanted: tuple[Making, float] | None = None  # the newest wish, and where it leads
+        self._seeking: asyncio.Task[None] | None = None
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the markers' file, "" when nothing is."""
+        return self._markers.problem
+
+    @property
+    def position(self) -> Position:
+        player, wanted = self.player, self._wanted
+        return Position(
+            at=wanted[1] if wanted is not None else player.at,
+            number=player.number,
+            events=self.index.events,
+            playing=player.playing,
+            ended=player.ended,
+            speed=player.speed,
+            told="" if player.playing or player.last is None else told_of(player.last.event),
+        )
+
+    def advance(self) -> None:
+        """Go on to the present, unless a seek is under way."""
+        now = self._clock()
+        elapsed, self._then = min(now - self._then, LONGEST_STEP), now
+        if self._wanted is None:
+            self.player.advance(elapsed)
+
+    # Seeking.
+
+    @property
+    def seeking(self) -> bool:
+        """Whether a seek is under way."""
+        return self._seeking is not None and not self._seeking.done()
+
+    def seek(self, at: float) -> None:
+        """Go to a time; a later wish goes before one that has not been begun."""
+        at = min(max(at, self.index.began), self.index.ended)
+        self._wish(partial(self.index.place_at, at), at)
+
+    def move(self, seconds: float) -> None:
+        self.seek(self.position.at + seconds)
+
+    def step(self, events: int) -> None:
+        """Hold still, one event further or back."""
+        self.player.playing = False
+        if events > 0:
+            self.player.step_forward()
+        elif self._wanted is None:
+            self._wish(partial(self.index.place_after, self.player.number + events), self.player.at)
+
+    def pause(self) -> None:
+        """Hold still, or go on; at the end, from the beginning."""
+        player = self.player
+        if player.ended and not player.playing:
+            self.seek(self.index.began)
+        player.playing = not player.playing
+
+    def mark(self, text: str, at: float) -> str:
+        """Set a marker; what is wrong with its file, "" when nothing is."""
+        moment = Moment(at, text, own=True)
+        insort(self.moments, moment, key=lambda one: one.at)
+        self._markers.add(moment)
+        self.changed()
+        return self._markers.problem
+
+    def _wish(self, making: Making, at: float) -> None:
+        self._wanted = (making, at)
+        self.changed()
+        if not self.seeking:
+            self._seeking = asyncio.create_task(self._grant(), name="seek")
+
+    async def _grant(self) -> None:
+        while (wanted := self._wanted) is not None:
+            place = await asyncio.to_thread(wanted[0])
+            if self._wanted is wanted:
+                self.player.put(place)
+                self._wanted = None
+        self.changed()
+
+    async def close(self) -> None:
+        self._wanted = None
+        if self._seeking is not None:
+            await asyncio.wait([self._seeking])
+        self.index.close()

@@ -1,0 +1,77 @@
+"""A recording as the dashboard's source."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ktui.telemetry.errors import RecordingError
+from ktui.telemetry.events import AnyEvent
+from ktui.tui.source import Link, Report, Stage
+
+if TYPE_CHECKING:
+    from ktui.tui.replay.playback import Playback
+
+
+class ReplaySource:
+    """Reads a recording through once, then is played: its `playback` makes the states by itself.
+
+    `speed` is a factor, FASTEST for as fast as possible; `clock` gives seconds that never go back.
+    """
+
+    restartable = False
+
+    def __init__(
+        self, path: Path, speed: float = 1.0, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.path = path
+        self.playback: Playback | None = None
+        self._speed = speed
+        self._clock = clock
+
+    async def connect(self, report: Report) -> None:
+        from ktui.tui.replay.index import Index
+        from ktui.tui.replay.playback import Playback
+
+        name = self.path.name
+        report(f"reading {name}")
+        loop = asyncio.get_running_loop()
+        told = 0
+
+        left = threading.Event()
+
+        def tell(share: float) -> None:
+            nonlocal told
+            if left.is_set():  # the program waits for its threads when it ends
+                raise RecordingError("nobody wants it any more")
+            percent = int(share * 100)
+            if percent > told:
+                told = percent
+                loop.call_soon_threadsafe(report, f"reading {name}: {percent}%")
+
+        try:
+            index = await asyncio.to_thread(Index, self.path, tell)
+        except asyncio.CancelledError:
+            left.set()
+            raise
+        self.playback = Playback(index, self._speed, self._clock)
+
+    async def batches(self) -> AsyncIterator[list[AnyEvent]]:
+        """Nothing: the playback folds the events itself."""
+        nothing: tuple[list[AnyEvent], ...] = ()
+        for batch in nothing:
+            yield batch
+
+    async def why_stopped(self) -> str:
+        return ""
+
+    def link(self) -> Link:
+        return Link(Stage.REPLAY, self.path.name)
+
+    async def close(self) -> None:
+        if self.playback is not None:
+            await self.playback.close()

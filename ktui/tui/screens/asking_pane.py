@@ -1,0 +1,47 @@
+"""A part of a screen that asks the server by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
+
+from textual.containers import Container
+from textual.message import Message
+
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.widgets.vtable import VTable
+
+
+class AskingPane(Container):
+    """Stands on an AskingScreen."""
+
+    class Failed(Message):
+        """What it shows could not be read."""
+
+        def __init__(self, problem: str) -> None:
+            super().__init__()
+            self.problem = problem
+
+    @property
+    def asking(self) -> AskingScreen:
+        return cast(AskingScreen, self.screen)
+
+    @property
+    def ktui(self) -> Dashboard:
+        return self.asking.ktui
+
+    async def ask(self, path: str) -> Any:
+        """The JSON answer of a GET. Raises ClientError."""
+        return await self.asking.ask(path)
+
+    def take_in_hand(self, asking: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Ask on, instead of what any pane of the screen took in hand before."""
+        self.asking.aside(asking, "in hand")
+
+    @staticmethod
+    def say(table: VTable[Any], text: str) -> None:
+        """Why there is no row."""
+        if table.empty != text or table.total:
+            table.empty = text
+            table.set_rows(())

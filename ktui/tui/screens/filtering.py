@@ -1,0 +1,179 @@
+"""The filter of the table in hand: typed, shown in the table's frame, carried to other screens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet
+
+from textual import on
+from textual.widget import Widget
+
+from ktui.tui.compat import WholeScreen
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.model.filter import FilterError, fields_of
+from ktui.tui.model.filter.terms import terms_of
+from ktui.tui.model.format import integer
+from ktui.tui.widgets.lines import entitle
+from ktui.tui.widgets.prompt import Prompt
+from ktui.tui.widgets.vtable import VTable
+
+if TYPE_CHECKING:
+    from ktui.tui.model.filter.assist import Assist, Suggestion
+
+FILTER_HINT = "word  column:begins  ~contains  ms>10  !not"
+
+
+class TypingHelp:
+    """Completion and hints for the filter of one table."""
+
+    def __init__(self, table: VTable[Any]) -> None:
+        self._table = table
+        self._fields = fields_of(table.columns)
+
+    def suggest(self, text: str) -> tuple[Suggestion, ...]:
+        return self._assist(text).suggestions
+
+    def completion(self, text: str) -> str:
+        return self._assist(text).completion
+
+    def hint(self, text: str) -> str:
+        table = self._table
+        if not text.strip():
+            return f"{FILTER_HINT}  ? explains"
+        from ktui.tui.model.filter.assist import aside_hint
+
+        aside = table.filter.aside
+        said = self._assist(text).hint if aside is None else aside_hint(aside, self._fields)
+        return f"{integer(len(table.rows))} of {integer(table.total)}  {said}"
+
+    def _assist(self, text: str) -> Assist:
+        from ktui.tui.model.filter.assist import assist
+
+        return assist(text, self._fields, self._table.all_rows)
+
+    def popup(self) -> None:
+        from ktui.tui.screens.dialogs.filter_help import FilterHelpScreen
+
+        self._table.app.push_screen(FilterHelpScreen(self._table))
+
+
+class FilteringScreen(WholeScreen):
+    """`/` filters the active table."""
+
+    _prompt_for: VTable[Any] | None = None  # the table whose filter is being typed
+    _filter_serial = 0  # of the carried filter, when it was last taken up here
+    _paused = False  # what the frames were last told of it
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._framed: WeakSet[VTable[Any]] = WeakSet()  # tables whose frames have said something
+
+    @property
+    def ktui(self) -> Dashboard:
+        return cast(Dashboard, self.app)
+
+    def active_table(self) -> VTable[Any] | None:
+        """The table that `/`, `s` and `e` act on: the one with the focus, else the first."""
+        if isinstance(self.focused, VTable):
+            return self.focused
+        return next(iter(self.query(VTable)), None)
+
+    # Typing.
+
+    def action_filter(self) -> None:
+        table = self.active_table()
+        if table is None:
+            return
+
+        def typed(text: str, typing: bool = True) -> str:
+            try:
+                table.set_filter(text, self._carried_terms(table), typing=typing)
+            except FilterError as error:
+                return str(error)
+            return ""
+
+        def entered(text: str) -> str:
+            problem = typed(text, typing=False)
+            if not problem:
+                self._carry_on(table)
+            return problem
+
+        helping = None if table.filter_hint else TypingHelp(table)
+        self.query_one(Prompt).open(
+            "/",
+            table.filter.text,
+            hint=table.filter_hint,
+            typed=typed,
+            entered=entered,
+            helping=helping,
+            suggest=helping.suggest if helping is not None else None,
+            past=self.ktui.tables.typed,
+        )
+        self._prompt_for = table
+
+    @on(Prompt.Closed)
+    def _prompt_closed(self, event: Prompt.Closed) -> None:
+        table, self._prompt_for = self._prompt_for, None
+        if table is not None and not event.kept:
+            table.action_clear_filter()
+        target = table or self.active_table()
+        if target is not None:
+            target.focus()
+        else:
+            self.set_focus(None)
+
+    # Carrying it along.
+
+    def _carried_terms(self, table: VTable[Any]) -> list[str]:
+        """Terms that may wait in this table, for another one knows their columns."""
+        return [term.text for term in terms_of(self.ktui.tables.filter.text)] if table.share else []
+
+    def _carry_on(self, table: VTable[Any]) -> None:
+        if table.share:
+            carried = self.ktui.tables.filter
+            carried.carry(table.filter.text)
+            self._filter_serial = carried.serial
+
+    @on(VTable.FilterCleared)
+    def _filter_cleared(self, event: VTable.FilterCleared) -> None:
+        self._carry_on(event.table)
+
+    def on_screen_resume(self) -> None:
+        self.call_after_refresh(self._take_up_filter)
+
+    def _take_up_filter(self) -> None:
+        """The filter that another screen's table was given since this one was last shown."""
+        carried = self.ktui.tables.filter
+        table = next((table for table in self.query(VTable) if table.share), None)
+        if table is None or carried.serial == self._filter_serial:
+            return
+        self._filter_serial = carried.serial
+        table.set_filter(carried.text, self._carried_terms(table))
+
+    # The table's frame.
+
+    def frame_tables(self, paused: bool) -> None:
+        """Tell all frames that the dashboard was paused, or goes on."""
+        if paused is not self._paused:
+            self._paused = paused
+            for table in self.query(VTable):
+                self._frame(table)
+
+    @on(VTable.Arranged)
+    def _frame_table(self, event: VTable.Arranged) -> None:
+        self._frame(event.table)
+
+    def _frame(self, table: VTable[Any]) -> None:
+        """Which filter acts and what it hides, and whether the table follows: at its foot, always."""
+        said = table.marks.while_paused() if self._paused else table.marks
+        frame = table if table.styles.border_top[0] else table.parent
+        if not isinstance(frame, Widget) or not table.display:
+            return
+        framed = bool(frame.styles.border_bottom[0])
+        table.say_below(said.runs() if said.telling and not framed else ())
+        marks = said.content()
+        if marks or table in self._framed:  # an empty frame may be somebody else's to write on
+            self._framed.add(table)
+            entitle(frame, subtitle=marks)
+        if table is self._prompt_for:
+            self.query_one(Prompt).say_again()

@@ -1,0 +1,62 @@
+"""The tables of all screens and their columns, by id: what `[columns]` of the config file may name.
+
+Data, so that a config file is checked without loading a screen; the tests hold it against the screens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ktui.config.errors import Problem, nearest
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    table: tuple(columns.split())
+    for table, columns in {
+        "overview.prefixes": "prefix keys bytes share resource",
+        "overview.caches": "state resource rv lag objects bytes watchers waiting events",
+        "overview.requests": (
+            "route time client request scanned returned ms seats verb resource ns status reason"
+        ),
+        "requests.log": (
+            "route time client request reason status scanned returned etcd bytes ms seats id verb resource ns"
+        ),
+        "requests.top": (
+            "share route client request asked minute processed etcd parsed sent amplified scanned p50 max "
+            "seats cpu"
+        ),
+        "cache.caches": (
+            "resource state rv lag objects bytes share window ring full events rate watchers waiting "
+            "snapshots"
+        ),
+        "cache.objects": "namespace name rv bytes",
+        "cache.ring": "rv type object",
+        "etcd.tree": "prefix keys bytes",
+        "etcd.keys": "key rev version lease bytes",
+        "etcd.revisions": "mark rev version bytes grown",
+        "lab.results": (
+            "route form status foreseen keys scanned evaluated returned processed processedbar received "
+            "amplified held ms msbar first seats requests server at why"
+        ),
+        "watches.watches": (
+            "route client resource scope since age buffer delivered bookmarks rate shared state"
+        ),
+        "versions.versions": "version badge route reason consistency limit wait seats changed why",
+        "audit.ranked": (
+            "route rank client account request count rate p95 max errors seats cost bar later verb resource "
+            "etcd reason"
+        ),
+        "audit.every-version": "version requests etcd cache refused bytesbar bytes moves",
+        "audit.slow-ranges": "range line count p50 p95 max failed keys bytes probably",
+    }.items()
+}
+
+
+def check_columns(chosen: Mapping[str, Iterable[str]]) -> Iterator[Problem]:
+    """What is wrong with a choice of columns (table id → column ids): each table once."""
+    for table, ids in chosen.items():
+        known = COLUMNS.get(table)
+        strange = [one for one in ids if known is not None and one not in known]
+        if known is None:
+            yield Problem(table, f"there is no table {table!r}; {nearest(table, COLUMNS)}")
+        elif strange:
+            yield Problem(table, f"{table} has no column {strange[0]!r}; {nearest(strange[0], known)}")

@@ -1,0 +1,1 @@
+"""Charts of text cells, painted from the state's history."""

@@ -1,0 +1,131 @@
+"""Columns of dots: stacked, or two series mirrored at a middle line; in braille, blocks or ASCII."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import cycle, groupby
+
+from msgspec import Struct
+
+from ktui.tui.looks.symbols import Symbols
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+_HANGING = " ▔▔▀▀▀▀██"  # from above: few fonts have all the eighths that hang
+# A braille cell's dots, from its foot upwards: left column, right column.
+_DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
+_BRAILLE = 0x2800
+_DOT_ROWS = {Symbols.BRAILLE: 4, Symbols.BLOCK: 8, Symbols.ASCII: 1}
+
+Runs = list[tuple[str, str]]  # text, style
+
+
+class Series(Struct, frozen=True):
+    """One value a column, oldest first. `mark` is its letter: what ASCII draws it with.
+
+    A cell that several series share has the colour of the greatest; a `loud` one goes before it.
+    """
+
+    mark: str
+    style: str
+    values: Sequence[float]
+    loud: bool = False
+
+
+def columns_in(cells: int, symbols: Symbols) -> int:
+    """Columns that so many cells hold: braille has two in each."""
+    return cells * 2 if symbols is Symbols.BRAILLE else cells
+
+
+def round_top(value: float, least: float = 1.0) -> float:
+    """An axis' end that holds `value` and seldom changes: 1, 2, 5, 10 … times `least`."""
+    top, steps = least, cycle((2.0, 2.5, 2.0))
+    while top < value:
+        top *= next(steps)
+    return top
+
+
+def stacked(series: Sequence[Series], top: float, width: int, height: int, symbols: Symbols) -> list[Runs]:
+    """`height` lines of `width` cells; the first series at the foot, `top` at the upper edge.
+
+    A value above nothing shows at least one dot. Only the newest columns show where not all fit.
+    """
+    dots, room = height * _DOT_ROWS[symbols], columns_in(width, symbols)
+    places = range(min((len(one.values) for one in series), default=0))[-room:]
+    piles = [_pile([one.values[place] for one in series], top, dots) for place in places]
+    return [_line(series, piles, row, width, symbols) for row in reversed(range(height))]
+
+
+def mirrored(up: Series, down: Series, top: float, width: int, height: int, symbols: Symbols) -> list[Runs]:
+    """One series rising from a middle line, the other hanging from it, on one scale."""
+    above = height // 2
+    rising = stacked([up], top, width, above, symbols)
+    hanging = stacked([down], top, width, height - above, symbols)[::-1]
+    return rising + [[(_turned(text, symbols), style) for text, style in runs] for runs in hanging]
+
+
+def _pile(values: Sequence[float], top: float, dots: int) -> list[int]:
+    """Which series each dot of a column belongs to, from the foot upwards."""
+    shown = [(index, value) for index, value in enumerate(values) if value > 0]
+    if not shown:
+        return []
+    total = sum(value for _, value in shown)
+    height = min(dots, max(len(shown), round(total / top * dots)))
+    counts = [max(1, int(height * value / total)) for _, value in shown]
+    greatest = max(range(len(shown)), key=lambda place: shown[place][1])
+    counts[greatest] += max(1 - counts[greatest], height - sum(counts))
+    pile = [index for (index, _), count in zip(shown, counts, strict=True) for _ in range(count)]
+    return pile[-dots:]  # with more series than dots the rarer ones, on top, stay
+
+
+def _line(
+    series: Sequence[Series], piles: Sequence[list[int]], row: int, width: int, symbols: Symbols
+) -> Runs:
+    per_cell, rows = columns_in(1, symbols), _DOT_ROWS[symbols]
+    cells: Runs = []
+    blank = width - -(-len(piles) // per_cell)
+    for first in range(0, len(piles), per_cell):
+        stacks = [pile[row * rows : (row + 1) * rows] for pile in piles[first : first + per_cell]]
+        owners = Counter(owner for stack in stacks for owner in stack)
+        if not owners:
+            cells.append((" ", ""))
+            continue
+        owner = max(owners, key=lambda one: (series[one].loud, owners[one], one))
+        cells.append((_glyph(stacks, series[owner].mark, symbols), series[owner].style))
+    return _joined([(" " * blank, "")] * (blank > 0) + cells)
+
+
+def _glyph(stacks: Sequence[Sequence[int]], mark: str, symbols: Symbols) -> str:
+    if symbols is Symbols.ASCII:
+        return mark
+    if symbols is Symbols.BLOCK:
+        return _EIGHTHS[len(stacks[0])]
+    lit = sum(dot for column, stack in zip(_DOTS, stacks, strict=False) for dot in column[: len(stack)])
+    return chr(_BRAILLE + lit)
+
+
+def _turned(text: str, symbols: Symbols) -> str:
+    """A line of cells upside down."""
+    if symbols is Symbols.ASCII:
+        return text
+    return "".join(_turned_cell(char, symbols) for char in text)
+
+
+def _turned_cell(char: str, symbols: Symbols) -> str:
+    if char == " ":
+        return char
+    if symbols is Symbols.BLOCK:
+        return _HANGING[_EIGHTHS.index(char)]
+    lit = ord(char) - _BRAILLE
+    turned = 0
+    for column in _DOTS:
+        turned |= sum(dot for dot, other in zip(column, reversed(column), strict=True) if lit & other)
+    return chr(_BRAILLE + turned)
+
+
+def _joined(cells: Runs) -> Runs:
+    """Neighbours of one style as one run."""
+    return [
+        ("".join(text for text, _ in group), style)
+        for style, group in groupby(cells, key=lambda cell: cell[1])
+    ]

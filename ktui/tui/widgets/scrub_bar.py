@@ -1,0 +1,78 @@
+"""A recording as a line in time: seen, clicked, dragged. Only there while one is played."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.events import MouseDown, MouseMove, MouseUp
+
+from ktui.tui.replay.messages import Sought
+from ktui.tui.widgets.lines import line, lines
+from ktui.tui.widgets.panel import Panel
+
+if TYPE_CHECKING:
+    from ktui.tui.replay.bar import Span
+    from ktui.tui.replay.playback import Playback
+
+
+class ScrubBar(Panel):
+    """Two lines: the track with its density and marks, and what they mean."""
+
+    DEFAULT_CSS = """
+    ScrubBar { height: 2; background: $surface; padding: 0 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._span: Span | None = None
+        self._rates: tuple[int, list[float]] = (0, [])  # width, density in so many cells
+        self._dragging = False
+
+    def on_mount(self) -> None:
+        self.screen.add_class("-replay")
+
+    def show_playback(self, playback: Playback | None) -> None:
+        """Paint where the playback is; None: the recording is still being read."""
+        if playback is None:
+            self.show(lambda width, _: line(("reading the recording …", "$ink-muted")), "reading")
+            return
+        from ktui.tui.replay.bar import Span, status_line, track_line
+
+        index, position, moments = playback.index, playback.position, playback.moments
+        warning = index.warning or playback.problem
+        span = self._span = Span(index.began, index.ended)
+
+        def build(width: int, _: int) -> Content:
+            rates = self._density(index.seconds, span.seconds, width)
+            track = track_line(span, position.at, rates, moments)
+            status = status_line(span, position, max(rates), moments, warning, width)
+            return lines((track, status))
+
+        self.show(build, (position, tuple(moments)))
+
+    def _density(self, seconds: dict[int, int], span: float, width: int) -> list[float]:
+        from ktui.tui.replay.bar import density
+
+        if self._rates[0] != width:
+            self._rates = (width, density(seconds, span, width))
+        return self._rates[1]
+
+    # The mouse.
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        self._dragging = True
+        self.capture_mouse()
+        self._seek(event.x)
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        if self._dragging:
+            self._seek(event.x)
+
+    def on_mouse_up(self, event: MouseUp) -> None:
+        self._dragging = False
+        self.release_mouse()
+
+    def _seek(self, x: int) -> None:
+        if self._span is not None:
+            self.post_message(Sought(self._span.time_of(x - 1, self.content_size.width)))

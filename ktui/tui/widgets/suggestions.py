@@ -1,0 +1,101 @@
+"""The list over the prompt: what the line may become, one of it chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from ktui.tui.widgets.lines import line, lines, pad
+
+_TEXT = 34  # cells at least for what is suggested, the rest is its explanation …
+_ABOUT = 24  # … which gives way to longer ones, but for so many
+_MARGIN = 2
+
+
+class Suggested(Protocol):
+    """A line that may be meant; `more`: something has still to follow."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def more(self) -> bool: ...
+
+
+class Suggestions(Widget):
+    """Lies over what is above the prompt, so that nothing moves; the likeliest is on top."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Suggestions {
+        dock: bottom; layer: suggestions; display: none; height: auto; width: 100%; margin: 0 0 1 0;
+        background: $panel; text-wrap: nowrap; text-overflow: ellipsis;
+        &.-open { display: block; }
+    }
+    """
+
+    class Picked(Message):
+        """A suggestion was clicked."""
+
+        def __init__(self, suggestion: Suggested) -> None:
+            super().__init__()
+            self.suggestion = suggestion
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: Sequence[Suggested] = ()
+        self.at = -1  # none chosen
+
+    @property
+    def chosen(self) -> Suggested | None:
+        return self.shown[self.at] if 0 <= self.at < len(self.shown) else None
+
+    def offer(self, suggestions: Sequence[Suggested]) -> None:
+        """Show these, none of them chosen; nothing to show hides the list."""
+        if list(suggestions) == list(self.shown) and self.at == -1:
+            return
+        self.shown, self.at = tuple(suggestions), -1
+        self.set_class(bool(self.shown), "-open")
+        self.refresh(layout=True)
+
+    def choose(self, step: int) -> Suggested | None:
+        """The next one down (1) or up (-1), round and round."""
+        if not self.shown:
+            return None
+        self.at = (self.at + step) % len(self.shown) if self.at >= 0 or step > 0 else len(self.shown) - 1
+        self.refresh()
+        return self.shown[self.at]
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return len(self.shown)
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        longest = max((cell_len(one.text) for one in self.shown), default=0)
+        room = max(_TEXT, min(longest, width - _MARGIN - _ABOUT))
+        return lines(
+            self._line(one, room, at == self.at).truncate(width, ellipsis=True)
+            for at, one in enumerate(self.shown)
+        )
+
+    def _line(self, one: Suggested, room: int, chosen: bool) -> Content:
+        state = "bold reverse " if chosen else ""
+        mark = "▸ " if chosen else "  "
+        return line(
+            (mark, "$accent"),
+            (pad(one.text, room), f"{state}$ink-strong"),
+            (" " * _MARGIN, ""),
+            (one.about, "$ink-muted"),
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        if 0 <= event.y < len(self.shown):
+            self.at = event.y
+            self.post_message(self.Picked(self.shown[event.y]))

@@ -1,0 +1,172 @@
+"""Lines below a header with a cursor in them: scrolling, keys and mouse of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from operator import indexOf
+from typing import Any, Generic, TypeVar
+
+from textual import events
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.widget import Widget
+
+Row = TypeVar("Row")
+HEADER = 1  # lines
+_NEAR = 200  # rows from its old place in which a row is looked for first
+
+
+class CursorView(ScrollView, Generic[Row]):
+    """The cursor stays on its row, and its row on its line, while others come and go.
+
+    Until somebody has moved it, it stays at its place instead; while `following`, at
+    the last row.
+    """
+
+    def __init__(self, *, key: Callable[[Row], Hashable], follow: bool, **names: Any) -> None:
+        super().__init__(**names)
+        self.following = follow
+        self._follows = follow
+        self._key = key
+        self._rows: Sequence[Row] = ()
+        self._cursor = 0
+        self._moved = False  # by somebody
+        self._placing = False  # it is we who scroll
+        self._foot = 0  # lines below the rows that are not rows
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self._rows[self._cursor] if self._cursor < len(self._rows) else None
+
+    @property
+    def page(self) -> int:
+        """Rows in view."""
+        return max(1, self.scrollable_content_region.height - HEADER - self._foot)
+
+    # For subclasses.
+
+    def _announce(self, by_user: bool) -> None:
+        """The cursor may be on another row."""
+
+    def action_select(self) -> None:
+        """Open the row under the cursor."""
+
+    def _header_clicked(self, x: int, event: events.Click) -> None:
+        """Somebody has clicked into the header."""
+
+    # Rows and the cursor in them.
+
+    def _replace_rows(self, rows: Sequence[Row]) -> None:
+        before, place = self.row, self._cursor
+        self._rows = rows
+        last = max(0, len(rows) - 1)
+        anchored = False
+        if self.following:
+            self._cursor = last
+        elif before is not None and self._moved:
+            found = self._find(before, min(place, last))
+            anchored = found is not None
+            self._cursor = min(place, last) if found is None else found
+        else:
+            self._cursor = min(place, last)
+        self._resize(self._cursor - place if anchored else 0)
+
+    def _find(self, row: Row, near: int) -> int | None:
+        """Index of the row with the key of `row`: looked for near its old place first."""
+        rows, key_of, key = self._rows, self._key, self._key(row)
+        for index in range(max(0, near - _NEAR), min(len(rows), near + _NEAR)):
+            if key_of(rows[index]) == key:
+                return index
+        try:
+            return indexOf(map(key_of, rows), key)
+        except ValueError:
+            return None
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on a row shown and bring it into view."""
+        last = max(0, len(self._rows) - 1)
+        self._moved = True
+        self._cursor = max(0, min(index, last))
+        self.following = self._follows and self._cursor == last
+        self._scroll_by(0)
+        self._announce(by_user=True)
+        self.refresh()
+
+    def _scroll_by(self, lines: int) -> None:
+        """Scroll on, and as far as the cursor needs to be in view."""
+        top = before = self.scroll_offset.y
+        top = max(0, top + lines)
+        if self._cursor < top:
+            top = self._cursor
+        elif self._cursor >= top + self.page:
+            top = self._cursor - self.page + 1
+        if top != before:
+            self._placing = True
+            self.scroll_to(y=top, animate=False, immediate=True)
+            self._placing = False
+
+    def _resize(self, scroll: int = 0) -> None:
+        """Take on the rows' height. Set directly it would lay out the whole screen, at each new row."""
+        height = len(self._rows) + HEADER + self._foot
+        before, size = self.virtual_size, Size(self.scrollable_content_region.width, height)
+        if size != before:
+            self.set_reactive(Widget.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+            self._placing = True
+            self.scroll_y = self.validate_scroll_y(self.scroll_y)
+            self._placing = False
+            self.watch_virtual_size(before, size)
+        self._scroll_by(scroll)
+
+    def watch_virtual_size(self, _old: Size, _new: Size) -> None:
+        """There are more rows, or fewer."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if not self._placing and self._rows:
+            self._drag_cursor(round(new_value), down=new_value > old_value)
+
+    def _drag_cursor(self, top: int, *, down: bool) -> None:
+        """Somebody scrolls by wheel or bar: the cursor stays in view; at the end it follows again."""
+        last = len(self._rows) - 1
+        at_end = top + self.page > last  # where a frame that grows may take it, too
+        self.following = self._follows and at_end and (down or self.following)
+        index = last if self.following else min(max(top, min(self._cursor, top + self.page - 1)), last)
+        if index != self._cursor:
+            self._moved = True
+            self._cursor = index
+            self._announce(by_user=True)
+
+    # Keys and mouse.
+
+    def action_cursor(self, step: int) -> None:
+        self.move_to(self._cursor + step)
+
+    def action_page(self, pages: int) -> None:
+        self.move_to(self._cursor + pages * self.page)
+
+    def action_first(self) -> None:
+        self.move_to(0)
+
+    def action_last(self) -> None:
+        self.move_to(len(self._rows) - 1)
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        if at is None:
+            return
+        if at.y < HEADER:
+            self._header_clicked(at.x, event)
+            return
+        index = at.y - HEADER + self.scroll_offset.y
+        if index < len(self._rows) and at.y < HEADER + self.page:
+            self.move_to(index)
+            if event.chain == 2:
+                self.action_select()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()

@@ -1,0 +1,26 @@
+"""What all tests share: pictures are marked, the order can be shuffled, no property is timed."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast examples come says something about the machine, not about the rule. (Hypothesis' own profile
+# for CI says so too, and is what this one is made of there.)
+settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`-m picture` picks the tests that compare a screen with its stored picture; KTUI_SHUFFLE=N mixes them.
+
+    The same number gives the same order, in every worker too.
+    """
+    for item in items:
+        if "snap_compare" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.picture)
+    if seed := os.environ.get("KTUI_SHUFFLE"):
+        random.Random(seed).shuffle(items)

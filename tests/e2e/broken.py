@@ -1,0 +1,26 @@
+"""The program with mistakes in it: `?` raises in a handler, `8` in a worker. All else is untouched."""
+
+import sys
+
+from ktui.cli.main import main
+from ktui.tui.app import KtuiApp
+
+
+def help_that_raises(app: KtuiApp) -> None:
+    password = "hunter2"  # a local variable, which nobody is to read
+    raise RuntimeError(f"deliberately [b]broken[/b] \x1b[31m with {len(password)} letters")
+
+
+async def work_that_raises() -> None:
+    raise LookupError("deliberately lost")
+
+
+def versions_that_raise(app: KtuiApp, mode: str) -> None:
+    app.run_worker(work_that_raises())
+
+
+KtuiApp.action_help = help_that_raises  # type: ignore[method-assign]
+KtuiApp.action_go = versions_that_raise  # type: ignore[method-assign, assignment]
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""What the real program writes to terminals that can, or may, show less: every byte of it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.terminal
+
+DEMO = Path(__file__).parents[1] / "tui" / "data" / "demo.ndjson"
+SGR = re.compile(rb"\x1b\[([0-9;:]*)m")
+ESCAPES = re.compile(
+    rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|P.*?\x1b\\|[=>()][0-9A-B]?|[78cM])"
+)
+PLAIN = {0, 1, 2, 3, 4, 7, 22, 23, 24, 27}  # reset, and attributes on and off
+
+
+def written(home: Path, **environment: str) -> bytes:
+    """All that a replay writes to a terminal of 120×40 until its last panel is painted."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    hidden = ("NO_COLOR", "COLORTERM", "LC_ALL", "LC_CTYPE", "KTUI_SYMBOLS", "KTUI_THEME", "COLUMNS", "LINES")
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in hidden and not name.startswith("TEXTUAL")  # the picture tests set some
+    }
+    program = subprocess.Popen(
+        [sys.executable, "-m", "ktui", "--replay", str(DEMO), "--speed", "1000"],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        env={**inherited, "XDG_CONFIG_HOME": str(home), "LANG": "C.UTF-8", **environment},
+    )
+    os.close(slave)
+    try:
+        return _read_until(master, b"48,213", 30.0)
+    finally:
+        program.send_signal(signal.SIGTERM)
+        try:
+            program.wait(10)
+        except subprocess.TimeoutExpired:
+            program.kill()
+            program.wait()
+        os.close(master)
+
+
+def _read_until(master: int, last: bytes, seconds: float) -> bytes:
+    """Until `last` has come and nothing follows it for a moment."""
+    got = b""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([master], [], [], 0.5)
+        if ready:
+            got += os.read(master, 65536)
+        elif last in ESCAPES.sub(b"", got):
+            return got
+    raise AssertionError(f"never saw {last!r} in {got[-2000:]!r}")
+
+
+def colours_in(output: bytes) -> set[bytes]:
+    """The SGR sequences that say a colour."""
+    return {
+        found
+        for found in SGR.findall(output)
+        if any(int(part or 0) not in PLAIN for part in re.split(rb"[;:]", found))
+    }
+
+
+def test_no_color_means_none(tmp_path: Path) -> None:
+    output = written(tmp_path, NO_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor")
+    assert b"\x1b[7m" in output or b";7m" in output  # the cursor's row
+    assert not colours_in(output)
+
+
+def test_colours_are_there_without_it(tmp_path: Path) -> None:
+    output = written(tmp_path, TERM="xterm-256color", COLORTERM="truecolor")
+    assert any(found.startswith(b"38;2;") or b";38;2;" in found for found in colours_in(output))
+    assert "●".encode() in output
+
+
+@pytest.mark.parametrize("terminal", ["linux", "dumb"])
+def test_an_old_terminal_gets_ascii_only(tmp_path: Path, terminal: str) -> None:
+    output = written(tmp_path, TERM=terminal)
+    text = ESCAPES.sub(b"", output)
+    assert b"watch caches" in text and b"+-" in text
+    assert not [byte for byte in text if byte > 126]
+    # Sixteen colours at the most, and the cursor's row still shows among them.
+    assert not any(b"38;2" in found or b"38;5" in found for found in colours_in(output))

@@ -1,0 +1,293 @@
+"""The Lab fires, races, pages, undercuts and compares, here and elsewhere; and what it keeps of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ktui.client import burden
+from ktui.telemetry.events import Progress
+from ktui.tui.lab_history import LabHistory
+from ktui.tui.screens.dialogs.text import TextScreen
+from ktui.tui.screens.lab import LabScreen
+from ktui.tui.screens.lab.pages import PagesScreen
+
+from .asking import until, until_shown
+from .lab import (
+    aim_at_kind,
+    aiming,
+    fill,
+    lab_app,
+    old_app,
+    open_lab,
+    settled,
+    undercut,
+)
+from .lab_server import LabServer, proof
+from .still import NORMAL, WIDE
+
+pytestmark = pytest.mark.anyio
+
+# What it fires.
+
+
+async def test_a_fired_list_is_measured_beside_its_prediction() -> None:
+    server = LabServer()
+    app = lab_app(server)
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await open_lab(pilot)
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        assert server.fired == ["/api/v1/pods"]
+        result = screen.firing.bench.results[0]
+        assert (result.foreseen.route, result.route, result.surprises) == ("cache", "cache", ())
+        compared = {each.name: (each.foreseen, each.verdict, each.measured) for each in result.comparisons}
+        assert compared == {
+            "route": ("C", "=", "C"),
+            "seats": ("8", "=", "8"),
+            "scanned": ("3,000", "=", "3,000"),
+            "etcd reads": ("1", "=", "1"),
+        }
+        await until_shown(
+            pilot,
+            "= all 4",
+            "as composed",
+            "27.0M",
+            "any version will do",
+            "route C = C · seats 8 = 8 · scanned 3,000 = 3,000 · etcd reads 1 = 1",
+            "17.9 MB processed, 0.66 for each byte returned",
+            "2.2 MB on the wire (gzip)",
+        )
+
+
+async def test_a_wrong_prediction_is_marked() -> None:
+    server = LabServer()
+    app = lab_app(server)
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await open_lab(pilot)
+        server.from_etcd = True
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        assert screen.firing.bench.results[0].surprises
+        await until_shown(pilot, "C≠E", "≠ route", "route C ≠ E")
+
+
+async def test_a_race_asks_in_eight_ways_one_after_the_other() -> None:
+    server = LabServer()
+    app = lab_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_lab(pilot)
+        await until(pilot, lambda: bool(screen.known.candidates.namespaces))
+        await pilot.press("r")
+        await until(pilot, lambda: settled(screen, 8))
+        results = screen.firing.bench.results
+        assert [(result.label, result.measured and result.measured.pages) for result in results] == [
+            ("unset", 1),
+            ("rv=0", 1),
+            ("pages of 500", 6),
+            ("NotOlderThan", 1),
+            ("Exact", 1),
+            ("WatchList", 1),
+            ("in team-00", 1),
+            ("metadata only", 1),
+        ]
+        measured = [result.measured for result in results if result.measured is not None]
+        assert [one.items for one in measured] == [3_000] * 6 + [250, 3_000]
+        assert not any(result.surprises for result in results), [result.comparisons for result in results]
+        assert "sendInitialEvents=true" in server.fired[10]
+
+
+async def test_a_fires_the_cheaper_form_and_tells_what_it_saves() -> None:
+    server = LabServer()
+    app = old_app(server)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        screen = await undercut(pilot)
+        assert server.fired == ["/api/v1/pods", "/api/v1/pods?resourceVersion=0"]
+        assert screen.firing.bench.results[1].dear == 1
+        await until_shown(
+            pilot,
+            "E→E",
+            "C→C",
+            "add resourceVersion=0",
+            "saves against #1:",
+            "−100% etcd bytes (17.9 MB → 0 B)",
+            "60 ms → 12 ms",
+        )
+        await pilot.press("up", "a")
+        await until(pilot, lambda: settled(screen, 3))
+        assert screen.firing.bench.results[2].measured.pages == 6  # type: ignore[union-attr]
+        await pilot.press("home", "a")
+        await until(pilot, lambda: settled(screen, 4))
+        assert screen.firing.bench.results[3].form.accept == "metadata"
+        await until_shown(pilot, "metadata only", "saves against #1", "−88% received (27.0 MB → 3.3 MB)")
+        await pilot.press("home", "a")
+        await until(pilot, lambda: settled(screen, 5))
+        assert screen.firing.bench.results[4].form.accept == "protobuf"
+        await until_shown(pilot, "in protobuf")
+        await pilot.press("home", "a")
+        await until_shown(pilot, "no cheaper form of #1")
+
+
+async def test_n_fires_the_next_page() -> None:
+    server = LabServer()
+    app = lab_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await fill(pilot, limit="500")
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        await pilot.press("n")
+        await until(pilot, lambda: settled(screen, 2))
+        assert screen.form.continue_token
+        assert server.fired[1].startswith("/api/v1/pods?limit=500&continue=")
+        measured = screen.firing.bench.results[1].measured
+        assert measured is not None
+        assert (measured.items, measured.remaining) == (500, 2_000)
+
+
+async def test_y_shows_the_request_from_elsewhere_page_by_page() -> None:
+    app = lab_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await fill(pilot, namespace="team-00", limit="50")
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        await pilot.press("enter")
+        await until_shown(pilot, '"foreseen": [', "curl", "kubectl", "client-go", "Python")
+        said = []
+        for _ in range(4):
+            await pilot.press("y")
+            assert isinstance(app.screen, PagesScreen)
+            said.append(app.screen.text)
+        path = "/api/v1/namespaces/team-00/pods?limit=50"
+        assert said[0].endswith(f"\"$SERVER\"'{path}'")
+        assert said[1] == f"kubectl get --raw '{path}'"
+        note, _, call = said[2].partition("\n")
+        assert note.startswith("// asks for JSON if")
+        assert (
+            call == 'list, err := clientset.CoreV1().Pods("team-00").List(ctx, metav1.ListOptions{Limit: 50})'
+        )
+        assert "client.CoreV1Api().list_namespaced_pod(" in said[3]
+        await pilot.press("escape")
+        assert isinstance(app.screen, LabScreen)
+
+
+@pytest.mark.parametrize(
+    ("equal", "said"), [(True, "pods: cache = etcd at rv 48,102"), (False, "cache ≠ etcd")]
+)
+async def test_the_cache_is_compared_with_etcd(equal: bool, said: str) -> None:
+    server = LabServer()
+    server.proof = proof(equal=equal)
+    app = lab_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_lab(pilot)
+        await pilot.press("equals_sign")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        assert "POST /ktui/v1/caches/pods/check {}" in server.asked
+        await until_shown(pilot, said, "8c2f00d15ea5e001", "3 RPCs, 17.9 MB")
+        await pilot.press("escape")
+        await until_shown(pilot, said)
+        assert screen.firing.bench.results == []
+
+
+# What is kept.
+
+
+async def test_results_survive_a_restart_without_tokens() -> None:
+    first = lab_app()
+    async with first.run_test(size=NORMAL) as pilot:
+        screen = await fill(pilot, limit="500")
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        await pilot.press("n")
+        await until(pilot, lambda: settled(screen, 2))
+        token = screen.form.continue_token
+    path = LabHistory().path
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert token not in path.read_text()
+
+    second = lab_app()
+    async with second.run_test(size=NORMAL) as pilot:
+        screen = await open_lab(pilot)
+        assert [(each.number, each.label, each.past) for each in screen.firing.bench.results] == [
+            (1, "as composed", True),
+            (2, "page after #1", True),
+        ]
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 3))
+        assert screen.firing.bench.results[2].number == 3
+        await pilot.press("X")
+        assert screen.firing.bench.results == []
+        assert not path.exists()
+
+
+@pytest.mark.parametrize("change", ["server", "history"])
+async def test_results_of_another_server_or_history_are_past(change: str) -> None:
+    app = lab_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_lab(pilot)
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        app.tick()
+        assert not screen.firing.bench.results[0].past
+        assert app.state.server is not None
+        if change == "server":
+            app.feed([replace(app.state.server, pid=app.state.server.pid + 1)])
+        else:
+            app.feed([Progress(head=7, histories=app.state.head.histories + 1)])
+        app.tick()
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 2))
+        old, new = screen.results.table.rows
+        assert old.result.past and (old.ms_share, old.processed_share) == (0.0, 0.0)
+        assert not new.result.past and new.ms_share == 1.0
+        await until_shown(pilot, " past ")
+
+
+# A real kube-apiserver.
+
+
+async def test_a_real_apiserver_is_measured_from_the_clients_side(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    server, own = LabServer(), LabServer()
+    aiming(monkeypatch, tmp_path, server)
+    app = lab_app(own)
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        screen = await aim_at_kind(pilot)
+        await until_shown(
+            pilot, "LIST at kind, kube-apiserver 1.31", "foreseen by the rules of 1.31", "unencrypted"
+        )
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        assert server.fired == ["/api/v1/pods?limit=1", "/api/v1/pods"], "its size is asked for first"
+        assert own.fired == []
+        result = screen.firing.bench.results[0]
+        assert (result.server, result.bytes) == ("kind", 27_000_000)
+        assert result.foreseen.fetched is not None and result.foreseen.fetched.high == 3_000
+        await until_shown(
+            pilot,
+            "C→?",
+            "? route not told",
+            "/metrics are not to be had (HTTP 403)",
+            "27.0 MB received",
+            "scanned 3,000 ? ?",
+            "priority level workload-low",
+        )
+
+
+@pytest.mark.parametrize(("answer", "fired"), [("n", 1), ("y", 2)])
+async def test_a_large_list_of_a_real_apiserver_is_asked_for_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, fired: int
+) -> None:
+    server = LabServer()
+    aiming(monkeypatch, tmp_path, server)
+    monkeypatch.setattr(burden, "MANY_OBJECTS", 1_000)
+    app = lab_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await aim_at_kind(pilot)
+        await pilot.press("f")
+        await until_shown(pilot, "This LIST goes over 3,000 objects, about 27.0 MB as JSON", "of kind")
+        await pilot.press(answer)
+        await until(pilot, lambda: settled(screen, fired - 1))
+        assert len(server.fired) == fired

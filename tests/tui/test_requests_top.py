@@ -1,0 +1,204 @@
+"""The costliest kinds of requests: what the view does, then its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ktui.telemetry.events import ServerInfo
+from ktui.tui.app import KtuiApp
+from ktui.tui.model.references import Part, Place
+from ktui.tui.screens.requests import RequestsScreen
+from ktui.tui.screens.requests.log import EMPTY_GROUP
+
+from .asking import until
+from .reads import AT, asked
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
+
+pytestmark = pytest.mark.anyio
+
+Snap = Callable[..., bool]
+SIZES = pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+
+
+def screen_of(app: KtuiApp) -> RequestsScreen:
+    assert isinstance(app.screen, RequestsScreen)
+    return app.screen
+
+
+async def open_top(pilot: Any) -> RequestsScreen:
+    await pilot.press("2", "t")
+    screen = screen_of(pilot.app)
+    await until(pilot, lambda: screen.top.table.total > 0)
+    return screen
+
+
+async def put_cursor(pilot: Any, client: str) -> RequestsScreen:
+    screen = await open_top(pilot)
+    screen.top.table.move_to([row.client for row in screen.top.table.rows].index(client))
+    await pilot.pause()
+    return screen
+
+
+# What it does.
+
+
+async def test_the_dearest_is_on_top_and_tells_what_to_do() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_top(pilot)
+        assert [row.client for row in screen.top.table.rows][:2] == ["cilium-agent", "cilium-operator"]
+        text = shown(app)
+    assert "55%" in text and "17.9 MB" in text and "12×" in text
+    assert "3,000 objects scanned, 250 returned" in text
+
+
+async def test_the_logs_own_filter_is_understood_there() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_top(pilot)
+        table = screen.top.table
+        await pilot.press("slash", *"route:E ms>10", "enter")
+        await pilot.pause()
+        assert not table.filter.idle and 0 < len(table.rows) < table.total
+        assert all(row.group.milliseconds(1.0) > 10 and row.group.routes["E"] for row in table.rows)
+
+
+async def test_one_key_on_the_first_screen_leads_to_all_of_them() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        assert "cilium-agent LIST pods ?app=…" in shown(app)
+        await pilot.press("t")
+        await until(pilot, lambda: app.current_mode == "requests")
+        assert screen_of(app).views.top_shown
+
+
+async def test_enter_narrows_the_log_to_one_kind_and_esc_comes_back() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await put_cursor(pilot, "kubelet")
+        await pilot.press("enter")
+        await until(pilot, lambda: not screen.views.top_shown)
+        await pilot.pause()
+        assert [row.id for row in screen.log_table.rows] == [3, 10]
+        assert "kubelet LIST pods ?nodeName=… rv=0" in shown(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.views.top_shown)
+        await pilot.press("escape")
+        await until(pilot, lambda: not screen.views.top_shown and len(screen.log_table.rows) == 16)
+
+
+async def test_the_cheaper_form_is_put_into_the_lab() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await put_cursor(pilot, "argocd")
+        assert screen.top.remedies[0].id == "a.not_older_than"
+        await pilot.press("a")
+        await until(pilot, lambda: app.current_mode == "lab")
+        await until(pilot, lambda: app.screen.form.match == "NotOlderThan")  # type: ignore[attr-defined]
+        assert app.screen.form.resource == "secrets"  # type: ignore[attr-defined]
+
+
+POLLED = [event for n in range(6) for event in asked(500 + n, client="poller", at=AT + 5 * n)]
+
+
+async def test_the_watch_that_would_replace_a_poll_is_put_into_the_lab() -> None:
+    app = still_app([*demo_events(), *POLLED])
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await put_cursor(pilot, "poller")
+        watch = next(each for each in screen.top.remedies if each.target)
+        assert (watch.id, watch.verb) == ("a.watch", "WATCH")
+        await pilot.press("a")
+        await until(pilot, lambda: app.current_mode == "lab")
+        await until(pilot, lambda: app.screen.form.stream)  # type: ignore[attr-defined]
+        await until(pilot, lambda: "WatchList: a WATCH + sendInitialEvents" in shown(app))
+        assert "sendInitialEvents=true" in app.screen.prediction.path  # type: ignore[attr-defined]
+        assert app.screen.prediction.problem is None  # type: ignore[attr-defined]
+
+
+async def test_why_a_watch_cannot_be_tried_is_said() -> None:
+    """Before WatchList a WATCH does not say where its initial events end."""
+    (server,) = (event for event in demo_events() if isinstance(event, ServerInfo))
+    old = replace(server, kube_version="1.24")
+    cached = [event for n in range(6) for event in asked(500 + n, query="resourceVersion=0", at=AT + 5 * n)]
+    app = still_app([*demo_events(), old, *cached])
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        screen = await put_cursor(pilot, "agent")
+        assert [each.id for each in screen.top.remedies] == ["a.watch"]
+        await pilot.press("a")
+        await until(pilot, lambda: "that WATCH does not" in shown(app) and "measure up to" in shown(app))
+        assert app.current_mode == "requests"
+
+
+async def test_where_nothing_can_be_tried_it_is_said() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL, notifications=True) as pilot:
+        await put_cursor(pilot, "cilium-operator")
+        await pilot.press("a")
+        await pilot.pause()
+        assert app.current_mode == "requests" and "nothing here" in shown(app)
+
+
+async def test_requests_that_the_log_has_forgotten_are_said_to_be() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_top(pilot)
+        app.state.requests.clear()
+        await pilot.press("enter")
+        await until(pilot, lambda: not screen.views.top_shown)
+        await pilot.pause()
+        assert EMPTY_GROUP[:40] in shown(app)
+
+
+async def test_it_is_a_place_to_go_to_and_come_back_from() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        app.go_to(Place("requests", Part("costliest")))
+        await until(pilot, lambda: app.current_mode == "requests" and screen_of(app).views.top_shown)
+        await pilot.press("enter")
+        await until(pilot, lambda: screen_of(app).log_view.only is not None)
+        assert [crumb.text for crumb in screen_of(app).crumbs()][-2:] == [
+            "costliest",
+            "cilium-agent LIST pods ?app=…",
+        ]
+
+
+async def test_the_order_holds_while_nothing_more_is_answered_and_follows_when_it_is() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_top(pilot)
+        before = screen.top.table.rows[0]
+        app.tick()
+        assert screen.top.table.rows[0] is before
+        app.feed(asked(99, client="crawler", at=AT + 20, etcd_bytes=90_000_000, route="etcd"))
+        app.tick()
+        await until(pilot, lambda: screen.top.table.rows[0].client == "crawler")
+
+
+async def test_while_the_log_follows_its_cursor_moves_only_with_its_detail() -> None:
+    app = still_app(demo_events()[:-40])
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("2")
+        await pilot.pause()
+        screen = screen_of(app)
+        row = screen.log_table.row
+        app.feed(demo_events()[-40:])
+        app.fold()
+        screen.paint_tables(app.state)
+        assert screen.log_table.row is row
+        screen.paint_panels(app.state)
+        assert screen.log_table.row is not row
+
+
+# Pictures.
+
+
+@SIZES
+def test_top(snap_compare: Snap, size: tuple[int, int]) -> None:
+    keys = ("2", "t", "down", "down", "down", "down")
+    says = ("15 reads, 32.6 MB processed", "argocd  LIST secrets ?rv=N match=Exact")
+    assert snap_compare(still_app(demo_events()), says=says, press=keys, terminal_size=size)

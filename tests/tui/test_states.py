@@ -1,0 +1,237 @@
+"""Every screen while there is nothing yet, nothing any more, too much, or no etcd: said and pictured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from ktui.telemetry.events import AnyEvent, CacheState, EtcdCall, EtcdHealth, ServerInfo
+from ktui.tui.app import KtuiApp
+from ktui.tui.source import Link, Stage
+from ktui.tui.widgets.banner import Banner
+
+from .asking import SIZES, Snap, asking_app, until, until_shown
+from .fake_server import FakeServer
+from .huge import huge_events
+from .still import NORMAL, SMALL, demo_events, shown, still_app
+
+pytestmark = pytest.mark.anyio
+
+STOPPED = Link(Stage.STOPPED, "killed by signal 9", restartable=True)
+LOST = Link(Stage.STOPPED, "https://10.0.0.7:6443 has closed the connection", restartable=True, retries=True)
+STARTING = Link(Stage.STARTING, "starting etcd and the API server")
+DEAD = EtcdHealth(ok=False, detail="127.0.0.1:2379 refuses the connection")
+NO_SPACE = EtcdCall(
+    op="txn", request="compare:<> success:<>", purpose="update",
+    error="etcd http://127.0.0.1:2379 is out of space (database space exceeded); compact, defragment and "
+    "disarm the alarm.",
+)  # fmt: skip
+KEYS = {
+    "overview": ["1"],
+    "requests": ["2"],
+    "top": ["2", "t"],
+    "cache": ["3"],
+    "etcd": ["4"],
+    "lab": ["5"],
+    "watches": ["6"],
+    "versions": ["8"],
+}
+NAMED = {screen: f"› {screen.title()}" for screen in KEYS} | {"etcd": "› etcd", "top": "› costliest"}
+SCREENS = pytest.mark.parametrize("screen", KEYS)
+Make = Callable[[], KtuiApp]
+
+
+def live(*more: AnyEvent) -> KtuiApp:
+    return still_app([*demo_events(), *more])
+
+
+async def text_of(app: KtuiApp, keys: list[str], size: tuple[int, int] = NORMAL) -> str:
+    async with app.run_test(size=size) as pilot:
+        await pilot.press(*keys)
+        await pilot.pause()
+        return shown(app)
+
+
+# What is said.
+
+WHY_EMPTY = {
+    "overview": "no read answered yet",
+    "requests": "no request yet",
+    "top": "no read answered yet",
+    "cache": "no watch cache yet",
+    "etcd": "no server yet",
+    "lab": "f fires the LIST above",
+    "watches": "no WATCH is open",
+    "versions": "1.19 to 1.37",
+}
+
+
+@SCREENS
+@SIZES
+async def test_an_empty_screen_says_why(screen: str, size: tuple[int, int]) -> None:
+    assert WHY_EMPTY[screen] in await text_of(still_app(), KEYS[screen], size)
+
+
+@SCREENS
+async def test_what_was_known_stays_and_is_told_to_be_old(screen: str) -> None:
+    app = still_app(demo_events(), STOPPED)
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press(*KEYS[screen])
+        await pilot.pause()
+        text = shown(app)
+        assert "as of 14:13:30" in text.splitlines()[0] and "+12/s" not in text.splitlines()[0]
+        assert "the server has stopped: killed by signal 9 — press r to restart it" in text
+        assert app.screen.has_class("-stale")
+        app.intake.set_link(Link(Stage.LIVE))
+        await pilot.pause()
+        assert not app.screen.has_class("-stale") and "as of" not in shown(app)
+
+
+async def test_somebody_elses_server_is_tried_again() -> None:
+    text = await text_of(still_app(demo_events(), LOST), ["1"])
+    assert "connection lost: https://10.0.0.7:6443 has closed the connection" in text
+    assert "tried again every few seconds, r tries now" in text
+
+
+@SCREENS
+async def test_a_dead_etcd_is_said_everywhere(screen: str) -> None:
+    assert "etcd does not answer: 127.0.0.1:2379 refuses" in await text_of(live(DEAD), KEYS[screen])
+
+
+async def test_a_dead_etcd_costs_a_small_terminal_two_lines() -> None:
+    words = "etcd http://127.0.0.1:2379: the connection broke (Socket closed); has etcd been stopped there, "
+    app = live(EtcdHealth(ok=False, detail=f"{words}does it speak gRPC at all?"))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.pause()
+        banner = app.screen.query_one(Banner)
+        assert banner.size.height == 2
+        assert "(Socket closed) — reads" in banner.text and "gRPC" not in banner.text
+        assert "else waits" in shown(app)
+
+
+async def test_an_etcd_without_space_is_said_until_it_takes_a_write() -> None:
+    app = live(NO_SPACE)
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.pause()
+        assert "etcd takes no writes" in shown(app) and "disarm the alarm" in shown(app)
+        app.feed([EtcdCall(op="txn", request="", purpose="update")])
+        app.tick()
+        await pilot.pause()
+        assert "etcd takes no writes" not in shown(app)
+
+
+@pytest.mark.parametrize("screen", ["requests", "top", "cache", "watches"])
+@pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
+async def test_no_number_is_cut_however_large(screen: str, size: tuple[int, int]) -> None:
+    """A cut word can be guessed, a cut number misleads: no digit stands before an ellipsis in a table."""
+    app = still_app(huge_events())
+    async with app.run_test(size=size) as pilot:
+        await pilot.press(*KEYS[screen])
+        await pilot.pause()
+        table = app.screen.active_table()  # type: ignore[attr-defined]
+        for fitted in table.painter.fitted:
+            if fitted.column.align == "right":
+                texts = [_plain(fitted.column.cell(row)) for row in table.rows[:50]]
+                assert all(cell_len(text) <= fitted.width for text in texts), fitted.column.id
+
+
+@SCREENS
+@SIZES
+async def test_lines_keep_to_the_width_however_long_the_names(screen: str, size: tuple[int, int]) -> None:
+    text = await text_of(still_app(huge_events()), KEYS[screen], size)
+    assert all(cell_len(line) <= size[0] for line in text.splitlines())
+    assert len(text.splitlines()) <= size[1]
+
+
+async def test_5000_caches_and_prefixes_are_all_there() -> None:
+    app = still_app(huge_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("3")
+        await until(pilot, lambda: app.screen.active_table().total > 5_000)  # type: ignore[attr-defined]
+        await pilot.press("end")
+        await until_shown(pilot, "kind0000")
+
+
+def _plain(cell: Any) -> str:
+    from ktui.tui.widgets.columns import plain
+
+    return plain(cell)
+
+
+# Pictures.
+
+
+@SCREENS
+@SIZES
+def test_empty(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
+    says = (NAMED[screen], WHY_EMPTY[screen])
+    assert snap_compare(still_app(), says=says, press=KEYS[screen], terminal_size=size)
+
+
+@SCREENS
+@SIZES
+def test_starting(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
+    says = (NAMED[screen], STARTING.detail)
+    assert snap_compare(still_app(link=STARTING), says=says, press=KEYS[screen], terminal_size=size)
+
+
+@SCREENS
+@SIZES
+def test_stopped(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
+    says = (NAMED[screen], "as of 14:13:30", STOPPED.detail)
+    app = still_app(demo_events(), STOPPED)
+    assert snap_compare(app, says=says, press=KEYS[screen], terminal_size=size)
+
+
+@SCREENS
+@SIZES
+def test_dead_etcd(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
+    says = (NAMED[screen], "etcd does not answer")
+    assert snap_compare(live(DEAD), says=says, press=KEYS[screen], terminal_size=size)
+
+
+@SCREENS
+@SIZES
+def test_huge(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
+    app = still_app(huge_events())
+    assert snap_compare(app, says=NAMED[screen], press=KEYS[screen], terminal_size=size)
+
+
+@SIZES
+def test_no_space(snap_compare: Snap, size: tuple[int, int]) -> None:
+    assert snap_compare(live(NO_SPACE), says="etcd takes no writes", press=("1",), terminal_size=size)
+
+
+@SIZES
+def test_a_cache_that_may_not_be_read(snap_compare: Snap, size: tuple[int, int]) -> None:
+    denied = CacheState(
+        at=1_790_000_011.0, resource="secrets", state="initializing", expected=420,
+        error="etcd 127.0.0.1:2379: this user lacks the permission for /registry/secrets/; give one of its "
+        "roles that range",
+    )  # fmt: skip
+    keys = ("3", *["down"] * 10)
+    says = ("secrets", "this user lacks the permission")
+    assert snap_compare(live(denied), says=says, press=keys, terminal_size=size)
+
+
+@SIZES
+def test_an_etcd_that_may_not_be_read(snap_compare: Snap, size: tuple[int, int]) -> None:
+    server = FakeServer()
+    server.failing = "403: etcd 127.0.0.1:2379: this user lacks the permission for /registry/"
+
+    assert snap_compare(asking_app(server), says="403: etcd", press=("4",), terminal_size=size)
+
+
+@SIZES
+def test_a_read_only_snapshot(snap_compare: Snap, size: tuple[int, int]) -> None:
+    """A file has no watch and no writes; its header and banner say what it is."""
+    info = next(event for event in demo_events() if isinstance(event, ServerInfo))
+    file = ServerInfo(
+        ktui_version=info.ktui_version, kube_version="1.30", etcd_version="3.5.1", etcd_kind="snapshot",
+        endpoints=[], writable=False, progress="unsupported", name="backup.db",
+        warnings=["backup.db has no hash: it was copied out of a data directory"],
+    )  # fmt: skip
+    assert snap_compare(live(file), says="backup.db has no hash", press=("1",), terminal_size=size)

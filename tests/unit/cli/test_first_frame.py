@@ -1,0 +1,54 @@
+"""What the dashboard loads before its first frame: each module more is a later frame."""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+PROGRAM = """
+import sys
+import ktui.cli.main, ktui.cli.dashboard, ktui.cli.launchers, ktui.tui.app, ktui.tui.screens.overview
+import ktui.telemetry.beginning, ktui.tui.replay.source, ktui.tui.widgets.scrub_bar  # of a replay
+print(" ".join(sys.modules))
+"""
+# What each of them is for comes later: the client once there is a server, rules once there is a request,
+# dialogs and commands once somebody asks, a recording's bytes once it is read.
+LATER = (
+    "grpc",
+    "gzip",
+    "httpx",
+    "ktui.audit.report",
+    "ktui.client.api",
+    "ktui.kube.advice",
+    "ktui.kube.routing",
+    "ktui.telemetry.moments",
+    "ktui.telemetry.tape",
+    "ktui.tui.commands",
+    "ktui.tui.model.export",
+    "ktui.tui.model.filter.assist",
+    "ktui.tui.model.ways",
+    "ktui.tui.replay.bar",
+    "ktui.tui.replay.index",
+    "ktui.tui.screens.dialogs",
+    "ktui.tui.screens.requests",
+    "ktui.tui.switching",
+    "mmap",
+    "statistics",
+)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_the_first_screen_is_loaded(loaded: set[str]) -> None:
+    assert {"ktui.tui.screens.overview", "textual.app"} <= loaded
+
+
+@pytest.mark.parametrize("module", LATER)
+def test_what_comes_later_is_loaded_later(loaded: set[str], module: str) -> None:
+    assert find_spec(module) is not None, "it has another name now"
+    assert not [name for name in loaded if name == module or name.startswith(f"{module}.")]

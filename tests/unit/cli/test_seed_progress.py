@@ -1,0 +1,43 @@
+"""The lines that `ktui serve --demo` prints while its cluster is being made."""
+
+import io
+
+from ktui.cli.seed_progress import SeedTeller
+from ktui.workloads.demo.plan import DemoSize, make_plan
+from ktui.workloads.seeding import SeedProgress, count_objects
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def told(out: io.StringIO, total: int) -> list[str]:
+    """The lines of a seeding that takes a second for each hundred objects."""
+    now = 0.0
+    teller = SeedTeller(total, out, lambda: now)
+    progress = SeedProgress("pods")
+    for _ in range(total):
+        now += 0.01
+        progress.created += 1
+        teller(progress)
+    teller.finish(progress)
+    return out.getvalue().splitlines()
+
+
+def test_a_log_gets_a_line_each_tenth() -> None:
+    lines = told(io.StringIO(), 2_000)
+    assert len(lines) == 10
+    assert lines[0] == "demo cluster: 10 %, 200 of 2,000 objects (pods)"
+    assert lines[-1] == "demo cluster: complete, 2,000 objects in 20.0 s"
+
+
+def test_a_terminal_gets_a_line_every_few_seconds() -> None:
+    lines = told(Terminal(), 1_000)
+    assert len(lines) == 4 and lines[0].startswith("demo cluster: 3")
+    assert len(told(Terminal(), 200)) == 1
+
+
+def test_objects_are_counted_as_they_are_made() -> None:
+    small, large = (count_objects(make_plan(DemoSize(pods, 2, 1, 1))) for pods in (20, 40))
+    assert small > 20 and large >= small + 20

@@ -1,0 +1,47 @@
+"""Counting keys: told on change, and at once when etcd is another one."""
+
+import asyncio
+from typing import cast
+
+import pytest
+
+from ktui.storage import census as census_module
+from ktui.storage.browser import Browser, PrefixChild, PrefixListing
+from ktui.storage.census import Census
+from ktui.telemetry.bus import Bus
+
+PODS = "/registry/pods/"
+
+
+class FakeBrowser:
+    """An etcd with pods, until it is emptied."""
+
+    def __init__(self) -> None:
+        self.histories = 0
+        self.pods = 100_000
+        self.counted = 0
+
+    async def prefixes(self, prefix: str) -> PrefixListing:
+        self.counted += 1
+        pods = [PrefixChild(PODS, "pods", self.pods, 6_000 * self.pods, True, False)] if self.pods else []
+        return PrefixListing(7, pods, True)
+
+
+def test_an_emptied_etcd_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(census_module, "_LOOK_SECONDS", 0.001)
+    browser = FakeBrowser()
+
+    async def run() -> None:
+        census = Census(cast(Browser, browser), "/registry", Bus(), every=3_600.0)
+        task = asyncio.create_task(census.run())
+        async with asyncio.timeout(10):
+            while not browser.counted:
+                await asyncio.sleep(0)
+            assert [each.count for each in census.latest()] == [100_000]
+            browser.histories, browser.pods = 1, 0
+            while browser.counted < 2:
+                await asyncio.sleep(0)
+        assert [(each.prefix, each.count) for each in census.latest()] == [(PODS, 0)]
+        task.cancel()
+
+    asyncio.run(run())

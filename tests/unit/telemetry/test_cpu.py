@@ -1,0 +1,117 @@
+"""The CPU time of a request: its own steps, not its waiting, not what others do meanwhile."""
+
+import asyncio
+import time
+
+import pytest
+
+from ktui.telemetry.cpu import CpuClock, in_thread
+from ktui.telemetry.meter import Meter, decoding, give_way, metered
+
+
+def burn(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+async def worker(seconds: float, turns: int) -> str:
+    for _ in range(turns):
+        burn(seconds)
+        await asyncio.sleep(0)
+    return "done"
+
+
+def test_each_of_two_that_take_turns_is_charged_with_its_own() -> None:
+    async def run() -> tuple[float, float]:
+        light, heavy = Meter(), Meter()
+        answers = await asyncio.gather(CpuClock(worker(0.001, 5), light), CpuClock(worker(0.004, 5), heavy))
+        assert answers == ["done", "done"]
+        return light.cpu_ms, heavy.cpu_ms
+
+    light, heavy = asyncio.run(run())
+    assert 5 <= light < heavy
+    assert heavy >= 20
+
+
+def test_one_step_of_many_stands_for_all() -> None:
+    meter = Meter(clocked_steps=5)
+
+    async def run() -> None:
+        await CpuClock(worker(0.001, 20), meter)
+
+    asyncio.run(run())
+    assert 18 <= meter.cpu_ms < 100
+
+
+def test_waiting_is_no_work_and_errors_pass_through() -> None:
+    async def fails() -> None:
+        await asyncio.wait_for(asyncio.Event().wait(), 0.2)
+
+    meter = Meter()
+
+    async def run() -> None:
+        await CpuClock(fails(), meter)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(run())
+    assert 0 < meter.cpu_ms < 150
+
+
+def test_a_cancelled_request_ends_and_its_last_step_counts() -> None:
+    async def run() -> tuple[bool, float]:
+        cleaned, meter = asyncio.Event(), Meter()
+
+        async def request() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                burn(0.003)
+                cleaned.set()
+
+        async def clocked() -> None:
+            await CpuClock(request(), meter)
+
+        task = asyncio.create_task(clocked())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return cleaned.is_set(), meter.cpu_ms
+
+    cleaned, ms = asyncio.run(run())
+    assert cleaned
+    assert ms >= 3
+
+
+def test_work_in_a_thread_counts_for_the_request_that_waits_for_it() -> None:
+    def work(piece: bytes) -> bytes:
+        burn(0.003)
+        return piece
+
+    async def run() -> float:
+        with metered(Meter()) as meter:
+            assert await asyncio.to_thread(in_thread, work, b"x") == b"x"
+        return meter.cpu_ms
+
+    assert asyncio.run(run()) >= 3
+
+
+def test_time_in_which_others_run_is_queueing() -> None:
+    async def run() -> tuple[Meter, Meter]:
+        async def request(meter: Meter, seconds: float) -> None:
+            with metered(meter):
+                await give_way()
+                burn(seconds)
+
+        first, second = Meter(), Meter()
+        await asyncio.gather(request(first, 0.0), request(second, 0.005))
+        with metered(first):
+            decoding(7)
+        decoding(1_000)  # nobody's
+        return first, second
+
+    first, second = asyncio.run(run())
+    assert set(first.phases) == {"queue"} == set(second.phases)
+    assert first.decoded_bytes == 7
+    assert second.decoded_bytes == 0

@@ -1,0 +1,55 @@
+"""Every column of every table says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from ktui.tui.model.etcd.past import Past
+from ktui.tui.screens.audit.columns import groups
+from ktui.tui.screens.audit.slow_columns import SLOW
+from ktui.tui.screens.cache.columns import CACHES, OBJECTS, RING
+from ktui.tui.screens.etcd.columns import PREFIXES, key_columns, revision_columns
+from ktui.tui.screens.lab.columns import columns as lab_columns
+from ktui.tui.screens.versions.columns import columns as version_columns
+from ktui.tui.screens.watches.columns import WATCHES
+from ktui.tui.widgets.cache_columns import COLUMNS as OVERVIEW_CACHES
+from ktui.tui.widgets.columns import Column
+from ktui.tui.widgets.prefix_table import COLUMNS as OVERVIEW_PREFIXES
+from ktui.tui.widgets.request_columns import FULL, SHORT
+
+TABLES: dict[str, Sequence[Column[object]]] = {
+    "requests, short": SHORT,
+    "requests": FULL,
+    "overview, caches": OVERVIEW_CACHES,
+    "overview, prefixes": OVERVIEW_PREFIXES,
+    "caches": CACHES,
+    "objects": OBJECTS,
+    "ring": RING,
+    "watches": WATCHES,
+    "prefixes": PREFIXES,
+    "keys": key_columns(lambda: ""),
+    "revisions": revision_columns(lambda: Past("")),
+    "lab": lab_columns(120),
+    "versions": version_columns(grouped=True, limits=True),
+    "audit": groups(estimates=True),
+    "audit without sizes": groups(estimates=False),
+    "slow": SLOW,
+}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_says_what_it_is_and_has_a_name_of_its_own(name: str) -> None:
+    columns = TABLES[name]
+    assert [column.id for column in columns if not column.about] == []
+    ids = [column.id for column in columns]
+    assert len(set(ids)) == len(ids)
+    assert all(each.islower() and each.isidentifier() for each in ids), "so that a filter can name them"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_numbers_stand_at_the_right_and_the_greatest_come_first(name: str) -> None:
+    for column in TABLES[name]:
+        if column.unit in ("B", "ms"):
+            assert column.align == "right", column.id

@@ -1,0 +1,145 @@
+"""What the dashboard knows of Textual's inside, and that only `compat` knows it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TypeGuard
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.cache import LRUCache
+from textual.css.stylesheet import Stylesheet
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widgets import Static
+
+import ktui.tui
+from ktui.tui import compat
+from ktui.tui.compat import KeptStylesheet, WholeScreen
+from ktui.tui.keymap import scopes
+
+pytestmark = pytest.mark.anyio
+
+HOUSE = Path(ktui.tui.__file__).parent
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+@cache
+def names_of(of: type) -> frozenset[str]:
+    """Private names that a class writes: methods, variables of its own and of its instances."""
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(of))).body
+    assert isinstance(body, ast.ClassDef)
+    found = {node.name for node in body.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    found |= {node.id for part in body.body for node in ast.walk(part) if _is_written(node, part)}
+    found |= {node.attr for node in ast.walk(body) if isinstance(node, ast.Attribute) and _is_kept(node)}
+    return frozenset(filter(is_private, found))
+
+
+def _is_written(node: ast.AST, part: ast.stmt) -> TypeGuard[ast.Name]:
+    assigns = isinstance(part, ast.Assign | ast.AnnAssign)
+    return assigns and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _is_kept(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def subclasses(of: type) -> Iterator[type]:
+    below: type
+    for below in of.__subclasses__():
+        yield below
+        yield from subclasses(below)
+
+
+def test_no_class_of_ours_takes_a_private_name_of_textuals() -> None:
+    """By accident: a release may begin to use any name. Only `compat` may mean to."""
+    scopes()  # loads all screens and widgets
+    taken = {}
+    ours = {one for root in (MessagePump, Stylesheet) for one in subclasses(root)}
+    for one in (each for each in ours if each.__module__.startswith("ktui.")):
+        theirs = [base for base in one.__mro__ if base.__module__.startswith("textual")]
+        if both := names_of(one) & frozenset().union(*map(names_of, theirs)):
+            taken[one.__name__] = set(both)
+    assert len(ours) > 60
+    assert taken == {
+        "KeptStylesheet": {"_parse_cache"},
+        "QuietApp": {"_fatal_error", "_handle_exception"},
+        "WholeScreen": {"_compositor_refresh"},
+    }
+
+
+def test_nobody_else_reaches_into_anything() -> None:
+    for path in HOUSE.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        reached = [ast.unparse(node) for node in nodes if _reaches(node)]
+        assert not reached or path == Path(compat.__file__), f"{path.name}: {reached}"
+
+
+def _reaches(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").startswith("textual._")
+    return (
+        isinstance(node, ast.Attribute)
+        and is_private(node.attr)
+        and ast.unparse(node.value) not in ("self", "cls")
+    )
+
+
+def test_the_stylesheet_is_parsed_once_and_anew_for_other_colours() -> None:
+    sheet = KeptStylesheet(variables={"ink": "#ffffff"})
+    assert isinstance(sheet._parse_cache, LRUCache) and isinstance(Stylesheet()._parse_cache, LRUCache)
+    for number in range(200):
+        sheet.add_source(f"#a{number} {{ color: $ink; }}", read_from=("here", str(number)))
+    before = sheet.rules
+    sheet.add_source("#last { color: $ink; }", read_from=("here", "last"))
+    sheet.reparse()
+    assert sheet.rules[0] is before[0], "of the first of many sources"
+    sheet.set_variables({"ink": "#ffffff"})
+    sheet.reparse()
+    assert sheet.rules[0] is before[0]
+    sheet.set_variables({"ink": "#000000"})
+    sheet.reparse()
+    assert sheet.rules[0] is not before[0]
+
+
+class Line(Static):
+    """Counts how often it is rendered."""
+
+    rendered = 0
+
+    def render_line(self, y: int) -> Strip:
+        self.rendered += 1
+        return super().render_line(y)
+
+
+def with_a_line(kind: type[Screen[None]]) -> Screen[None]:
+    class OneLine(kind):  # type: ignore[misc, valid-type]
+        def compose(self) -> ComposeResult:
+            yield Line("x")
+
+    return OneLine()
+
+
+@pytest.mark.parametrize(("kind", "unseen"), [(WholeScreen, 0), (Screen, 1)])
+async def test_a_screen_is_not_rendered_while_nothing_may_be_painted(
+    kind: type[Screen[None]], unseen: int
+) -> None:
+    """Once Textual's own screen is not rendered then either, WholeScreen may go."""
+    app: App[None] = App()
+    async with app.run_test() as pilot:
+        screen = with_a_line(kind)
+        with app.batch_update():
+            await app.push_screen(screen)
+            await pilot.pause()
+            assert screen.query_one(Line).rendered == unseen
+        await pilot.pause()
+        assert screen.query_one(Line).rendered == 1

@@ -1,0 +1,151 @@
+"""What to do about the costliest reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.telemetry.events import CacheState, Prefix, ServerInfo
+from ktui.tui.model import reducer
+from ktui.tui.model.rank_lines import RankLines
+from ktui.tui.model.ranking import Group
+from ktui.tui.model.remedies import remedies_of
+from ktui.tui.model.remedy import Burden, Remedy, beside_the_point, what_is_left
+from ktui.tui.model.shape_words import shape_text
+from ktui.tui.model.state import State
+from tests.tui.reads import AT, asked
+
+SERVER = ServerInfo(
+    at=AT, ktui_version="0", kube_version="1.30", etcd_version="3.5.1", etcd_kind="embedded", endpoints=[],
+    writable=True, progress="supported",
+)  # fmt: skip
+PODS = CacheState(at=AT, resource="pods", state="ready", rv=1_000, objects=3_000, bytes=18_000_000)
+NODES = Prefix(at=AT, prefix="/registry/minions/", resource="nodes", count=100, bytes=900_000)
+
+
+def cluster(*requests: list) -> State:  # type: ignore[type-arg]
+    state = State()
+    reducer.apply(state, [SERVER, PODS, NODES])
+    for events in requests:
+        reducer.apply(state, events)
+    return state
+
+
+def dearest(state: State) -> Group:
+    return state.ranking.ranked()[0]
+
+
+def test_a_list_from_etcd_is_told_what_memory_would_spare() -> None:
+    state = cluster(asked(1, route="etcd", etcd_bytes=18_000_000, fetched=3_000, returned=3_000))
+    best = remedies_of(dearest(state), state)[0]
+    assert (best.id, best.change, best.route) == ("a.rv0", "add resourceVersion=0", "cache")
+    assert best.target == "/api/v1/pods?resourceVersion=0"
+    assert best.saving() == "no etcd read (18.0 MB now)"
+    assert best.saved == pytest.approx(0.5)
+
+
+def test_what_spares_most_comes_first() -> None:
+    state = cluster(asked(1, route="etcd", etcd_bytes=18_000_000))
+    shares = [remedy.saved for remedy in remedies_of(dearest(state), state)]
+    assert shares == sorted(shares, reverse=True) and len(shares) > 1
+
+
+def test_a_form_that_spares_next_to_nothing_is_not_named() -> None:
+    """At 1.36 the cache answers already: resourceVersion=0 would spare the probe of the revision only."""
+    state = cluster(asked(1, cached_bytes=18_000_000, etcd_bytes=28, fetched=3_000, returned=3_000))
+    reducer.apply(state, [_at("1.36")])
+    assert [remedy.id for remedy in remedies_of(dearest(state), state)] == []
+    assert "in memory already" in what_is_left(dearest(state)).short
+
+
+def test_a_selector_without_index_is_told_so() -> None:
+    query = "labelSelector=app%3Dapi"
+    state = cluster(asked(1, query=query, cached_bytes=18_000_000, fetched=3_000, returned=250))
+    left = what_is_left(dearest(state))
+    assert left.short == "no index: narrow by namespace"
+    assert "3,000 objects scanned, 250 returned" in left.full
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/shop/pods", "/api/v1/nodes"])
+def test_nobody_is_sent_into_a_namespace_where_there_is_none_to_choose(path: str) -> None:
+    events = asked(1, path=path, query="labelSelector=a%3Db", fetched=900, returned=1)
+    left = what_is_left(dearest(cluster(events)))
+    assert left.short == "no index: a WATCH would spare it" and "namespace" not in left.full
+
+
+def test_a_smaller_answer_is_not_the_cure_for_scanning_in_vain() -> None:
+    metadata = Remedy("a.metadata", "ask for metadata only", "", "", "", Burden(0, 1), accept="json;as=…")
+    polling = Remedy("a.watch", "WATCH instead of polling", "", "", "", Burden(0, 1))
+    query = "labelSelector=app%3Dapi"
+    wasteful = dearest(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=250)))
+    thrifty = dearest(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=2_900)))
+    assert beside_the_point(wasteful, metadata) and beside_the_point(wasteful, None)
+    assert not beside_the_point(wasteful, polling) and not beside_the_point(thrifty, metadata)
+
+
+def test_a_page_is_not_told_of_a_selector_that_it_does_not_have() -> None:
+    state = cluster(asked(1, query="limit=500", cached_bytes=3_000_000, fetched=3_000, returned=500))
+    assert "no index" not in what_is_left(dearest(state)).short
+
+
+def test_who_asks_again_is_told_to_watch() -> None:
+    polls = [asked(number, cached_bytes=100, at=AT + 10 * number) for number in range(1, 8)]
+    state = cluster(*polls)
+    assert "a.watch" in [remedy.id for remedy in remedies_of(dearest(state), state)]
+
+
+def test_a_refused_request_has_no_remedy() -> None:
+    state = cluster(asked(1, query="resourceVersionMatch=Exact", status=422, route="none"))
+    assert remedies_of(dearest(state), state) == []
+    assert what_is_left(dearest(state)).short.startswith("refused")
+
+
+@pytest.mark.parametrize(
+    ("then", "saved", "said"),
+    [
+        (None, 0.0, ""),
+        (Burden(0, 1_000_000), 0.5, "no etcd read (1.0 MB now)"),
+        (Burden(20_000, 20_000), 0.98, "~20.0 kB out of etcd, not 1.0 MB, ~20.0 kB scanned, not 1.0 MB"),
+        (Burden(1_000_000, 1_000_000), 0.0, ""),
+        (Burden(2_000_000, 2_000_000), 0.0, ""),
+    ],
+)
+def test_savings(then: Burden | None, saved: float, said: str) -> None:
+    remedy = Remedy("a.x", "change", "why", "/p", "cache", Burden(1_000_000, 1_000_000), then)
+    assert remedy.saved == pytest.approx(saved)
+    assert remedy.saving() == said
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "text"),
+    [
+        ("/api/v1/pods", "", "LIST pods"),
+        ("/api/v1/namespaces/a/pods", "limit=500", "LIST pods -n … ?limit=500"),
+        ("/api/v1/namespaces/a/pods/x", "", "GET pods …"),
+        ("/api/v1/pods", "fieldSelector=spec.nodeName%3Dn&resourceVersion=0", "LIST pods ?nodeName=… rv=0"),
+        ("/apis/apps/v1/deployments", "resourceVersion=7&resourceVersionMatch=Exact",
+         "LIST deployments ?rv=N match=Exact"),
+        ("/api/v1/pods", "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+         "WATCH pods ?match=NotOlderThan sendInitial=true"),
+    ],
+)  # fmt: skip
+def test_shapes_read_as_the_log_does(path: str, query: str, text: str) -> None:
+    verb = "WATCH" if "watch=" in query else "LIST"
+    assert shape_text(dearest(cluster(asked(1, path, query, verb=verb))).key.shape) == text
+
+
+def test_a_line_that_reads_the_same_is_kept() -> None:
+    state = cluster(asked(1, cached_bytes=100), asked(2, client="other", cached_bytes=1))
+    lines = RankLines()
+    first, second = lines.of(state)
+    assert (first.share, second.client) == (pytest.approx(100 / 101), "other")
+    assert lines.of(state) == [first, second]
+    reducer.apply(state, asked(3, client="other", cached_bytes=0))
+    again = lines.of(state)
+    assert again[0] is first and again[1] is not second
+
+
+def _at(version: str) -> ServerInfo:
+    return ServerInfo(
+        at=AT, ktui_version="0", kube_version=version, etcd_version="3.5.1", etcd_kind="embedded",
+        endpoints=[], writable=True, progress="supported",
+    )  # fmt: skip

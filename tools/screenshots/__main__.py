@@ -1,0 +1,49 @@
+"""Render `screenshots/` from the real program.
+
+usage: python -m tools.screenshots [DIRECTORY [BEGINNING]]
+
+A real server over a real etcd, the demo cluster and its traffic, a recording of that, and a
+log that was made for the audit. BEGINNING takes only the pictures whose names begin so.
+The pictures differ a little from run to run, as the traffic does: they are what a user
+sees, not test data (that is `tests/tui/__snapshots__`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tools.screenshots import sessions
+
+HOMES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
+
+
+async def render(directory: Path, scratch: Path, only: str) -> None:
+    """All pictures into `directory`; recording and log into `scratch`."""
+    recording = scratch / "monday.ndjson.gz"
+    async with sessions.demo(recording) as (child, connection):
+        await sessions.photograph_live(connection, child, directory, only)
+    await sessions.photograph_replay(recording, directory, only)
+    await sessions.photograph_audit(scratch / "audit.log", directory, only)
+
+
+def main(directory: Path, only: str) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.glob(f"{only}*.svg"):
+        old.unlink()
+    with TemporaryDirectory() as scratch:
+        for name in HOMES:  # whoever renders: no settings, typed lines or results of theirs
+            os.environ[name] = str(Path(scratch) / name.lower())
+            Path(os.environ[name]).mkdir(mode=0o700)
+        os.environ.pop("NO_COLOR", None)
+        asyncio.run(render(directory, Path(scratch), only))
+
+
+if __name__ == "__main__":
+    main(
+        Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"),
+        sys.argv[2] if len(sys.argv) > 2 else "",
+    )

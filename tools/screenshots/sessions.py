@@ -1,0 +1,127 @@
+"""The programs that are photographed: live, replayed, cut off, over logs; each with its shots."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from ktui.audit.files import open_logs
+from ktui.audit.record import Request
+from ktui.audit.sizes import Size
+from ktui.audit.tally import Tally
+from ktui.cli.attach import require_connection
+from ktui.cli.child import ServerChild
+from ktui.cli.launchers import AttachLauncher
+from ktui.cli.main import dashboard_parser
+from ktui.client.api import ApiClient
+from ktui.client.connection import Connection
+from ktui.tui.app import KtuiApp
+from ktui.tui.audit_app import AuditApp
+from ktui.tui.looks.themes import DEFAULT
+from ktui.tui.model.audit.reading import Reading, Wish
+from ktui.tui.preferences import DEFAULTS, Preferences
+from ktui.tui.replay.source import ReplaySource
+from ktui.tui.source import LiveSource, Source, Stage
+from tests.unit.audit.logs import audit_event, traffic
+from tools.screenshots import shots
+from tools.screenshots.stage import NORMAL, Camera, Shot
+from tools.screenshots.visitors import visit
+
+MARKS = {0.2: "rollout of api begins", 0.55: "first alert", 0.8: "rolled back"}  # by part of the recording
+AUDIT_SIZES = {
+    "pods": Size(100_000, 1_400_000_000),
+    "secrets": Size(3_000, 30_000_000),
+    "nodes": Size(2_000, 9_000_000),
+    "endpoints": Size(1_200, 4_000_000),
+    "leases.coordination.k8s.io": Size(2_100, 900_000),
+}
+AUDIT_LINES = 20_000
+# Whose pages etcd found slow.
+PAGING = Request(
+    "list", "/api/v1/pods?limit=500", "inventory/2.0", "system:serviceaccount:ops:inventory",
+    1_787_000_060_000_000, 240_000, 200,
+)  # fmt: skip
+
+
+@asynccontextmanager
+async def demo(recording: Path) -> AsyncIterator[tuple[ServerChild, Connection]]:
+    """A server over an embedded etcd with the demo cluster complete, and visitors; it records itself."""
+    child = ServerChild(["--demo", f"--record={recording}"])
+    connection = await child.start()
+    try:
+        await _seeded(connection)
+        visitors = asyncio.create_task(visit(connection))
+        yield child, connection
+        visitors.cancel()
+        with suppress(asyncio.CancelledError):
+            await visitors
+    finally:
+        await child.stop()
+
+
+async def _seeded(connection: Connection) -> None:
+    """Events come last."""
+    client = ApiClient(connection)
+    async for line in client.lines("/api/v1/events?watch=true"):
+        if line:
+            break
+    await client.close()
+
+
+async def photograph_live(connection: Connection, child: ServerChild, directory: Path, only: str) -> None:
+    """All screens, what opens on them, all themes; at last the server goes."""
+    attach = dashboard_parser().parse_args(["--attach", connection.url])
+    app = _app(LiveSource(AttachLauncher(connection, lambda: require_connection(attach))))
+    async with app.run_test(size=NORMAL) as pilot:
+        camera = Camera(pilot, directory)
+        await camera.until(lambda: bool(app.state.requests) and shots.varied(app), 240)
+        await camera.take_all(shots.LIVE, only)
+        app.theme = DEFAULT
+        await child.stop()
+        await camera.until(lambda: app.link.stage is Stage.STOPPED, 30)
+        await camera.take_all([shots.DISCONNECTED], only)
+
+
+async def photograph_replay(recording: Path, directory: Path, only: str) -> None:
+    """The recording of the live session, held in its middle; the second time without Unicode."""
+    await _replay(recording, directory, shots.REPLAY, Preferences(), only)
+    await _replay(recording, directory, shots.ASCII, Preferences(symbols="ascii"), only)
+
+
+async def _replay(recording: Path, directory: Path, shot: Shot, preferences: Preferences, only: str) -> None:
+    source = ReplaySource(recording)
+    app = _app(source, preferences)
+    async with app.run_test(size=NORMAL) as pilot:
+        camera = Camera(pilot, directory)
+        await camera.until(lambda: source.playback is not None, 60)
+        playback = source.playback
+        assert playback is not None
+        await camera.walk(("space",))
+        began, lasts = playback.index.began, playback.index.ended - playback.index.began
+        for part, text in MARKS.items():
+            playback.mark(text, began + part * lasts)
+        playback.seek(began + 0.6 * lasts)
+        await camera.until(lambda: not playback.seeking, 30)
+        await camera.take_all([shot], only)
+
+
+async def photograph_audit(log: Path, directory: Path, only: str) -> None:
+    """The screens of `ktui audit --screen` over a log of all formats."""
+    lines = [*islice(traffic(1), AUDIT_LINES), *([audit_event(PAGING)] * 300)]
+    await asyncio.to_thread(log.write_bytes, b"\n".join(lines) + b"\n")
+    reading = Reading(lambda: open_logs([str(log)]), Tally(datetime(2026, 11, 1, tzinfo=UTC)))
+    app = AuditApp(reading, Wish("1.30", {}, AUDIT_SIZES, "sizes.json"))
+    async with app.run_test(size=NORMAL) as pilot:
+        camera = Camera(pilot, directory)
+        await camera.until(lambda: app.audit.views.shown != "reading", 60)
+        await camera.take_all(shots.AUDIT, only)
+
+
+def _app(source: Source, preferences: Preferences = DEFAULTS) -> KtuiApp:
+    app = KtuiApp(source, preferences=preferences)
+    app.animation_level = "none"
+    return app

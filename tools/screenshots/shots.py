@@ -1,0 +1,136 @@
+"""What the gallery shows: every screen, what opens on it, its states and looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ktui.config.places import shipped_themes
+from ktui.tui.app import KtuiApp
+from ktui.tui.looks.themes import DEFAULT, load_themes
+from ktui.tui.model.state import RequestRow
+from ktui.tui.screens.lab.fields import FIELDS
+from ktui.tui.widgets.vtable import VTable
+from tools.screenshots.stage import ALL, NORMAL, SMALL, WIDE, Shot, Step
+
+SCOPED = "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-01"
+PODS = "/registry/pods/"
+ROUTES = {"cache", "cache_snapshot", "etcd"}
+
+
+def varied(app: KtuiApp) -> bool:
+    """Whether the log has what is worth seeing: every route, an error, a minute of history."""
+    rows = list(app.state.requests.values())
+    routes = {row.route for row in rows if row.done}
+    return routes >= ROUTES and any(row.failed for row in rows) and rows[-1].at - rows[0].at > 70
+
+
+def waiting(app: KtuiApp) -> bool:
+    """Whether a reader waits for a cache just now."""
+    return any(row.cache.waiting for row in app.state.caches.values())
+
+
+def dearest(app: KtuiApp) -> str:
+    """The way to the newest of the LISTs that looked at most objects for nothing."""
+
+    def waste(row: RequestRow) -> tuple[int, int]:
+        return (row.finished.fetched - row.finished.returned if row.finished is not None else 0), row.id
+
+    rows = [row for row in app.state.requests.values() if row.started.verb == "LIST" and row.status == 200]
+    rows = [row for row in rows if not row.started.client.startswith("ktui")]
+    return f":request {max(rows, key=waste).id}"
+
+
+def pod(app: KtuiApp) -> str:
+    """The way to the key of the shop's pod that has been written last."""
+    changed = [row.target for row in app.state.requests.values() if row.started.verb in ("PATCH", "PUT")]
+    path = next(path for path in reversed(changed) if "/shop/pods/" in path)
+    namespace, _, name = path.partition("/namespaces/")[2].partition("/pods/")
+    return f":etcd /registry/pods/{namespace}/{name.split('/')[0].split('?')[0]}"
+
+
+def cache_of_pods(app: KtuiApp) -> list[str]:
+    """Down to the cache of pods."""
+    table = app.screen.query_one(VTable)
+    resources = [line.row.cache.resource for line in table.rows]
+    return ["home", *["down"] * resources.index("pods")]
+
+
+def prefix(wanted: str) -> Callable[[KtuiApp], list[str]]:
+    """Down to a prefix in etcd's tree."""
+
+    def keys(app: KtuiApp) -> list[str]:
+        prefixes = [row.prefix for row in app.screen.query_one("#tree", VTable).rows]
+        return ["home", *["down"] * prefixes.index(wanted)]
+
+    return keys
+
+
+def open_watch(app: KtuiApp) -> list[str]:
+    """Down to the kind of open WATCH that was sent most."""
+    lines = app.screen.query_one("#top", VTable).rows
+    open_ones = [line for line in lines if line.open is not None]
+    return ["home", *["down"] * lines.index(max(open_ones, key=lambda line: line.spent.sent_bytes))]
+
+
+def informer(app: KtuiApp) -> str:
+    """The way to the watcher that was sent most."""
+    return f":watch {max(app.state.watchers.values(), key=lambda row: row.delivered).id}"
+
+
+CLEAR: tuple[Step, ...] = ("escape", "escape")
+SCREENS = (
+    Shot("overview", ("1",), ALL, when=waiting),
+    Shot("requests", (dearest,), ALL),
+    Shot("requests-costliest", ("t", "home"), ALL),
+    Shot("cache", ("3", cache_of_pods), ALL),
+    Shot("etcd", ("4", prefix(PODS), "right", prefix(f"{PODS}shop/"), "tab"), ALL),
+    Shot("watches", (informer,), ALL),
+    Shot("lab", (f":lab {SCOPED}", "r"), ALL),
+    Shot("lab-cheaper", ("home", "a"), (NORMAL,)),
+    Shot("versions", (f":versions {SCOPED}",), ALL),
+)
+OPENED = (
+    Shot("cache-objects", (":cache pods",), (NORMAL, WIDE), CLEAR),
+    Shot("requests-watch", (dearest, "t", open_watch), (NORMAL,), ("t",)),
+    Shot("etcd-value", (pod,), (NORMAL, WIDE)),
+    Shot("etcd-history", ("p",), (NORMAL,), CLEAR),
+    Shot("lab-client-go", ("5", "y", "y", "y", "y"), (NORMAL,), ("escape",)),
+    Shot(
+        "lab-watch",
+        (f":lab {SCOPED}", "i", *["down"] * (len(FIELDS) - 1), "right", "enter"),
+        (NORMAL,),
+        ("escape",),
+    ),
+    Shot("versions-walk", (f":versions {SCOPED}", "enter"), (NORMAL, WIDE), ("escape",)),
+)
+DIALOGS = (
+    Shot("help", (dearest, "question_mark"), (SMALL, NORMAL), ("escape",)),
+    Shot("command", ("1", "colon", *"po"), (NORMAL,), ("escape",)),
+    Shot("filter", (dearest, "slash", *"scanned>100 client:"), (NORMAL,), CLEAR),
+    Shot("filter-help", (dearest, "slash", "f1"), (NORMAL,), CLEAR),
+    Shot("ways", (dearest, "o"), (NORMAL,), ("escape",)),
+    Shot("sort", (dearest, "s"), (NORMAL,), ("escape",)),
+    Shot("columns", (dearest, "C"), (NORMAL,), ("escape",)),
+    Shot("version-chooser", (dearest, "V", *["up"] * 6), (NORMAL,), ("escape",)),
+)
+THEMES = tuple(
+    Shot(f"theme-{theme}", ("1", f":theme {theme}"))
+    for theme in sorted(load_themes(shipped_themes()).by_name)
+    if theme != DEFAULT
+)
+# By the program that they are taken of.
+LIVE = (*SCREENS, *OPENED, *DIALOGS, *THEMES)
+DISCONNECTED = Shot("disconnected", ("1",), (SMALL, NORMAL))
+REPLAY = Shot("replay", ("1",), ALL)
+ASCII = Shot("ascii", ("1",))
+AUDIT = (
+    Shot("audit", (), ALL),
+    Shot("audit-group", ("enter",), (NORMAL,), ("escape",)),
+    Shot("audit-versions", ("v",), (NORMAL,), ("escape",)),
+    Shot("audit-slow-etcd", ("t", "down"), (NORMAL,), ("escape",)),
+)
+
+
+def pictures() -> set[str]:
+    """The files of the whole gallery."""
+    return {name for shot in (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT) for name in shot.files}

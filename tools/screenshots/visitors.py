@@ -1,0 +1,64 @@
+"""Clients beside the demo's own, so that every kind of answer is to be seen: C, S, E, W and !."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError, Connection
+from ktui.workloads.behaviours.informer import run_informer
+
+PODS = "/api/v1/pods"
+CONFIGMAPS = "/api/v1/configmaps"
+REFUSED = (
+    "/api/v1/pods?fieldSelector=spec.nodename%3Dnode-01",
+    "/api/v1/namespaces/shop/configmaps/no-such-map",
+)
+WATCHING = (
+    ("argocd-application-controller/v3.1", PODS, ""),
+    ("otel-collector/0.128", PODS, "fieldSelector=spec.nodeName%3Dnode-01"),
+    ("ingress-controller/v1.13", "/apis/discovery.k8s.io/v1/endpointslices", ""),
+    ("external-secrets/v0.19", "/api/v1/secrets", ""),
+)
+
+
+async def visit(connection: Connection) -> None:
+    """Read in many ways until cancelled."""
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_ahead(ApiClient(connection, "deploy-controller/v2.4")))
+        group.create_task(_exact(ApiClient(connection, "backup-operator/v1.2")))
+        group.create_task(_refused(ApiClient(connection, "home-grown-script/0.1")))
+        for client, collection, selector in WATCHING:
+            group.create_task(run_informer(ApiClient(connection, client), collection, selector))
+
+
+async def _ahead(client: ApiClient) -> None:
+    """Asks for a revision that its cache has not heard of: it has to wait until the cache has."""
+    while True:
+        with contextlib.suppress(ClientError):
+            await client.fire(f"{CONFIGMAPS}?resourceVersion={await _head(client) + 8}")
+        await asyncio.sleep(1.5)
+
+
+async def _exact(client: ApiClient) -> None:
+    """Reads at one revision, of a moment ago: a snapshot of the cache has it."""
+    while True:
+        with contextlib.suppress(ClientError):
+            await client.fire(f"{PODS}?resourceVersion={await _head(client) - 9}&resourceVersionMatch=Exact")
+        await asyncio.sleep(16)
+
+
+async def _refused(client: ApiClient) -> None:
+    """What there is not: a field to select by, an object."""
+    for path in itertools.cycle(REFUSED):
+        with contextlib.suppress(ClientError):
+            await client.fire(path)
+        await asyncio.sleep(9)
+
+
+async def _head(client: ApiClient) -> int:
+    """etcd's newest revision; it does not show in the log of requests."""
+    answer = await client.get_json("/ktui/v1/etcd/keys?prefix=/registry/configmaps/&limit=1")
+    return int(answer["revision"])
