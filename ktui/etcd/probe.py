@@ -1,7 +1,7 @@
 """Where a connection ends: the name, TCP, TLS, or what speaks there. Asked once gRPC has failed.
 
-gRPC reports most of this as "failed to connect" or "socket closed". A short
-connection of our own, over which no request is sent, tells which step it was.
+gRPC reports most of this as "failed to connect" or "socket closed". Short
+connections of our own, over which no request is sent, tell which step it was.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ktui.etcd.config import Endpoint, EtcdConfig
 from ktui.etcd.errors import UnreachableError
 
 STEP_SECONDS = 4.0
-ALERT_SECONDS = 0.5  # TLS 1.3: a server refuses a client's certificate only after the handshake
+ALERT_SECONDS = 2.0  # TLS 1.3: a server refuses a client's certificate only after the handshake
+GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"  # RFC 9113 §3.4: preface, SETTINGS
 
 # OpenSSL's X509_V_ERR_…
 _CERTIFICATE = {
@@ -51,7 +52,7 @@ def _probe(endpoint: Endpoint, config: EtcdConfig) -> UnreachableError | None:
     try:
         with _connected(host, int(port)) as connection:
             if endpoint.tls:
-                _shake_hands(connection, config, host)
+                _shake_hands(connection, config, host, int(port))
             elif _speaks_tls(connection, host):
                 raise _Failed("TLS", "it speaks TLS there; write https:// (and --cacert, --cert, --key)")
     except _Failed as failed:
@@ -74,7 +75,7 @@ def _connected(host: str, port: int) -> socket.socket:
         raise _Failed("TCP", f"no connection, {(error.strerror or str(error)).lower()}") from error
 
 
-def _shake_hands(connection: socket.socket, config: EtcdConfig, host: str) -> None:
+def _shake_hands(connection: socket.socket, config: EtcdConfig, host: str, port: int) -> None:
     try:
         with _context(config).wrap_socket(connection, server_hostname=config.server_name or host) as tls:
             tls.settimeout(ALERT_SECONDS)
@@ -83,20 +84,36 @@ def _shake_hands(connection: socket.socket, config: EtcdConfig, host: str) -> No
     except ssl.SSLCertVerificationError as error:
         what = _CERTIFICATE.get(error.verify_code, f"the server's certificate: {error.verify_message}")
         raise _Failed("TLS", what) from error
-    except ssl.SSLError as error:
-        raise _Failed("TLS", _refusal(error, config)) from error
-    except OSError as error:
-        raise _Failed("TLS", "it breaks the handshake off; does it speak TLS at all (http://)?") from error
+    except OSError as error:  # an SSLError too
+        # How the connection ended does not tell: with a FIN, a reset or silence, as the packets fell.
+        plain = _speaks_plainly(host, port)
+        what = "it does not speak TLS there; write http://" if plain else _refusal(error, config)
+        raise _Failed("TLS", what) from error
 
 
-def _refusal(error: ssl.SSLError, config: EtcdConfig) -> str:
+def _speaks_plainly(host: str, port: int) -> bool:
+    """Whether HTTP/2's greeting, unencrypted, is answered in kind, or by HTTP/1's "what?"."""
+    try:
+        with socket.create_connection((host, port), STEP_SECONDS) as connection:
+            connection.sendall(GREETING)
+            frame = connection.recv(9)
+    except OSError:
+        return False
+    return frame.startswith(b"HTTP/1") or frame[3:4] == b"\x04"  # a frame's type: SETTINGS
+
+
+def _refusal(error: OSError, config: EtcdConfig) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer to the handshake within {STEP_SECONDS:.0f} s"
+    if not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLEOFError):
+        return "it breaks the handshake off; is it etcd's client port?"
     reason = (error.reason or str(error)).lower().replace("_", " ")
     if "alert" in reason and ("certificate" in reason or "unknown ca" in reason):
         if config.cert_file is None:
             return "the server wants a client certificate; give one with --cert and --key"
         return f"the server does not accept our client certificate, {reason}; check --cert and --key"
-    if "wrong version" in reason or "http request" in reason or "eof" in reason or "record layer" in reason:
-        return "it does not speak TLS there; write http://"
+    if "wrong version" in reason or "http request" in reason or "record layer" in reason:
+        return "it does not speak TLS there"
     return f"the handshake failed, {reason}"
 
 

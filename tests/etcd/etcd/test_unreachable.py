@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import socket
+import struct
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
+from ktui.etcd.probe import GREETING
 from ktui.telemetry.bus import Bus
 from tests.etcd.certificates import Authority
 from tests.etcd.members import cluster_of, free_ports, server_flags
@@ -34,6 +37,38 @@ def black_hole() -> Iterator[str]:
         yield f"http://127.0.0.1:{address[1]}"
         for filler in fillers:
             filler.close()
+
+
+class Deaf:
+    """Ends every TLS greeting, with a FIN or a reset; answers HTTP/2's with `answer`."""
+
+    def __init__(self, answer: bytes, reset: bool) -> None:
+        self._answer, self._reset = answer, reset
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._serve)
+
+    def __enter__(self) -> Deaf:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)  # wakes its accept
+        self._thread.join()
+        self._listener.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection:
+                plain = connection.recv(4096).startswith(GREETING[:24])
+                if plain and self._answer:
+                    connection.sendall(self._answer)
+                elif self._reset:  # closed without lingering
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 async def failure(config: EtcdConfig, bus: Bus) -> UnreachableError:
@@ -64,6 +99,23 @@ async def test_the_wrong_scheme(bus: Bus, etcd: EmbeddedEtcd, secured: str, auth
     assert error.step == "TLS" and "write https://" in str(error)
     error = await failure(EtcdConfig((etcd.endpoint.replace("http", "https"),), ca_file=authority.file), bus)
     assert error.step == "TLS" and "write http://" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reset", "says"),
+    [
+        (GREETING[24:], False, "write http://"),
+        (GREETING[24:], True, "write http://"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, "write http://"),
+        (b"", False, "breaks the handshake off"),
+        (b"", True, "breaks the handshake off"),
+    ],
+)
+async def test_a_handshake_broken_off(bus: Bus, answer: bytes, reset: bool, says: str) -> None:
+    """A FIN and a reset are the same to us: whether plain HTTP is spoken there is asked, not guessed."""
+    with Deaf(answer, reset) as deaf:
+        error = await failure(EtcdConfig((f"https://127.0.0.1:{deaf.port}",)), bus)
+    assert error.step == "TLS" and says in str(error), str(error)
 
 
 async def test_our_side_of_tls(bus: Bus, secured: str, authority: Authority, tmp_path: Path) -> None:
