@@ -15,8 +15,6 @@ from ktui.tui.app import KtuiApp
 SMALL, NORMAL, WIDE = (80, 24), (120, 40), (200, 50)
 ALL = (SMALL, NORMAL, WIDE)
 ANSWER_SECONDS = 40.0  # a race of eight LISTs is the longest that a step sets going
-FONT = "font-family: Fira Code, monospace;"
-PLAIN_FONT = f"{FONT} font-variant-ligatures: none;"  # it would draw `!=` as one glyph
 ENDLESS = "telemetry"  # the worker that never ends
 
 # A key, `:a command`, or what finds the keys on the spot.
@@ -94,8 +92,5 @@ class Camera:
         if not self.app.is_running:
             raise RuntimeError(f"the program had ended before {name} could be taken")
         path = self._directory / name
-        picture = self.app.export_screenshot(title="ktui").replace(
-            FONT, f"{FONT} font-variant-ligatures: none;"
-        )
-        path.write_text(picture, encoding="utf-8")
+        path.write_text(self.app.export_screenshot(title="ktui"), encoding="utf-8")
         print(path, flush=True)

@@ -11,6 +11,7 @@ from textual.theme import Theme
 from ktui.tui.compat import KeptStylesheet, QuietApp
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
+from ktui.tui.looks.picture import portable
 from ktui.tui.preferences import Preferences
 
 
@@ -33,6 +34,10 @@ class ThemedApp(QuietApp):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return self.looks.line_filters(super().get_line_filters())
+
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """The screen as an SVG that looks right in browsers and elsewhere."""
+        return portable(super().export_screenshot(title=title, simplify=simplify))
 
     def on_mount(self) -> None:
         self.watch_theme()
