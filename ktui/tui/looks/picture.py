@@ -13,6 +13,7 @@ import re
 from rich.cells import cell_len
 
 _ROOT = '<svg class="rich-terminal"'
+_CELLS = ("font-size: 20px;", "font-size: 19.825px;")  # Fira Code is 0.6154 em wide, a cell of Rich's 12.2 px
 _MARK = r"[!-/:-@\[-`{-~]"
 _APART = rf"[\u2800-\u28ff▸▾◂▴⊘✕]|{_MARK}(?={_MARK})"  # what Fira Code lacks, and what it would join
 _PIECES = re.compile(f"{_APART}|(?:(?!{_APART}).)+", re.DOTALL)
@@ -21,7 +22,8 @@ _TEXT = re.compile(r'(<text [^>]*)x="([\d.]+)"( [^>]*)textLength="([\d.]+)"([^>]
 
 def portable(svg: str) -> str:
     """Rich's picture, its spaces, columns and characters held in place."""
-    return _TEXT.sub(_set_apart, svg.replace(_ROOT, f'{_ROOT} xml:space="preserve"', 1))
+    svg = svg.replace(_ROOT, f'{_ROOT} xml:space="preserve"', 1).replace(*_CELLS, 1)
+    return _TEXT.sub(_set_apart, svg)
 
 
 def _set_apart(text: re.Match[str]) -> str:
