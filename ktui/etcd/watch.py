@@ -93,6 +93,10 @@ class WatchStream:
             raise self._transport.watch_failed(error, self._endpoint) from error
         except asyncio.InvalidStateError as error:  # the stream has ended: the read tells why
             raise faults.unavailable("the watch stream has ended", self._endpoint) from error
+        except asyncio.CancelledError:
+            if not self._only_closed():
+                raise
+            raise faults.unavailable("the watch stream has been closed", self._endpoint) from None
         ledger = self._transport.ledger
         ledger.charge(rpcs=rpcs, sent=len(body))
         entry = Entry(op, self._purpose, sent=len(body))
@@ -106,9 +110,7 @@ class WatchStream:
         except grpc.aio.AioRpcError as error:
             raise self._transport.watch_failed(error, self._endpoint) from error
         except asyncio.CancelledError:
-            # grpc reports its own cancellation (close) in the same way as that of the reading task.
-            task = asyncio.current_task()
-            if self._closed and not (task and task.cancelling()):
+            if self._only_closed():
                 return None
             raise
         if raw is grpc.aio.EOF:
@@ -119,6 +121,11 @@ class WatchStream:
         self._transport.ledger.charge(received=len(raw))
         self._transport.ledger.saw_revision(response.header.revision)
         return response
+
+    def _only_closed(self) -> bool:
+        """Whether a cancellation is grpc's own, after `close`, which looks like that of the task."""
+        task = asyncio.current_task()
+        return self._closed and not (task and task.cancelling())
 
     def _created(self, response: rpc.WatchResponse) -> None:
         """A connection made anew may lead to another cluster, whose revisions are not those asked for."""

@@ -10,9 +10,11 @@ import asyncio
 import itertools
 import threading
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 
 import pytest
 
+from ktui.etcd import guard
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -39,6 +41,14 @@ async def one_loop(anyio_backend: object) -> AsyncIterator[None]:
     yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patient_status() -> Iterator[None]:
+    """The question that every connection begins with bears a machine that stalls for more than 5 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guard, "STATUS", replace(guard.STATUS, timeout=60.0))
+        yield
+
+
 @pytest.fixture(scope="session")
 def etcd() -> Iterator[EmbeddedEtcd]:
     """The session's etcd. Shared: write only under `prefix`, and do not compact."""
@@ -46,9 +56,9 @@ def etcd() -> Iterator[EmbeddedEtcd]:
     thread = threading.Thread(target=loop.run_forever, name="embedded etcd")
     thread.start()
     try:
-        etcd = asyncio.run_coroutine_threadsafe(EmbeddedEtcd.start(), loop).result(30)
+        etcd = asyncio.run_coroutine_threadsafe(EmbeddedEtcd.start(), loop).result(60)
         yield etcd
-        asyncio.run_coroutine_threadsafe(etcd.stop(), loop).result(30)
+        asyncio.run_coroutine_threadsafe(etcd.stop(), loop).result(60)
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from ktui.etcd.binary import packaged_binary
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.endpoints import Endpoints
 from tests.etcd.certificates import Authority
+from tests.etcd.ports import reserved_ports
 
 
 class Member:
@@ -36,16 +36,16 @@ class Member:
             *(f"--listen-client-urls={self.endpoint}", f"--advertise-client-urls={self.endpoint}"),
             *(f"--listen-peer-urls={self.peer}", f"--initial-advertise-peer-urls={self.peer}"),
             f"--initial-cluster={cluster}",
-            *("--heartbeat-interval=50", "--election-timeout=500", "--unsafe-no-fsync", "--logger=zap"),
-            *("--log-outputs=stderr", *flags),
+            *("--unsafe-no-fsync", "--logger=zap", "--log-outputs=stderr", *flags),
             stderr=asyncio.subprocess.PIPE,
         )
         assert process.stderr is not None
+        line = b"nothing"
         async for line in process.stderr:
             if b"ready to serve" in line:
                 break
         else:
-            raise AssertionError(f"{self.name} ended before it was ready")
+            raise AssertionError(f"{self.name} ended before it was ready; it said last: {line!r}")
         self._drain = asyncio.create_task(process.stderr.read())
 
     async def kill(self) -> None:
@@ -61,19 +61,19 @@ async def cluster_of(
     size: int, directory: Path, *, scheme: str = "http", flags: Sequence[str] = ()
 ) -> AsyncIterator[list[Member]]:
     """`size` members on loopback that have elected a leader."""
-    ports = free_ports(2 * size)
-    members = [
-        Member(
-            f"m{n}", directory, f"{scheme}://127.0.0.1:{ports[2 * n]}", f"http://127.0.0.1:{ports[2 * n + 1]}"
-        )
-        for n in range(size)
-    ]
-    cluster = ",".join(f"{member.name}={member.peer}" for member in members)
-    try:
-        await asyncio.gather(*(member.start(cluster, flags) for member in members))
-        yield members
-    finally:
-        await asyncio.gather(*(member.kill() for member in members))
+    with reserved_ports(2 * size) as ports:
+        urls = [
+            (f"{scheme}://127.0.0.1:{ports[n]}", f"http://127.0.0.1:{ports[n + size]}") for n in range(size)
+        ]
+        members = [Member(f"m{n}", directory, client, peer) for n, (client, peer) in enumerate(urls)]
+        cluster = ",".join(f"{member.name}={member.peer}" for member in members)
+        # Several need etcd's own patience: without its turn on a busy machine a leader would be voted out.
+        patience = ["--heartbeat-interval=50", "--election-timeout=500"] if size == 1 else []
+        try:
+            await asyncio.gather(*(member.start(cluster, [*patience, *flags]) for member in members))
+            yield members
+        finally:
+            await asyncio.gather(*(member.kill() for member in members))
 
 
 def server_flags(
@@ -98,10 +98,3 @@ async def enable_auth(config: EtcdConfig) -> None:
     await auth.UserGrantRole(rpc.AuthUserGrantRoleRequest(user="reader", role="registry"))
     await auth.AuthEnable(rpc.AuthEnableRequest())
     await endpoints.close()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that are free now."""
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [each.getsockname()[1] for each in sockets]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ktui.cacher import freshness
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.events import OutEvent
 from ktui.cacher.registry import Registry
@@ -23,6 +24,8 @@ from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 
 pytestmark = pytest.mark.anyio
+
+WATCH_SECONDS = 3600.0  # no test is to see the end of its WATCH, nor the bookmark before that
 
 
 class Cluster:
@@ -48,7 +51,7 @@ class Cluster:
 
     async def warm(self, resource: str = "configmaps") -> Cacher:
         cacher = self.cacher(resource)
-        assert await cacher.ready(10)
+        assert await cacher.ready(60)
         return cacher
 
     async def put(self, name: str, namespace: str = "a", resource: str = "configmaps", **labels: str) -> int:
@@ -84,7 +87,7 @@ class Cluster:
     ) -> WatchAnswer:
         cacher = self.cacher(resource)
         options, selection = _parsed(f"watch=1&{query}", cacher, namespace)
-        return await cacher.watch(WatchRequest(namespace, None, options, selection, timeout=30))
+        return await cacher.watch(WatchRequest(namespace, None, options, selection, timeout=WATCH_SECONDS))
 
 
 def _metadata(namespace: str, name: str, labels: dict[str, str]) -> dict[str, Any]:
@@ -107,7 +110,11 @@ def _parsed(query: str, cacher: Cacher, namespace: str | None) -> Any:
 
 
 @pytest.fixture
-async def cluster(client: EtcdClient, prefix: str, bus: Bus) -> AsyncIterator[Cluster]:
+async def cluster(
+    client: EtcdClient, prefix: str, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Cluster]:
+    """Its readers wait for their cache as long as it takes: 3 s are soon over on a machine that stalls."""
+    monkeypatch.setattr(freshness.Freshness.wait, "__defaults__", (60.0,))
     cluster = Cluster(client, prefix, bus)
     yield cluster
     await cluster.registry.close()
@@ -120,7 +127,7 @@ def names(answer: ListAnswer) -> list[str]:
 async def read(answer: WatchAnswer, until: Callable[[OutEvent], bool]) -> list[tuple[str, str, int]]:
     """Events (type, name, rv) up to the first that satisfies `until`; the stream is closed then."""
     seen = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for event in answer.events:
             seen.append((event.type, event.object.name if event.object else "", event.rv))
             if until(event):

@@ -24,7 +24,7 @@ TRANSIENT = (429, 500, 503, 504)
 WRITES = ("put", "delete", "burst", "put_leased", "put_and_revoke", "compact")
 WATCHES = ("watch", "watch_list")
 WATCH_LIST = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-PATIENCE = 20.0  # seconds in which everything must have healed
+PATIENCE = 60.0  # seconds in which everything must have healed
 
 
 class Fire:

@@ -76,6 +76,8 @@ class Link:
             while piece := await reader.read(1 << 16):
                 await asyncio.sleep(self.delay)
                 await self._flowing.wait()
+                if writer.is_closing():  # cut meanwhile: to write would be a fault, not an OSError
+                    return
                 writer.write(piece)
                 await writer.drain()
         except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -18,6 +19,7 @@ from ktui.etcd.transport import Decoded
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import encode_object
 
+from ..ports import reserved_ports
 from .truth import CONFIG_MAPS
 
 _REVOKE = Rpc("lease_revoke", "/etcdserverpb.Lease/LeaseRevoke", harmless=False)
@@ -26,17 +28,21 @@ _REVOKE = Rpc("lease_revoke", "/etcdserverpb.Lease/LeaseRevoke", harmless=False)
 class ShotEtcd:
     """Its process, and a writable connection that nothing disturbs."""
 
-    def __init__(self, etcd: EmbeddedEtcd, client: EtcdClient) -> None:
+    def __init__(self, etcd: EmbeddedEtcd, client: EtcdClient, port: contextlib.ExitStack) -> None:
         self.endpoint = etcd.endpoint
         self.client = client
         self._etcd = etcd
+        self._port = port  # held while etcd is away: nobody else is to be found at it
         self._pid = _child_of(etcd.pid)
 
     @classmethod
     async def start(cls, data_dir: Path | None = None) -> ShotEtcd:
         """One with a `data_dir` can be started again."""
-        etcd = await EmbeddedEtcd.start(data_dir)
-        return cls(etcd, await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus()))
+        with contextlib.ExitStack() as held:
+            (port,) = held.enter_context(reserved_ports(1))
+            etcd = await EmbeddedEtcd.start(data_dir, port=port)
+            client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus())
+            return cls(etcd, client, held.pop_all())
 
     def pause(self) -> None:
         os.kill(self._pid, signal.SIGSTOP)
@@ -46,7 +52,7 @@ class ShotEtcd:
 
     async def kill(self) -> None:
         os.kill(self._pid, signal.SIGKILL)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self._etcd.failed
         await self._etcd.stop()
 
@@ -62,9 +68,11 @@ class ShotEtcd:
         self._pid = _child_of(self._etcd.pid)
 
     async def close(self) -> None:
-        self.resume()
+        with contextlib.suppress(ProcessLookupError):  # a test has failed between `kill` and the next start
+            self.resume()
         await self.client.close()
         await self._etcd.stop()
+        self._port.close()
 
     async def put(self, prefix: str, name: str, colour: str, lease: int = 0) -> int:
         """Write a ConfigMap, whatever is there; the revision."""

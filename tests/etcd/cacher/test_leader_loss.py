@@ -49,7 +49,7 @@ async def minority(tmp_path: Path, prefix: str) -> AsyncIterator[Minority]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.01)
 

@@ -67,7 +67,7 @@ class Truth:
             written = await self._client.update(self._barrier, b"", self._barrier_rv)
             assert written.succeeded
             self._barrier_rv = written.revision
-            assert await self._reaches(written.revision, within=10)
+            assert await self._reaches(written.revision, within=60)
 
     async def _reaches(self, rv: int, within: float) -> bool:
         try:

@@ -14,7 +14,7 @@ class Watched:
     """Read by a task of its own while `reading` is set.
 
     `since` None: a WATCH with initial events. They go to `initial`, and the bookmark
-    that ends them says what `since` is.
+    that ends them says what `since` is; later ones that everything up to them has been told.
     """
 
     def __init__(self, since: int | None, colour: str, answer: WatchAnswer) -> None:
@@ -23,6 +23,8 @@ class Watched:
         self.answer = answer
         self.initial: dict[str, int] = {}
         self.seen: list[Seen] = []
+        self.promised = 0
+        self._takes_bookmarks = since is None
         self.told = b""  # the error that the stream consists of
         self.reading = asyncio.Event()
         self.reading.set()
@@ -46,8 +48,9 @@ class Watched:
         if event.type == "ERROR":
             self.told = event.line()
         elif event.object is None:
-            assert self.since is None, "a bookmark that nobody asked for"
-            self.since = event.rv
+            assert self._takes_bookmarks, "a bookmark that nobody asked for"
+            self.since = self.since or event.rv
+            self.promised = event.rv
         elif self.since is None:
             assert (event.type, event.rv) == ("ADDED", event.object.rv)
             self.initial[event.object.name] = event.rv
@@ -65,6 +68,7 @@ class Watched:
         elif self.since is not None:
             owed = truth.owed(self.since, self.colour)
             assert self.seen == owed[: len(self.seen)], (self.since, self.colour, self.answer.stream.cause)
+            assert all(rv > self.promised for _, _, rv in owed[len(self.seen) :]), (self.promised, owed)
 
     def behind(self, truth: Truth) -> bool:
         """Whether it is still owed something."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import select
 import signal
@@ -10,10 +11,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ktui.etcd import binary as binaries
 from ktui.etcd.binary import find_binary, packaged_binary
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -21,6 +24,7 @@ from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EmbeddedEtcdError
 from ktui.etcd.throwaway import PREFIX, sweep
 from ktui.telemetry.bus import Bus
+from tests.etcd.ports import reserved_ports
 
 pytestmark = pytest.mark.anyio
 
@@ -30,6 +34,10 @@ import asyncio, os, pathlib, signal, sys, threading, uvloop
 from ktui.etcd.embedded import EmbeddedEtcd
 
 async def main():
+    if sys.argv[1] == "wait":
+        # With a handler for any signal asyncio's loop is woken up by all of them. Without one it sleeps
+        # on for ever when a signal comes just before it falls asleep.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, id)
     etcd = await EmbeddedEtcd.start()
     children = pathlib.Path(f"/proc/{etcd.pid}/task/{etcd.pid}/children").read_text().split()
     if sys.argv[1] == "fork" and os.fork() == 0:
@@ -53,28 +61,37 @@ def _mind_all_signals() -> None:
         signal.signal(one, signal.SIG_DFL)
 
 
-def start_program(how: str) -> tuple[subprocess.Popen[str], int, int, Path]:
-    program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, how],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-        preexec_fn=_mind_all_signals,
-    )
-    assert program.stdout is not None
-    warden, etcd, directory = program.stdout.readline().split()
-    return program, int(warden), int(etcd), Path(directory)
+@contextlib.contextmanager
+def running_program(how: str, said: Path) -> Iterator[tuple[subprocess.Popen[str], int, int, Path]]:
+    """The program, its warden's and its etcd's pid and its directory; its standard error goes to `said`."""
+    with said.open("w") as stderr:
+        program = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, how],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            start_new_session=True,
+            preexec_fn=_mind_all_signals,
+        )
+    with program:
+        try:
+            assert program.stdout is not None
+            told = program.stdout.readline().split()
+            assert len(told) == 3, said.read_text()
+            yield program, int(told[0]), int(told[1]), Path(told[2])
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # it, and the child that it may have forked
+                os.killpg(program.pid, signal.SIGKILL)
 
 
 def await_end(*pids: int) -> None:
-    """Wait until the processes are gone (10 s at most, then fail)."""
+    """Wait until the processes are gone (60 s at most, then fail)."""
     for pid in pids:
         try:
             descriptor = os.pidfd_open(pid)
         except ProcessLookupError:
             continue
-        assert select.select([descriptor], [], [], 10)[0], f"process {pid} is still there"
+        assert select.select([descriptor], [], [], 60)[0], f"process {pid} is still there"
         os.close(descriptor)
 
 
@@ -97,16 +114,13 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and uses
         ("raise", None),
     ],
 )
-def test_etcd_does_not_outlive_its_parent(how: str, end: signal.Signals | None) -> None:
-    program, warden, etcd, directory = start_program(how)
-    if end is not None:
-        program.send_signal(end)
-    program.wait(10)
-    await_end(warden, etcd)
-    assert not directory.exists()
-    if how == "fork":
-        os.killpg(program.pid, signal.SIGKILL)
-    program.stdout and program.stdout.close()
+def test_etcd_does_not_outlive_its_parent(how: str, end: signal.Signals | None, tmp_path: Path) -> None:
+    with running_program(how, tmp_path / "said") as (program, warden, etcd, directory):
+        if end is not None:
+            program.send_signal(end)
+        program.wait(60)
+        await_end(warden, etcd)
+        assert not directory.exists()
 
 
 @linux
@@ -116,13 +130,12 @@ def test_killing_everything_at_once_leaves_only_rubbish_that_the_next_start_remo
     # Elsewhere, whoever starts an etcd just then would remove it first.
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
-    program, warden, etcd, directory = start_program("wait")
-    os.kill(warden, signal.SIGKILL)
-    os.kill(program.pid, signal.SIGKILL)
-    program.wait(10)
-    await_end(etcd)
-    assert directory in sweep() and not directory.exists()
-    program.stdout and program.stdout.close()
+    with running_program("wait", tmp_path / "said") as (program, warden, etcd, directory):
+        os.kill(warden, signal.SIGKILL)
+        os.kill(program.pid, signal.SIGKILL)
+        program.wait(60)
+        await_end(etcd)
+        assert directory in sweep() and not directory.exists()
 
 
 async def test_ready_at_once_and_stopped_without_a_trace(bus: Bus) -> None:
@@ -157,11 +170,10 @@ async def test_a_port_in_use_is_said(bus: Bus) -> None:
 
 
 async def test_the_port_asked_for_is_used() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    etcd = await EmbeddedEtcd.start(port=port)
-    assert etcd.endpoint == f"http://127.0.0.1:{port}"
-    await etcd.stop()
+    with reserved_ports(1) as (port,):
+        etcd = await EmbeddedEtcd.start(port=port)
+        assert etcd.endpoint == f"http://127.0.0.1:{port}"
+        await etcd.stop()
 
 
 @pytest.mark.parametrize(
@@ -204,6 +216,7 @@ async def test_a_flag_that_a_later_etcd_has_dropped_is_left_out(tmp_path: Path) 
 
 
 async def test_a_newer_etcd_on_path_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binaries, "_VERSION_TIMEOUT", 60.0)
     for version, chosen in (("99.0.0", True), ("3.4.0", False)):
         (tmp_path / "etcd").write_text(f"#!/bin/sh\necho 'etcd Version: {version}'\n")
         (tmp_path / "etcd").chmod(0o755)
@@ -217,7 +230,7 @@ async def test_an_etcd_that_ends_by_itself_is_reported() -> None:
     etcd = await EmbeddedEtcd.start()
     children = Path(f"/proc/{etcd.pid}/task/{etcd.pid}/children").read_text().split()
     os.kill(int(children[0]), signal.SIGKILL)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         error = await etcd.failed
     assert str(error).startswith("etcd was killed by SIGKILL; if nobody did that")
     await etcd.stop()

@@ -55,5 +55,5 @@ async def test_it_is_not_asked_for_its_vitals_again(bus: Bus, monkeypatch: pytes
     monkeypatch.setattr(vitals, "EVERY_SECONDS", 0.0)
     async with strict_etcd() as endpoint:
         client = await EtcdClient.connect(EtcdConfig((endpoint,)), bus)
-        await asyncio.wait_for(follow_vitals(client), 10)
+        await asyncio.wait_for(follow_vitals(client), 60)
         await client.close()

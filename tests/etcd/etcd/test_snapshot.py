@@ -32,7 +32,7 @@ async def snapshot(client: EtcdClient, etcd: EmbeddedEtcd, prefix: str, tmp_path
     assert etcdctl is not None
     file = tmp_path / "snapshot.db"
     subprocess.run(
-        [etcdctl, f"--endpoints={etcd.endpoint}", "snapshot", "save", file],
+        [etcdctl, f"--endpoints={etcd.endpoint}", "--dial-timeout=60s", "snapshot", "save", file],
         check=True,
         capture_output=True,
         env={**os.environ, "ETCDCTL_API": "3"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import socket
 import struct
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ktui.etcd import probe
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -18,9 +20,24 @@ from ktui.etcd.errors import UnreachableError
 from ktui.etcd.probe import GREETING
 from ktui.telemetry.bus import Bus
 from tests.etcd.certificates import Authority
-from tests.etcd.members import cluster_of, free_ports, server_flags
+from tests.etcd.members import cluster_of, server_flags
+from tests.etcd.ports import reserved_ports
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def patient_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever answers at all is waited for, however slow the machine is."""
+    monkeypatch.setattr(probe, "STEP_SECONDS", 60.0)
+    monkeypatch.setattr(probe, "ALERT_SECONDS", 60.0)
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port at which nobody listens, nor will."""
+    with reserved_ports(1) as (port,):
+        yield port
 
 
 @pytest.fixture
@@ -63,12 +80,16 @@ class Deaf:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            with connection:
-                plain = connection.recv(4096).startswith(GREETING[:24])
-                if plain and self._answer:
-                    connection.sendall(self._answer)
-                elif self._reset:  # closed without lingering
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            # gRPC goes on trying beside the probe, and may break an attempt off at any moment.
+            with connection, contextlib.suppress(ConnectionError):
+                self._meet(connection)
+
+    def _meet(self, connection: socket.socket) -> None:
+        plain = connection.recv(4096).startswith(GREETING[:24])
+        if plain and self._answer:
+            connection.sendall(self._answer)
+        elif self._reset:  # closed without lingering
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 async def failure(config: EtcdConfig, bus: Bus) -> UnreachableError:
@@ -78,12 +99,12 @@ async def failure(config: EtcdConfig, bus: Bus) -> UnreachableError:
     return caught.value
 
 
-async def test_names_and_ports(bus: Bus) -> None:
-    (closed,) = free_ports(1)
+@pytest.mark.usefixtures("patient_probe")
+async def test_names_and_ports(bus: Bus, closed_port: int) -> None:
     for endpoint, step, says in (
         ("http://no-such-host.invalid:2379", "DNS", "cannot be resolved; check the name"),
-        (f"http://127.0.0.1:{closed}", "TCP", "connection refused; is etcd running there"),
-        (f"https://127.0.0.1:{closed}", "TCP", "connection refused; is etcd running there"),
+        (f"http://127.0.0.1:{closed_port}", "TCP", "connection refused; is etcd running there"),
+        (f"https://127.0.0.1:{closed_port}", "TCP", "connection refused; is etcd running there"),
     ):
         error = await failure(EtcdConfig((endpoint,)), bus)
         assert error.step == step and says in str(error) and f"({step})" in str(error)
@@ -94,6 +115,7 @@ async def test_a_black_hole(bus: Bus, black_hole: str) -> None:
     assert error.step == "TCP" and "firewall" in str(error)
 
 
+@pytest.mark.usefixtures("patient_probe")
 async def test_the_wrong_scheme(bus: Bus, etcd: EmbeddedEtcd, secured: str, authority: Authority) -> None:
     error = await failure(EtcdConfig((secured.replace("https", "http"),)), bus)
     assert error.step == "TLS" and "write https://" in str(error)
@@ -101,6 +123,7 @@ async def test_the_wrong_scheme(bus: Bus, etcd: EmbeddedEtcd, secured: str, auth
     assert error.step == "TLS" and "write http://" in str(error)
 
 
+@pytest.mark.usefixtures("patient_probe")
 @pytest.mark.parametrize(
     ("answer", "reset", "says"),
     [
@@ -118,6 +141,7 @@ async def test_a_handshake_broken_off(bus: Bus, answer: bytes, reset: bool, says
     assert error.step == "TLS" and says in str(error), str(error)
 
 
+@pytest.mark.usefixtures("patient_probe")
 async def test_our_side_of_tls(bus: Bus, secured: str, authority: Authority, tmp_path: Path) -> None:
     good, stranger = authority.issue("client"), Authority(tmp_path / "stranger")
     foreign = stranger.issue("foreign")
@@ -136,6 +160,7 @@ async def test_our_side_of_tls(bus: Bus, secured: str, authority: Authority, tmp
         assert error.step == "TLS" and says in str(error), str(error)
 
 
+@pytest.mark.usefixtures("patient_probe")
 @pytest.mark.parametrize(
     ("age", "address", "says"),
     [
@@ -153,6 +178,7 @@ async def test_the_servers_certificate(
     assert error.step == "TLS" and says in str(error), str(error)
 
 
+@pytest.mark.usefixtures("patient_probe")
 async def test_a_certificate_that_signs_itself(bus: Bus, authority: Authority, tmp_path: Path) -> None:
     flags = ["--auto-tls"]
     async with cluster_of(1, tmp_path, scheme="https", flags=flags) as (member,):
@@ -160,9 +186,9 @@ async def test_a_certificate_that_signs_itself(bus: Bus, authority: Authority, t
     assert error.step == "TLS" and "is self-signed" in str(error), str(error)
 
 
-async def test_each_endpoint_is_told_of(bus: Bus) -> None:
-    (closed,) = free_ports(1)
-    endpoints = (f"http://127.0.0.1:{closed}", "http://no-such-host.invalid")
+@pytest.mark.usefixtures("patient_probe")
+async def test_each_endpoint_is_told_of(bus: Bus, closed_port: int) -> None:
+    endpoints = (f"http://127.0.0.1:{closed_port}", "http://no-such-host.invalid")
     error = await failure(EtcdConfig(endpoints), bus)
     assert "none of the 2 endpoints answers" in str(error)
     assert "refused" in str(error) and "resolved" in str(error)
