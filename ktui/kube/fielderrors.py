@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.golang.quoting import quote
 from ktui.kube.status import Cause, StatusError, invalid
 
@@ -65,7 +65,7 @@ def too_long(field: str, limit: int) -> FieldError:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return to_json(value).decode()
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:

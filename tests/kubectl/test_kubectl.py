@@ -142,6 +142,15 @@ async def test_a_typo_is_refused(kubectl: Kubectl) -> None:
     assert 'unknown field "datta"' in await kubectl("create", "-f", "-", stdin=typo, ok=False)
 
 
+async def test_what_must_not_change_is_told(kubectl: Kubectl) -> None:
+    error = await kubectl("patch", "pod", "web-1", "-p", '{"spec": {"nodeName": "n2"}}', ok=False)
+    assert (
+        'The Pod "web-1" is invalid: spec: Forbidden: pod updates may not change fields other than' in error
+    )
+    assert '- spec.nodeName: "n1"\n+ spec.nodeName: "n2"' in error
+    await kubectl("set", "image", "pod/web-1", "c=registry.example.com/c:2")
+
+
 async def test_a_pod_is_described_and_deleted(kubectl: Kubectl) -> None:
     assert "Node:" in await kubectl("describe", "pod", "db-1")
     assert "deleted" in await kubectl("delete", "pod", "db-1", "--grace-period=0", "--force")

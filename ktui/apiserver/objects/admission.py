@@ -15,7 +15,7 @@ def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> N
     spec = pod.setdefault("spec", {})
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
-    _tolerate(spec)
+    tolerate(spec)
     if node is not None:
         copy_topology(pod, node, minor)
     status = pod.setdefault("status", {})
@@ -48,7 +48,8 @@ def qos_class(spec: dict[str, Any]) -> str:
     return "Guaranteed"
 
 
-def _tolerate(spec: dict[str, Any]) -> None:
+def tolerate(spec: dict[str, Any]) -> None:
+    """DefaultTolerationSeconds, of new and of updated pods."""
     tolerations = list(spec.get("tolerations") or [])
     for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
         if not any(_covers(toleration, key) for toleration in tolerations):

@@ -6,6 +6,8 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
+from ktui.apiserver.objects import otherdefaults
+
 Obj = dict[str, Any]
 
 
@@ -30,7 +32,18 @@ def _pod(obj: Obj) -> None:
     spec = _sub(obj, "spec")
     _pod_spec(spec)
     spec.setdefault("enableServiceLinks", True)
+    for name in ("initContainers", "containers"):
+        for container in spec.get(name) or []:
+            if isinstance(container, dict) and isinstance(container.get("resources"), dict):
+                _requests(container["resources"])
     _sub(obj, "status")
+
+
+def _requests(resources: Obj) -> None:
+    """What has a limit and no request requests its limit; of pods only, not of their templates."""
+    limits, requests = resources.get("limits"), resources.get("requests") or {}
+    if limits and isinstance(limits, dict) and isinstance(requests, dict):
+        resources["requests"] = {**limits, **requests}
 
 
 def _pod_spec(spec: Obj) -> None:
@@ -48,6 +61,9 @@ def _pod_spec(spec: Obj) -> None:
         for container in spec.get(name) or []:
             if isinstance(container, dict):
                 _container(container)
+                if spec.get("hostNetwork"):
+                    for port in container.get("ports") or []:
+                        port.setdefault("hostPort", port.get("containerPort"))
     for volume in spec.get("volumes") or []:
         _volume(volume)
 
@@ -66,12 +82,18 @@ def _container(container: Obj) -> None:
     for port in container.get("ports") or []:
         port.setdefault("protocol", "TCP")
     for variable in container.get("env") or []:
-        reference = (variable.get("valueFrom") or {}).get("fieldRef")
-        if isinstance(reference, dict):
-            reference.setdefault("apiVersion", "v1")
+        _references(variable.get("valueFrom") or {})
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if isinstance(container.get(probe), dict):
             _probe(container[probe])
+
+
+def _references(source: Obj) -> None:
+    """Of a pod's own fields, in its environment or in a volume."""
+    if isinstance(field := source.get("fieldRef"), dict):
+        field.setdefault("apiVersion", "v1")
+    if isinstance(resource := source.get("resourceFieldRef"), dict):
+        resource.setdefault("divisor", "0")
 
 
 def _probe(probe: Obj) -> None:
@@ -87,10 +109,21 @@ def _volume(volume: Obj) -> None:
     for source, mode in _MODES.items():
         if isinstance(volume.get(source), dict):
             volume[source].setdefault("defaultMode", mode)
+    if isinstance(volume.get("hostPath"), dict):
+        volume["hostPath"].setdefault("type", "")
+    projected = volume.get("projected")
+    sources = (projected.get("sources") or []) if isinstance(projected, dict) else []
+    for source in (*sources, volume):
+        if isinstance(token := source.get("serviceAccountToken"), dict):
+            token.setdefault("expirationSeconds", 3600)
+        downward = source.get("downwardAPI")
+        for item in (downward.get("items") or []) if isinstance(downward, dict) else []:
+            _references(item)
 
 
 def _template(spec: Obj) -> None:
     template = _sub(spec, "template")
+    _sub(template, "metadata")
     _pod_spec(_sub(template, "spec"))
 
 
@@ -133,7 +166,42 @@ def _stateful_set(obj: Obj) -> None:
         _sub(strategy, "rollingUpdate").setdefault("partition", 0)
     _fill(_sub(spec, "persistentVolumeClaimRetentionPolicy"), whenDeleted="Retain", whenScaled="Retain")
     _template(spec)
+    for claim in spec.get("volumeClaimTemplates") or []:
+        if isinstance(claim, dict):
+            _fill(claim, apiVersion="v1", kind="PersistentVolumeClaim")
+            otherdefaults.claim(claim)
     _fill(_sub(obj, "status"), replicas=0, availableReplicas=0)
+
+
+def _job(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    if "completions" not in spec and "parallelism" not in spec:
+        _fill(spec, completions=1)
+    replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
+    # With a limit for each index there is none for all of them.
+    limit = 2**31 - 1 if "backoffLimitPerIndex" in spec else 6
+    _fill(
+        spec,
+        parallelism=1,
+        backoffLimit=limit,
+        completionMode="NonIndexed",
+        suspend=False,
+        manualSelector=False,
+        podReplacementPolicy=replacement,
+    )
+    _template(spec)
+    _sub(obj, "status")
+
+
+def _cron_job(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    _fill(
+        spec, concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1
+    )
+    job = _sub(spec, "jobTemplate")
+    _sub(job, "metadata")
+    _template(_sub(job, "spec"))
+    _sub(obj, "status")
 
 
 def _service(obj: Obj) -> None:
@@ -179,14 +247,22 @@ def _node(obj: Obj) -> None:
 
 
 _BY_KIND: dict[str, Callable[[Obj], None]] = {
+    "ClusterRoleBinding": otherdefaults.role_binding,
+    "CronJob": _cron_job,
     "DaemonSet": _daemon_set,
     "Deployment": _deployment,
     "Event": _event,
+    "Job": _job,
     "Namespace": _namespace,
     "Node": _node,
+    "PersistentVolume": otherdefaults.volume,
+    "PersistentVolumeClaim": otherdefaults.claim,
     "Pod": _pod,
+    "PriorityClass": otherdefaults.priority_class,
     "ReplicaSet": _replica_set,
+    "RoleBinding": otherdefaults.role_binding,
     "Secret": _secret,
     "Service": _service,
     "StatefulSet": _stateful_set,
+    "StorageClass": otherdefaults.storage_class,
 }

@@ -113,8 +113,10 @@ _NAME_RULES = {
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
 
-# Kinds whose rules for an update go over the whole object once more, as for a new one.
+# Kinds whose rules for an update go over the whole object once more, as for a new one,
 LOOKED_AT_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
+# and those that tell before that what must not change.
+FIXED_FIRST = frozenset({"configmaps", "secrets", "services"})
 
 
 def validate_metadata(
@@ -123,11 +125,13 @@ def validate_metadata(
     values: list[FieldError] | None = None,
     change: list[FieldError] | None = None,
     subresource: str = "",
+    fixed: list[FieldError] | None = None,
 ) -> None:
     """Names, labels, annotations, owners and finalizers; StatusError 422 with every cause.
 
     `values` are the causes found in all else; `change` those of an update, whose metadata the
     generic strategy and the kind's own rules look at again: each finds what is wrong once more.
+    `fixed` are what an update must not change.
     """
     metadata = metadata_of(obj)
     common = _label_errors(metadata.get("labels") or {})
@@ -139,9 +143,9 @@ def validate_metadata(
     errors = list(new)
     if change is not None:
         errors += [*change, *common] * 2
-        if resource.id in LOOKED_AT_TWICE and not subresource:
-            errors += new
-    errors += values or []
+    again = new if change is not None and resource.id in LOOKED_AT_TWICE and not subresource else []
+    rest, fixed = [*again, *(values or [])], fixed or []
+    errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
     if errors:
         raise invalid_object(resource.kind, resource.group, name, errors)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ktui.apiserver.objects.admission import tolerate
 from ktui.apiserver.objects.crvalidation import custom_errors
 from ktui.apiserver.objects.kinds import wrong_custom_kind
 from ktui.apiserver.objects.managed.apply import Apply
@@ -17,11 +18,12 @@ from ktui.apiserver.objects.metadata import (
     validate_metadata,
 )
 from ktui.apiserver.objects.metarules import finalizer_change_errors
-from ktui.apiserver.objects.validation import validate_change
+from ktui.apiserver.objects.validation import change_errors, has_changed, object_errors
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
 from ktui.kube.golang.numbers import NumError, parse_uint
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace
+from ktui.kube.updates.settling import settled
 
 Obj = dict[str, Any]
 
@@ -113,9 +115,8 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     drop_empty(metadata)
     if wrong := wrong_custom_kind(new, resource):
         raise wrong
-    values = custom_errors(new, resource, context.subresource) if resource.custom else []
-    validate_metadata(new, resource, values, change, context.subresource)
-    validate_change(old, new, resource)
+    values, fixed = _member_errors(old, new, context)
+    validate_metadata(new, resource, values, change, context.subresource, fixed)
     if counts_generations(old, resource) and _spec_changed(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
     if context.apply is not None:
@@ -130,6 +131,22 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         subresource=context.subresource,
     )
     return new
+
+
+def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:
+    """What is wrong beside the metadata: with the object by itself, and with what it changes.
+
+    What a client may leave out of a built-in kind is put back before that.
+    """
+    resource = context.resource
+    if resource.custom:
+        return custom_errors(new, resource, context.subresource), []
+    if context.subresource or not has_changed(old, new):
+        return [], []
+    settled(resource.id, old, new)
+    if resource.id == "pods":
+        tolerate(new.setdefault("spec", {}))
+    return object_errors(new, resource), change_errors(old, new, resource)
 
 
 def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from typing import Any
 
+from ktui.apiserver.objects.defaults import set_defaults
+from ktui.apiserver.objects.trees import copied
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, required, too_long
 from ktui.kube.names import config_key_faults, dns_label_faults
 from ktui.kube.resources import Resource
+from ktui.kube.updates.table import RULES, update_errors
+from ktui.kube.updates.workloads import selector_errors
 
 Obj = dict[str, Any]
 
 MAX_DATA_BYTES = 1024 * 1024
+# What an update keeps to by other rules, or does not change at all.
+_APART = frozenset({"apiVersion", "kind", "metadata", "status"})
+
+
+def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
+    """What is wrong with an object by itself."""
+    rule = None if resource.custom else _RULES.get(resource.id)
+    return rule(obj) if rule is not None else []
 
 
 def validate_object(obj: Obj, resource: Resource) -> None:
     """StatusError 422 with every cause found."""
-    rule = {
-        "Pod": _pod,
-        "ConfigMap": _config,
-        "Secret": _config,
-        "Deployment": _workload,
-        "Service": _service,
-    }.get(str(obj.get("kind")))
-    errors = rule(obj) if rule is not None and not resource.custom else []
-    if errors:
+    if errors := object_errors(obj, resource):
         name = str((obj.get("metadata") or {}).get("name", ""))
         raise invalid_object(resource.kind, resource.group, name, errors)
 
@@ -63,32 +67,28 @@ def _config(obj: Obj) -> list[FieldError]:
     return errors
 
 
-def _workload(obj: Obj) -> list[FieldError]:
-    spec = obj.get("spec") or {}
-    wanted = (spec.get("selector") or {}).get("matchLabels") or {}
-    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
-    if all(labels.get(key) == value for key, value in wanted.items()):
+_RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
+    "configmaps": _config,
+    "daemonsets.apps": selector_errors,
+    "deployments.apps": selector_errors,
+    "jobs.batch": selector_errors,
+    "pods": _pod,
+    "replicasets.apps": selector_errors,
+    "secrets": _config,
+    "services": _service,
+    "statefulsets.apps": selector_errors,
+}
+
+
+def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
+    """What an update must not change."""
+    if resource.id not in RULES:
         return []
-    shown = json.dumps(labels, separators=(",", ":"))
-    message = f"Invalid value: {shown}: `selector` does not match template `labels`"
-    return [FieldError("spec.template.metadata.labels", "FieldValueInvalid", message)]
+    before = copied(old)
+    set_defaults(before)  # as decoding it would
+    return update_errors(resource.id, before, new)
 
 
-def validate_change(old: Obj, new: Obj, resource: Resource) -> None:
-    """What must not change; StatusError 422. `new` must be valid by itself as well."""
-    errors: list[FieldError] = []
-    if resource.id in ("configmaps", "secrets") and old.get("immutable"):
-        why = "Forbidden: field is immutable when `immutable` is set"
-        for member in ("immutable", "data", "binaryData"):
-            if old.get(member) != new.get(member):
-                errors.append(FieldError(member, "FieldValueForbidden", why))
-    if resource.id == "deployments.apps":
-        errors += _workload(new)
-        selector = (new.get("spec") or {}).get("selector")
-        if selector != (old.get("spec") or {}).get("selector"):
-            shown = json.dumps(selector, separators=(",", ":"))
-            why = f"Invalid value: {shown}: field is immutable"
-            errors.append(FieldError("spec.selector", "FieldValueInvalid", why))
-    if errors:
-        name = str((new.get("metadata") or {}).get("name", ""))
-        raise invalid_object(resource.kind, resource.group, name, errors)
+def has_changed(old: Obj, new: Obj) -> bool:
+    """Whether an update goes beyond metadata and status: most do not, and need no look at the rest."""
+    return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - _APART)

@@ -225,14 +225,38 @@ def pod(**members: Any) -> Obj:
     }
 
 
+def deployment(**members: Any) -> Obj:
+    return pod(apiVersion="apps/v1", kind="Deployment", **{"spec": {"replicas": 1}, **members})
+
+
 def test_the_status_changes_through_its_subresource_only() -> None:
-    new = pod(status={"phase": "Running"}, spec={"nodeName": "other"})
-    by_status = updated(pod(), copy.deepcopy(new), context(whole=False, subresource="status", of=PODS))
-    assert (by_status["spec"], by_status["status"]) == ({"nodeName": "n"}, {"phase": "Running"})
-    by_main = updated(pod(), copy.deepcopy(new), context(whole=False, of=PODS))
-    assert (by_main["spec"], by_main["status"]) == ({"nodeName": "other"}, {"phase": "Pending"})
+    deployments = resource("deployments", "apps")
+    new = deployment(status={"phase": "Running"}, spec={"replicas": 2})
+    by_status = updated(
+        deployment(), copy.deepcopy(new), context(whole=False, subresource="status", of=deployments)
+    )
+    assert (by_status["spec"], by_status["status"]) == ({"replicas": 1}, {"phase": "Running"})
+    by_main = updated(deployment(), copy.deepcopy(new), context(whole=False, of=deployments))
+    assert (by_main["spec"], by_main["status"]) == ({"replicas": 2}, {"phase": "Pending"})
     assert by_main["metadata"]["generation"] == 2
     assert by_status["metadata"]["generation"] == 1
+
+
+def test_what_is_wrong_is_told_together_in_upstreams_order() -> None:
+    """The metadata, then what must not change, then a config map's metadata and data once more."""
+    old = {**config_map(), "immutable": True, "data": {"a": "1"}}
+    new = {**config_map(labels={"a": "?"}), "immutable": True, "data": {"?": "1"}}
+    with pytest.raises(StatusError) as caught:
+        updated(old, new, context())
+    causes = caught.value.body()["details"]["causes"]
+    label = "metadata.labels"
+    assert [cause["field"] for cause in causes] == [label, label, label, "data", label, "data[?]"]
+
+
+def test_the_metadata_of_what_is_immutable_may_change() -> None:
+    old = {**config_map(), "immutable": True, "data": {"a": "1"}}
+    new = {**config_map(labels={"a": "b"}), "immutable": True, "data": {"a": "1"}}
+    assert updated(old, new, context())["metadata"]["labels"] == {"a": "b"}
 
 
 @pytest.mark.parametrize(("member", "value"), [("name", "other"), ("namespace", "other")])

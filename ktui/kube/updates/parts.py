@@ -1,0 +1,74 @@
+"""What the rules share: a field of a tree, whether two are the same, and the words of a field that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_number, invalid_tree, invalid_value
+
+Obj = dict[str, Any]
+Rule = Callable[[Obj, Obj], list[FieldError]]
+"""Of the stored and the wanted object, both with their defaults."""
+
+IMMUTABLE = "field is immutable"
+
+
+def at(obj: Obj, path: str) -> Any:
+    """The member at a path like `spec.selector`, None where there is none."""
+    value: Any = obj
+    for name in path.split("."):
+        value = (value or {}).get(name)
+    return value
+
+
+def spec_of(obj: Obj) -> Obj:
+    spec: Obj = obj.get("spec") or {}
+    return spec
+
+
+def same(one: Any, other: Any) -> bool:
+    """Semantic equality: an empty list or map is one that is missing."""
+    return bool(one == other) or (_nothing(one) and _nothing(other))
+
+
+def _nothing(value: Any) -> bool:
+    return value is None or value == [] or value == {}
+
+
+def bad(field: str, value: Any, why: str) -> FieldError:
+    """`Invalid value`, as Go shows one of its type."""
+    if isinstance(value, str):
+        return invalid_value(field, value, why)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return invalid_number(field, value, why)
+    return invalid_tree(field, value, why)
+
+
+def unchanged(old: Any, new: Any, field: str, shown: Any = None) -> list[FieldError]:
+    """Upstream's ValidateImmutableField; `shown` is the value in Go's form, where that is another."""
+    if same(old, new):
+        return []
+    return [bad(field, new if shown is None else shown, IMMUTABLE)]
+
+
+def fixed(*paths: str) -> Rule:
+    """A rule: none of these fields may change."""
+
+    def rule(old: Obj, new: Obj) -> list[FieldError]:
+        return [error for path in paths for error in unchanged(at(old, path), at(new, path), path)]
+
+    return rule
+
+
+def selector_shown(selector: Any) -> Any:
+    """A LabelSelector in the order of its Go type, maps sorted."""
+    if not isinstance(selector, dict):
+        return selector
+    shown: Obj = {}
+    if labels := selector.get("matchLabels"):
+        shown["matchLabels"] = dict(sorted(labels.items()))
+    if expressions := selector.get("matchExpressions"):
+        order = ("key", "operator", "values")
+        shown["matchExpressions"] = [{n: e[n] for n in order if n in e} for e in expressions]
+    return shown

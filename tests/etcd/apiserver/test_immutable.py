@@ -1,0 +1,214 @@
+"""Updates that a kube-apiserver refuses for what they change, over HTTP; and those that it takes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.etcd.apiserver.conftest import JSON, Api
+
+pytestmark = pytest.mark.anyio
+
+CORE = "/api/v1/namespaces/a"
+APPS = "/apis/apps/v1/namespaces/a"
+RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings"
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+JSON_PATCH = {"Content-Type": "application/json-patch+json"}
+OTHERS = (
+    "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+    "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
+    "previously negative)\n"
+)
+POD_SPEC: dict[str, Any] = {
+    "containers": [
+        {
+            "name": "c",
+            "image": "i:1",
+            "env": [{"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+            "resources": {"limits": {"cpu": "1000m"}},
+            "ports": [{"containerPort": 80}],
+            "livenessProbe": {"httpGet": {"port": 80}},
+        }
+    ],
+    "volumes": [
+        {"name": "h", "hostPath": {"path": "/h"}},
+        {"name": "p", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
+        {"name": "e", "emptyDir": {}},
+    ],
+}
+LABELS = {"app": "x"}
+TEMPLATE = {"metadata": {"labels": LABELS}, "spec": POD_SPEC}
+STATEFUL_SET = {
+    "selector": {"matchLabels": LABELS},
+    "serviceName": "x",
+    "template": TEMPLATE,
+    "volumeClaimTemplates": [
+        {
+            "metadata": {"name": "data"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        }
+    ],
+}
+MANIFESTS = {
+    f"{CORE}/pods": {"spec": POD_SPEC},
+    f"{CORE}/services": {"spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30001}]}},
+    f"{CORE}/secrets": {"stringData": {"a": "b"}, "immutable": True},
+    f"{CORE}/persistentvolumeclaims": {"spec": STATEFUL_SET["volumeClaimTemplates"][0]["spec"]},  # type: ignore[index]
+    f"{APPS}/deployments": {"spec": {"selector": {"matchLabels": LABELS}, "template": TEMPLATE}},
+    f"{APPS}/statefulsets": {"spec": STATEFUL_SET},
+    "/apis/batch/v1/namespaces/a/jobs": {
+        "spec": {"template": {"spec": {**POD_SPEC, "restartPolicy": "Never"}}}
+    },
+    RBAC: {"roleRef": {"kind": "Role", "name": "r"}, "subjects": [{"kind": "User", "name": "u"}]},
+    "/apis/storage.k8s.io/v1/storageclasses": {"provisioner": "p.example"},
+    "/apis/scheduling.k8s.io/v1/priorityclasses": {"value": 5},
+    "/api/v1/persistentvolumes": {
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "hostPath": {"path": "/v"},
+        }
+    },
+}
+
+
+async def make(api: Api, collection: str, members: dict[str, Any]) -> dict[str, Any]:
+    answer = await api.create(collection, {"metadata": {"name": "x"}, **members})
+    assert answer.status_code == 201, answer.text
+    created: dict[str, Any] = answer.json()
+    return created
+
+
+async def put(api: Api, path: str, body: dict[str, Any]) -> httpx.Response:
+    return await api.http.put(path, content=json.dumps(body), headers=JSON)
+
+
+def causes(answer: httpx.Response) -> list[tuple[str, str, str]]:
+    """Field, reason and message of each; the answer is a Status of 422."""
+    body = answer.json()
+    assert (answer.status_code, body["reason"], body["status"]) == (422, "Invalid", "Failure"), body
+    return [(c["field"], c["reason"], c["message"]) for c in body["details"]["causes"]]
+
+
+@pytest.mark.parametrize("collection", MANIFESTS)
+async def test_what_was_sent_once_can_be_sent_again(api: Api, collection: str) -> None:
+    """Defaults, and what was given at the creation, are no changes; nothing is written."""
+    created = await make(api, collection, MANIFESTS[collection])
+    again = await put(api, f"{collection}/x", {"metadata": {"name": "x"}, **MANIFESTS[collection]})
+    assert again.status_code == 200, again.text
+    members = [name for name in created if name != "metadata"]
+    assert {name: again.json()[name] for name in members} == {name: created[name] for name in members}
+
+
+async def test_a_pods_status_answer_is_whole(api: Api) -> None:
+    await make(api, f"{CORE}/pods", {"spec": {**POD_SPEC, "nodeName": "n"}})
+    answer = await api.merge(f"{CORE}/pods/x", {"spec": {"nodeName": "m"}})
+    message = f'{OTHERS}- spec.nodeName: "n"\n+ spec.nodeName: "m"\n'
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": f'Pod "x" is invalid: spec: {message}',
+            "reason": "Invalid",
+            "details": {
+                "name": "x",
+                "kind": "Pod",
+                "causes": [{"reason": "FieldValueForbidden", "message": message, "field": "spec"}],
+            },
+            "code": 422,
+        },
+    )
+
+
+async def test_pods_are_refused_in_every_way_of_writing(api: Api) -> None:
+    pod = await make(api, f"{CORE}/pods", {"spec": POD_SPEC})
+    path, wanted = f"{CORE}/pods/x", ("spec", "FieldValueForbidden", f'{OTHERS}+ spec.hostname: "h"\n')
+    pod["spec"]["hostname"] = "h"
+    assert causes(await put(api, path, pod)) == [wanted]
+    operation = [{"op": "add", "path": "/spec/hostname", "value": "h"}]
+    json_patch = await api.http.patch(path, content=json.dumps(operation), headers=JSON_PATCH)
+    assert causes(json_patch) == [wanted]
+    config = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"hostname": "h"}}
+    applied = await api.http.patch(
+        path, content=json.dumps(config), headers=APPLY, params={"fieldManager": "m"}
+    )
+    assert causes(applied) == [wanted]
+    dry = await api.http.patch(
+        path, content=json.dumps(operation), headers=JSON_PATCH, params={"dryRun": "All"}
+    )
+    assert causes(dry) == [wanted]
+
+
+async def test_what_moves_a_pod_along_is_no_update_of_its_spec(api: Api) -> None:
+    """Binding, status, an image, a deadline, a toleration: the pod goes on as before."""
+    await make(api, f"{CORE}/pods", {"spec": POD_SPEC})
+    path = f"{CORE}/pods/x"
+    bound = await api.create(f"{path}/binding", {"target": {"kind": "Node", "name": "n"}})
+    assert bound.status_code == 201, bound.text
+    assert (await api.merge(f"{path}/status", {"status": {"phase": "Running"}})).status_code == 200
+    answer = await api.merge(path, {"spec": {"activeDeadlineSeconds": 9}, "metadata": {"labels": LABELS}})
+    assert answer.status_code == 200, answer.text
+    pod = answer.json()
+    pod["spec"]["containers"][0]["image"] = "i:2"
+    pod["spec"]["tolerations"].append({"key": "k", "operator": "Exists"})
+    answer = await put(api, path, pod)
+    assert answer.status_code == 200, answer.text
+    kept = answer.json()
+    assert (kept["spec"]["nodeName"], kept["status"]["phase"]) == ("n", "Running")
+    del kept["spec"]["tolerations"]
+    error = "Forbidden: existing toleration can not be modified except its tolerationSeconds"
+    assert causes(await put(api, path, kept)) == [("spec.tolerations", "FieldValueForbidden", error)]
+
+
+async def test_selectors_and_roles_stay(api: Api) -> None:
+    await make(api, f"{APPS}/deployments", MANIFESTS[f"{APPS}/deployments"])
+    patch = {"spec": {"selector": {"matchLabels": {"b": "c"}}}}
+    assert causes(await api.merge(f"{APPS}/deployments/x", patch)) == [
+        (
+            "spec.template.metadata.labels",
+            "FieldValueInvalid",
+            'Invalid value: {"app":"x"}: `selector` does not match template `labels`',
+        ),
+        (
+            "spec.selector",
+            "FieldValueInvalid",
+            'Invalid value: {"matchLabels":{"app":"x","b":"c"}}: field is immutable',
+        ),
+    ]
+    await make(api, RBAC, MANIFESTS[RBAC])
+    answer = await api.merge(f"{RBAC}/x", {"roleRef": {"name": "s"}})
+    shown = '{"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"s"}'
+    message = f"Invalid value: {shown}: cannot change roleRef"
+    assert causes(answer) == [("roleRef", "FieldValueInvalid", message)]
+    assert answer.json()["message"] == (
+        f'RoleBinding.rbac.authorization.k8s.io "x" is invalid: roleRef: {message}'
+    )
+
+
+async def test_a_services_address_stays_and_its_ports_go_with_its_type(api: Api) -> None:
+    spec = {"clusterIP": "10.0.0.9", "clusterIPs": ["10.0.0.9"], **MANIFESTS[f"{CORE}/services"]["spec"]}  # type: ignore[dict-item]
+    await make(api, f"{CORE}/services", {"spec": spec})
+    path = f"{CORE}/services/x"
+    error = 'Invalid value: ["10.0.0.8"]: may not change once set'
+    refused = await api.merge(path, {"spec": {"clusterIP": "10.0.0.8"}})
+    assert causes(refused) == [("spec.clusterIPs[0]", "FieldValueInvalid", error)]
+    changed = (await api.merge(path, {"spec": {"type": "ClusterIP"}})).json()["spec"]
+    assert (changed["clusterIP"], changed["ports"][0].get("nodePort")) == ("10.0.0.9", None)
+    assert "externalTrafficPolicy" not in changed
+
+
+async def test_a_namespaces_finalizers_change_through_their_subresource(api: Api) -> None:
+    namespace = (await api.get("/api/v1/namespaces/a")).json()
+    namespace["spec"]["finalizers"] = ["a.example/b"]
+    assert (await put(api, "/api/v1/namespaces/a", namespace)).json()["spec"] == {
+        "finalizers": ["kubernetes"]
+    }
+    answer = await put(api, "/api/v1/namespaces/a/finalize", namespace)
+    assert answer.json()["spec"] == {"finalizers": ["a.example/b"]}
