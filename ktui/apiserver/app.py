@@ -12,7 +12,7 @@ from ktui.apiserver.authn import authorize, identify
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
-from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
+from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import ClientGone, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.identity import audit_id, flow_headers, flow_of
@@ -42,11 +42,11 @@ class Application:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._catalog = Catalog(services.registry)
+        self.catalog = Catalog(services.registry)
         metrics = RequestMetrics()
-        self._server = Server(services, self._catalog, OpenWatches(services.bus))
+        self._server = Server(services, self.catalog, OpenWatches(services.bus))
         self._api = Api(self._server, metrics)
-        self._pages = Pages(services, self._catalog, metrics)
+        self._pages = Pages(services, self.catalog, metrics)
         self._ids = itertools.count(1)
         self._company = Company()
 
@@ -57,17 +57,17 @@ class Application:
             await self._serve(Request(scope, receive), Response(send, bodyless=scope["method"] == "HEAD"))
 
     async def start(self) -> None:
-        self._catalog.start()
+        self.catalog.start()
         try:
             async with asyncio.timeout(SYNC_SECONDS):
-                await self._catalog.synced.wait()
+                await self.catalog.synced.wait()
         except TimeoutError:
             log.warning("custom resources are still being read: they are served as soon as they are known")
 
     async def stop(self) -> None:
         self._server.watches.end_all()
         self._pages.close()
-        await self._catalog.stop()
+        await self.catalog.stop()
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -145,6 +145,6 @@ def _without_info(request: Request) -> str:
     return escape(text, quote=False)
 
 
-def build_app(services: Services) -> ASGIApp:
+def build_app(services: Services) -> Application:
     """Compose the server. Nothing runs before the ASGI lifespan starts it."""
     return Application(services)

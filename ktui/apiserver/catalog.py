@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.objects.scaling import ScalePaths, paths_of
@@ -32,7 +33,7 @@ CRD_GROUP, CRD_RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 class Catalog:
     """Follows the CustomResourceDefinitions through their own watch cache.
 
-    `synced` is set once they have been read for the first time.
+    `synced` is set once they have been read for the first time, `rv` is how far they were followed.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -42,6 +43,8 @@ class Catalog:
         self._task: asyncio.Task[None] | None = None
         self.table: ResourceTable = BUILTIN
         self.synced = asyncio.Event()
+        self.rv = 0
+        self._turned = asyncio.Condition()
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._follow(), name="catalog")
@@ -52,6 +55,11 @@ class Catalog:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
             self._task = None
+
+    async def until(self, holds: Callable[[Catalog], bool]) -> None:
+        """Wait until `holds` of what is served; asked whenever definitions have come, changed or gone."""
+        async with self._turned:
+            await self._turned.wait_for(lambda: holds(self))
 
     def find(self, group: str, version: str, resource: str) -> Resource | None:
         """A resource in a served version."""
@@ -93,7 +101,7 @@ class Catalog:
         options = ListOptions(resource_version="0")
         answer = await cacher.list(ListRequest(None, None, options, everything))
         self._definitions = {obj.name: _tree(obj) for obj in answer.objects}
-        await self._rebuild()
+        await self._rebuild(answer.rv)
         self.synced.set()
         options = ListOptions(resource_version=str(answer.rv), watch=True)
         stream = await cacher.watch(WatchRequest(None, None, options, everything))
@@ -103,7 +111,7 @@ class Catalog:
                     if event.type == "ERROR":
                         return
                     self._apply(event)
-                await self._rebuild()
+                await self._rebuild(batch[-1].rv)
         finally:
             stream.close("catalog")
 
@@ -115,7 +123,7 @@ class Catalog:
         else:
             self._definitions[event.object.name] = _tree(event.object)
 
-    async def _rebuild(self) -> None:
+    async def _rebuild(self, rv: int) -> None:
         custom: list[Resource] = []
         for name, definition in self._definitions.items():
             try:
@@ -126,9 +134,12 @@ class Catalog:
         self._specs = {name: _spec(definition) for name, definition in self._definitions.items()}
         self.table = BUILTIN.plus(custom)
         # As upstream: what is defined anew is read anew. Resources bear the names of their definitions.
-        for name, spec in before.items():
-            if self._specs.get(name) != spec:
-                await self._registry.forget(name)
+        # All at once with the new table: no request finds the one without the other.
+        changed = (name for name, spec in before.items() if self._specs.get(name) != spec)
+        await self._registry.forget(*changed)
+        async with self._turned:
+            self.rv = rv
+            self._turned.notify_all()
 
 
 def _spec(definition: dict[str, Any]) -> Any:

@@ -53,11 +53,10 @@ class Registry:
             if resource.stored:
                 self.for_resource(resource).warm()
 
-    async def forget(self, resource_id: str) -> None:
-        """Close and drop the cacher of a resource that is not served any more."""
-        cacher = self._cachers.pop(resource_id, None)
-        if cacher is not None:
-            await cacher.close()
+    async def forget(self, *resource_ids: str) -> None:
+        """Drop the cachers of resources that are not served any more, then close them."""
+        dropped = [self._cachers.pop(resource_id, None) for resource_id in resource_ids]
+        await asyncio.gather(*(cacher.close() for cacher in dropped if cacher is not None))
 
     def compacted(self, rv: int) -> None:
         """etcd was compacted at `rv`: no cache serves what lies before it."""

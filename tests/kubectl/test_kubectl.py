@@ -51,7 +51,7 @@ class Kubectl:
 
     async def __call__(self, *words: str, stdin: str = "", ok: bool = True) -> str:
         process = await self.start(*words)
-        out, err = await asyncio.wait_for(process.communicate(stdin.encode()), 30)
+        out, err = await asyncio.wait_for(process.communicate(stdin.encode()), 60)
         assert (process.returncode == 0) is ok, err.decode() or out.decode()
         return (out if ok else err).decode()
 
@@ -117,9 +117,9 @@ async def test_a_watch_prints_what_happens(kubectl: Kubectl) -> None:
     assert process.stdout is not None
     try:
         # Once it has listed, nothing can be missed: it watches from the list's resourceVersion on.
-        assert await asyncio.wait_for(process.stdout.readline(), 20) == b"pod/live-0\n"
+        assert await asyncio.wait_for(process.stdout.readline(), 60) == b"pod/live-0\n"
         await kubectl("create", "-f", "-", stdin=POD.format(name="live-1", app="live", node="n1"))
-        assert await asyncio.wait_for(process.stdout.readline(), 20) == b"pod/live-1\n"
+        assert await asyncio.wait_for(process.stdout.readline(), 60) == b"pod/live-1\n"
     finally:
         process.terminate()
         await process.wait()

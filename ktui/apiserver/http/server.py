@@ -52,21 +52,22 @@ class HttpServer:
 
     async def start(self) -> None:
         """Start the application, then listen; raises PortInUse, or what the application raised."""
-        self.port = claim_port(self.host, self.port)
-        await self._lifespan.startup()
-        self._server = Server(
-            self._app,
-            address=self.host,
-            port=self.port,
-            interface=Interfaces.ASGINL,
-            websockets=False,
-            log_enabled=False,
-            backlog=1024,
-            ssl_cert=self._tls.cert if self._tls else None,
-            ssl_key=self._tls.key if self._tls else None,
-        )
-        self._serving = asyncio.create_task(self._server.serve(), name="http server")
-        await self._until_listening()
+        with claim_port(self.host, self.port) as claim:
+            self.port = claim.getsockname()[1]
+            await self._lifespan.startup()
+            self._server = Server(
+                self._app,
+                address=self.host,
+                port=self.port,
+                interface=Interfaces.ASGINL,
+                websockets=False,
+                log_enabled=False,
+                backlog=1024,
+                ssl_cert=self._tls.cert if self._tls else None,
+                ssl_key=self._tls.key if self._tls else None,
+            )
+            self._serving = asyncio.create_task(self._server.serve(), name="http server")
+            await self._until_listening()
 
     async def stop(self) -> None:
         """Stop the application, which ends its streams; then stop listening, and cut what is still open."""
@@ -102,18 +103,20 @@ def split_listen(listen: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def claim_port(host: str, port: int) -> int:
-    """A port that nobody listens on: the asked one, or any free one for 0.
+def claim_port(host: str, port: int) -> socket.socket:
+    """Hold a port that nobody listens on: the asked one, or any free one for 0.
 
-    granian binds with SO_REUSEPORT and would share a taken port without a word,
-    so this binds without it first.
+    granian binds with SO_REUSEPORT and would share a taken port without a word, so this binds
+    without it, and allows it only then. The application takes a while to start: as long as the
+    socket is open, nobody but granian gets the port, though nothing listens there yet.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise PortInUse(f"cannot listen on {host}:{port}: {error.strerror}") from error
-        chosen: int = probe.getsockname()[1]
-        return chosen
+    claim = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        claim.bind((host, port))
+    except OSError as error:
+        claim.close()
+        raise PortInUse(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+    claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    return claim

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +27,7 @@ RESOURCE = BUILTIN.find("", "v1", "componentstatuses")
 PORTS = {"controller-manager": 10257, "scheduler": 10259}
 ETCD = "etcd-0"
 PROBE_SECONDS = 1.0
+MOST_BYTES = 4096
 
 
 class Component:
@@ -109,11 +111,20 @@ async def _asked(port: int) -> tuple[bool, str]:
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
-            writer.write(f"GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n".encode())
-            head, _, body = (await reader.read(4096)).partition(b"\r\n\r\n")
-            writer.close()
+            with contextlib.closing(writer):
+                ask = f"GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+                writer.write(ask.encode())
+                head, _, body = (await _said(reader)).partition(b"\r\n\r\n")
     except ConnectionRefusedError:
         return False, f'Get "https://{address}/healthz": dial tcp {address}: connect: connection refused'
     except (OSError, TimeoutError) as error:
         return False, f'Get "https://{address}/healthz": {error or "timed out"}'
     return b" 200 " in head.partition(b"\r\n")[0], body.decode("utf-8", "replace")
+
+
+async def _said(reader: asyncio.StreamReader) -> bytes:
+    """What comes until the other side closes, MOST_BYTES about: head and body need not come together."""
+    said = b""
+    while len(said) < MOST_BYTES and (more := await reader.read(4096)):
+        said += more
+    return said

@@ -119,11 +119,12 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> No
         meter.returned += len(batch)
         meter.encoded_bytes += len(piece)
         meter.reach(len(piece))
+        if not initial:
+            call.visit.leave()  # from now on it mostly waits: no company for whoever asks once this is read
         with meter.phase("send"):
             await call.response.write(piece)
         if initial:
             watch.sent_initially(len(batch), len(piece), call.elapsed_ms())
         else:
-            call.visit.leave()  # from now on it mostly waits
             meter.clocked_steps = LIVE_STEPS
     await call.response.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from ktui.apiserver.app import build_app
+from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.services import Services
 from ktui.cacher.cacher import Cacher
@@ -61,8 +63,11 @@ class Facts:
 class Api:
     """A running server and a client that is let in."""
 
-    def __init__(self, server: HttpServer, services: Services, facts: Facts, http: httpx.AsyncClient) -> None:
+    def __init__(
+        self, server: HttpServer, services: Services, catalog: Catalog, facts: Facts, http: httpx.AsyncClient
+    ) -> None:
         self.server = server
+        self.catalog = catalog
         self.services = services
         self.facts = facts
         self.http = http
@@ -76,6 +81,14 @@ class Api:
     async def warm(self) -> None:
         """Fill the cache of the config maps."""
         assert await self.cacher().ready()
+
+    async def seen(self, written: dict[str, Any], plural: str = "configmaps") -> None:
+        """Wait until the cache has what was written."""
+        fed = self.cacher(plural).fed
+        assert fed is not None
+        async with asyncio.timeout(60):
+            while not await fed.memory.freshness.wait(int(written["metadata"]["resourceVersion"])):
+                pass
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
         return await self.http.get(path, headers=headers)
@@ -109,14 +122,15 @@ async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) ->
     registry = Registry(make_store, settings, bus)
     browser = AskedBrowser(Browser(client, prefix))
     services = Services(registry, settings, bus, facts, browser, StoredCodec(), token)
-    server = HttpServer(build_app(services), "127.0.0.1:0")
+    app = build_app(services)
+    server = HttpServer(app, "127.0.0.1:0")
     await server.start()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         async with httpx.AsyncClient(
-            base_url=server.url, headers=headers, timeout=20, trust_env=False
+            base_url=server.url, headers=headers, timeout=60, trust_env=False
         ) as http:
-            yield Api(server, services, facts, http)
+            yield Api(server, services, app.catalog, facts, http)
     finally:
         await server.stop()
         await registry.close()

@@ -19,6 +19,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 @pytest.fixture(autouse=True)
 def nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "PORTS", {"controller-manager": 1, "scheduler": 2})
+    monkeypatch.setattr(components, "PROBE_SECONDS", 60.0)
 
 
 async def test_etcd_is_well_and_nobody_else_listens(api: Api) -> None:

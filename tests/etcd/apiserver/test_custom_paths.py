@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from tests.etcd.apiserver.conftest import Api
 from tests.etcd.apiserver.definitions import define
+from tests.etcd.apiserver.test_watches import watching
 
 pytestmark = pytest.mark.anyio
 
@@ -89,7 +89,7 @@ async def test_a_watch_of_lists_ends_at_its_first_event(api: Api) -> None:
 
 
 async def test_the_old_watch_of_a_name_looks_into_every_namespace(api: Api) -> None:
-    query = "resourceVersion=0&timeoutSeconds=1"
-    answer = await api.get(f"/apis/example.io/v1/watch/widgets/w?{query}")
-    assert json.loads(answer.text.splitlines()[0])["object"]["metadata"]["name"] == "w"
-    assert (await api.get(f"/api/v1/watch/pods/w?{query}")).status_code == 404
+    path = "/apis/example.io/v1/watch/widgets/w"
+    async with watching(api, "resourceVersion=0", path=path) as events:
+        assert (await events.next())["object"]["metadata"]["name"] == "w"
+    assert (await api.get("/api/v1/watch/pods/w?resourceVersion=0")).status_code == 404

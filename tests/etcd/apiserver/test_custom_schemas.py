@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.etcd.apiserver.conftest import Api
-from tests.etcd.apiserver.definitions import DEFINITIONS, define
+from tests.etcd.apiserver.conftest import TABLE, Api
+from tests.etcd.apiserver.definitions import DEFINITIONS, counts, define
+from tests.etcd.apiserver.test_watches import watching
 
 pytestmark = pytest.mark.anyio
 
@@ -24,20 +24,10 @@ def widget(name: str, **spec: Any) -> dict[str, Any]:
 
 async def redefine(api: Api, definition: dict[str, Any]) -> None:
     """Take another schema, and wait until it counts."""
-    version = definition["spec"]["versions"][0]
     patch = {"spec": {"versions": definition["spec"]["versions"]}}
     answer = await api.merge(f"{DEFINITIONS}/widgets.example.io", patch)
     assert answer.status_code == 200, answer.text
-    columns = [column["name"] for column in version["additionalPrinterColumns"]]
-    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
-    async with asyncio.timeout(10):
-        while True:
-            shown = await api.get(f"{COLLECTION}?limit=1", Accept=table)
-            if shown.status_code == 200:
-                names = [column["name"] for column in shown.json()["columnDefinitions"]]
-                if names[1:] == columns:
-                    return
-            await asyncio.sleep(0.01)
+    await counts(api, answer.json())
 
 
 async def test_new_schemas_hold_for_old_objects(api: Api, widgets: dict[str, Any]) -> None:
@@ -51,14 +41,17 @@ async def test_new_schemas_hold_for_old_objects(api: Api, widgets: dict[str, Any
     del properties["shape"]
     properties["size"] = {"type": "integer", "default": 3}
     await redefine(api, changed)
+    shown = (await api.get(f"{COLLECTION}?limit=1", **TABLE)).json()
+    columns = [column["name"] for column in version["additionalPrinterColumns"]]
+    assert [column["name"] for column in shown["columnDefinitions"]][1:] == columns
 
     wanted = {"color": "red", "size": 3}
     for query in ("", "?resourceVersion=0"):
         assert (await api.get(f"{COLLECTION}/w{query}")).json()["spec"] == wanted
     listed = (await api.get(f"{COLLECTION}?limit=500")).json()["items"]
     assert [item["spec"] for item in listed] == [wanted]
-    watched = await api.get(f"{COLLECTION}?watch=1&timeoutSeconds=1&resourceVersion=0")
-    assert '"spec":{"color":"red","size":3}' in watched.text
+    async with watching(api, "resourceVersion=0", path=COLLECTION) as events:
+        assert (await events.next())["object"]["spec"] == wanted
     patched = await api.merge(f"{COLLECTION}/w", {"spec": {"color": "blue"}})
     assert patched.json()["spec"] == {"color": "blue", "size": 3}
 

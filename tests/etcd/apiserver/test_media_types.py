@@ -71,15 +71,18 @@ async def test_metadata_only(api: Api) -> None:
 async def test_a_watch(api: Api) -> None:
     await api.warm()
     created = await api.config_map("one")
-    query = "?watch=true&resourceVersion=0&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true"
-    path = f"{COLLECTION}{query}&resourceVersionMatch=NotOlderThan"
-    answer = await api.get(path, Accept=PROTOBUF)
-    assert answer.headers["content-type"] == f"{PROTOBUF};stream=watch"
-    frames, rest = [], answer.content
-    while rest:
-        size = int.from_bytes(rest[:4], "big")
-        frames.append(parts(rest[4 : 4 + size]))
-        rest = rest[4 + size :]
+    query = "?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+    async with api.http.stream("GET", COLLECTION + query, headers={"Accept": PROTOBUF}) as answer:
+        assert answer.headers["content-type"] == f"{PROTOBUF};stream=watch"
+        pieces = answer.aiter_bytes()
+        frames, rest = [], b""
+        while len(frames) < 2:
+            size = int.from_bytes(rest[:4], "big")
+            if len(rest) < 4 or len(rest) < 4 + size:
+                rest += await anext(pieces)
+                continue
+            frames.append(parts(rest[4 : 4 + size]))
+            rest = rest[4 + size :]
     assert [frame[1] for frame in frames] == [b"ADDED", b"BOOKMARK"]
     objects = [parts(frame[2])[1] for frame in frames]
     assert json.loads(CODEC.object_json(objects[0], None)) == created

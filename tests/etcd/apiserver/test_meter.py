@@ -8,10 +8,11 @@ import json
 import pytest
 
 from ktui.kube.versions import behaviour_of
+from ktui.storage.store import Store
 from ktui.telemetry.events import RequestFinished, WatcherState
 from tests.etcd.apiserver.conftest import Api
-from tests.etcd.apiserver.test_watch_telemetry import Told
 from tests.etcd.apiserver.test_watches import ready, watching
+from tests.etcd.apiserver.told import Told, request_id
 
 pytestmark = pytest.mark.anyio
 
@@ -23,19 +24,19 @@ async def fired(api: Api, path: str, **headers: str) -> tuple[RequestFinished, b
     told = Told(api.services.bus.subscribe())
     answer = await api.get(path, **headers)
     assert answer.status_code == 200, answer.text
-    return await told.next(RequestFinished), answer.content
+    return await told.account(answer), answer.content
 
 
 async def filled(api: Api, count: int = 8) -> int:
     """Create so many, every fourth picked; the stored bytes of all of them."""
     await ready(api)
     for number in range(count):
-        await api.config_map(f"m{number}", **({"pick": "me"} if number % 4 == 0 else {}))
-    cacher = api.services.registry.find("configmaps")
-    assert cacher is not None and cacher.fed is not None
-    async with asyncio.timeout(10):
-        await cacher.fed.fresh(int((await api.get(f"{PATH}?limit=1")).json()["metadata"]["resourceVersion"]))
-    return cacher.fed.memory.store.bytes
+        created = await api.config_map(f"m{number}", **({"pick": "me"} if number % 4 == 0 else {}))
+    await api.get(f"{PATH}?limit=1")
+    await api.seen(created)
+    fed = api.cacher().fed
+    assert fed is not None
+    return fed.memory.store.bytes
 
 
 async def test_a_list_from_the_cache(api: Api) -> None:
@@ -95,17 +96,14 @@ async def test_a_watch_is_told_apart_by_its_initial_events(api: Api) -> None:
     ) as events:
         first = [await events.next() for _ in range(9)]  # 8 ADDED and the bookmark that ends them
         assert first[-1]["type"] == "BOOKMARK"
+        await told.live(1)
         await api.config_map("later")
         later = await events.next()
-        async with asyncio.timeout(10):
-            while (state := await told.next(WatcherState)).delivered < 10:
-                pass
+        state = await told.next(WatcherState, lambda state: state.delivered == 10)
     assert state.initial == 9
     assert 0 < state.initial_bytes < state.bytes
     assert state.bytes - state.initial_bytes == len(json.dumps(later, separators=(",", ":"))) + 1
-    async with asyncio.timeout(10):
-        while (account := await told.next(RequestFinished)).initial == 0:
-            pass
+    account = await told.next(RequestFinished, lambda account: account.initial > 0)
     assert (account.initial, account.returned, account.fetched, account.matched) == (9, 10, 8, 8)
     assert account.cached_bytes == stored
     assert account.encoded_bytes == account.sent_bytes == state.bytes
@@ -142,7 +140,9 @@ async def large(api: Api, count: int) -> int:
     await ready(api)
     for number in range(count):
         body = {"metadata": {"name": f"l{number:03}"}, "data": {"k": "x" * 20_000}}
-        assert (await api.create(PATH, body)).status_code == 201
+        created = await api.create(PATH, body)
+        assert created.status_code == 201
+    await api.seen(created.json())
     return count * 20_000
 
 
@@ -161,7 +161,6 @@ async def test_a_whole_list_from_etcd_is_held_and_a_page_is_not(api: Api) -> Non
 
 async def test_a_list_from_the_cache_holds_references_and_a_piece_of_the_body(api: Api) -> None:
     stored = await large(api, 100)
-    await fired(api, f"{PATH}?limit=1")  # the cache has seen them all
     cached, body = await fired(api, f"{PATH}?resourceVersion=0")
     assert cached.route == "cache" and len(body) > stored
     assert 0 < cached.peak_held < stored / 4
@@ -178,12 +177,20 @@ async def test_what_the_process_grows_by_is_told_of_large_requests_only(api: Api
     assert 20_000 < small.peak_held < 100_000
 
 
-async def test_requests_that_are_served_together_say_so(api: Api) -> None:
+async def test_requests_that_are_served_together_say_so(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     await large(api, 5)
     told = Told(api.services.bus.subscribe())
-    await asyncio.gather(*(api.get(PATH) for _ in range(4)))
-    accounts = [await told.next(RequestFinished) for _ in range(4)]
-    assert any(account.shared for account in accounts)
+    everybody, alone = asyncio.Barrier(4), Store.probe
+
+    async def probe(self: Store) -> int:
+        await everybody.wait()
+        return await alone(self)
+
+    monkeypatch.setattr(Store, "probe", probe)
+    answers = await asyncio.gather(*(api.get(PATH) for _ in range(4)))
+    ids = {request_id(answer) for answer in answers}
+    accounts = [await told.next(RequestFinished, lambda event: event.id in ids) for _ in range(4)]
+    assert all(account.shared for account in accounts)
 
 
 async def test_an_open_watch_is_no_company(api: Api) -> None:

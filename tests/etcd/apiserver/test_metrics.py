@@ -46,7 +46,7 @@ async def read_config_maps(api: Api) -> None:
     config_maps = BUILTIN.find("", "v1", "configmaps")
     assert config_maps is not None
     assert await api.services.registry.for_resource(config_maps).ready()
-    await api.config_map("one")
+    await api.seen(await api.config_map("one"))
     for query in ("", "?resourceVersion=0", "?limit=1&resourceVersion=1&resourceVersionMatch=NotOlderThan"):
         assert (await api.get(f"/api/v1/namespaces/a/configmaps{query}")).status_code == 200
 

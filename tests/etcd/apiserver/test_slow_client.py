@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from .conftest import TOKEN, Api
+from .told import Told
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +21,7 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
     first = await api.config_map("c0")
     registry = api.services.registry
     cacher = registry.find("configmaps")
-    assert cacher is not None and await cacher.ready(10) and cacher.fed is not None
+    assert cacher is not None and await cacher.ready() and cacher.fed is not None
     path = f"/api/v1/configmaps?watch=1&resourceVersion={first['metadata']['resourceVersion']}"
     url = urlsplit(api.server.url)
     with closing(socket.socket()) as client:
@@ -29,9 +30,7 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
         loop = asyncio.get_running_loop()
         await loop.sock_connect(client, (url.hostname, url.port))
         await loop.sock_sendall(client, REQUEST.format(path=path, token=TOKEN).encode())
-        async with asyncio.timeout(10):
-            while not len(cacher.fed.dispatcher.watchers):
-                await asyncio.sleep(0.001)
+        await Told(api.services.bus.subscribe()).live(1)
         async with asyncio.timeout(60):
             written = 0
             while not cacher.fed.dispatcher.terminated:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import TypeVar
-
 import pytest
 
-from ktui.telemetry.bus import Subscription
+from ktui.cacher import fan_out as sampling
 from ktui.telemetry.events import (
-    AnyEvent,
     FanOut,
     RequestFinished,
     RequestRouted,
@@ -21,33 +16,13 @@ from ktui.telemetry.events import (
 )
 from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.test_watches import ready, watching
+from tests.etcd.apiserver.told import Told
 
 pytestmark = pytest.mark.anyio
 
-E = TypeVar("E")
 
-
-class Told:
-    """The telemetry as a dashboard gets it."""
-
-    def __init__(self, subscription: Subscription) -> None:
-        self._events = self._flat(subscription)
-
-    async def _flat(self, subscription: Subscription) -> AsyncIterator[AnyEvent]:
-        async for batch in subscription.batches():
-            for event in batch:
-                yield event
-
-    async def next(self, kind: type[E]) -> E:
-        """The next event of this kind."""
-        async with asyncio.timeout(10):
-            async for event in self._events:
-                if isinstance(event, kind):
-                    return event
-        raise AssertionError(f"the stream ended before a {kind.__name__}")
-
-
-async def test_one_encoding_serves_all_watchers_of_a_form(api: Api) -> None:
+async def test_one_encoding_serves_all_watchers_of_a_form(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "SETTLING_SECONDS", 1.0)  # each of them is to have written
     rv = await ready(api)
     since = f"resourceVersion={rv}"
     async with (
@@ -60,6 +35,7 @@ async def test_one_encoding_serves_all_watchers_of_a_form(api: Api) -> None:
         for events in (one, two, table, picky):
             await events.next()
         told = Told(api.services.bus.subscribe())
+        await told.live(4)
         await api.config_map("seen")
         fan_out = await told.next(FanOut)
     assert (fan_out.resource, fan_out.change, fan_out.name) == ("configmaps", "ADDED", "seen")
@@ -76,9 +52,7 @@ async def test_a_watcher_is_told_of_from_its_beginning_to_its_end(api: Api) -> N
         assert (opened.since, opened.namespace, opened.selector, opened.route) == (rv, "a", "in=yes", "cache")
         await api.config_map("one", **{"in": "yes"})
         await events.next()
-        async with asyncio.timeout(10):
-            while not (state := await told.next(WatcherState)).delivered:
-                pass
+        state = await told.next(WatcherState, lambda state: state.live and state.delivered > 0)
         assert (state.id, state.live, state.made, state.shared) == (opened.id, True, 1, 0)
         assert state.capacity > 0 and state.buffered == 0
         late = Told(api.services.bus.subscribe())
@@ -90,16 +64,14 @@ async def test_a_watcher_is_told_of_from_its_beginning_to_its_end(api: Api) -> N
 
 async def test_what_an_open_watch_has_cost_is_told_while_it_lasts(api: Api) -> None:
     await ready(api)
-    await api.config_map("one")
+    await api.seen(await api.config_map("one"))
     told = Told(api.services.bus.subscribe())
     async with watching(api, "resourceVersion=0") as events:
         await events.next()
-        async with asyncio.timeout(10):
-            while not (state := await told.next(WatcherState)).live:
-                pass
+        state = await told.next(WatcherState, lambda state: state.live)
     assert (state.fetched, state.initial) == (1, 1)
     assert state.cached_bytes > 0 and state.bytes > 0 and state.cpu_ms > 0
-    finished = await told.next(RequestFinished)
+    finished = await told.next(RequestFinished, lambda event: event.id == state.id)
     assert (finished.fetched, finished.cached_bytes) == (state.fetched, state.cached_bytes)
     assert finished.encoded_bytes == finished.sent_bytes == state.bytes
 
@@ -110,8 +82,7 @@ async def test_the_seats_of_a_watch_without_initial_events_are_free_once_it_has_
     async with watching(api, f"resourceVersion={rv}") as events:
         await api.config_map("later")
         await events.next()
-    finished = await told.next(RequestFinished)
-    while finished.reason_id == "write":
-        finished = await told.next(RequestFinished)
+        opened = await told.next(WatcherOpened)
+    finished = await told.next(RequestFinished, lambda event: event.id == opened.id)
     assert (finished.initial, finished.returned) == (0, 1)
     assert 0 < finished.initial_ms < finished.ms

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.etcd.apiserver.conftest import JSON, Api
+from tests.etcd.apiserver.definitions import DEFINITIONS, define, gone
 
 pytestmark = pytest.mark.anyio
 
@@ -149,9 +150,8 @@ async def test_a_collection_is_deleted_by_selector(api: Api) -> None:
     await api.config_map("one", drop="1")
     await api.config_map("two", drop="1")
     await api.config_map("kept")
-    async with asyncio.timeout(10):
-        while (answer := await api.delete(COLLECTION, labelSelector="drop=1")).status_code == 429:
-            await asyncio.sleep(0.01)  # the cache is being filled
+    await api.warm()
+    answer = await api.delete(COLLECTION, labelSelector="drop=1")
     assert [item["metadata"]["name"] for item in answer.json()["items"]] == ["one", "two"]
     left = (await api.get(f"{COLLECTION}?limit=9")).json()
     assert [item["metadata"]["name"] for item in left["items"]] == ["kept"]
@@ -175,9 +175,7 @@ async def test_a_server_that_only_reads_says_so(api: Api) -> None:
 async def test_custom_resources_come_and_go(api: Api, widgets: dict[str, Any]) -> None:
     path = "/apis/example.io/v1/namespaces/a/widgets"
     assert (await api.get(path)).status_code == 404
-    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    assert (await api.create(definitions, widgets)).status_code == 201
-    await until(api, path, served=True)
+    await define(api, widgets)
     made = await api.create(path, {**WIDGET, "spec": {"color": "red", "typo": 1}, "status": {"ready": True}})
     assert made.status_code == 201, made.text
     assert made.json()["spec"] == {"color": "red", "shape": "round"}
@@ -191,17 +189,12 @@ async def test_custom_resources_come_and_go(api: Api, widgets: dict[str, Any]) -
     assert listed["items"][0]["kind"] == "Widget"
     groups = (await api.get("/apis")).json()["groups"]
     assert "example.io" in [group["name"] for group in groups]
-    await api.delete(f"{definitions}/widgets.example.io")
-    await until(api, path, served=False)
+    await api.delete(f"{DEFINITIONS}/widgets.example.io")
+    await gone(api, "widgets.example.io")
+    assert (await api.get(f"{path}?limit=1")).status_code == 404
 
 
 WIDGET = {"apiVersion": "example.io/v1", "kind": "Widget", "metadata": {"name": "w"}}
-
-
-async def until(api: Api, path: str, served: bool) -> None:
-    async with asyncio.timeout(10):
-        while ((await api.get(f"{path}?limit=1")).status_code == 200) is not served:
-            await asyncio.sleep(0.01)
 
 
 async def apply(api: Api, path: str, body: str, **query: str) -> httpx.Response:

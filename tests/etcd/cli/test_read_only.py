@@ -236,7 +236,7 @@ async def use_every_screen(served: Served) -> int:
 
 
 async def until(pilot: Pilot[Any], holds: Any) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not holds():
             await pilot.pause(0.02)
 

@@ -75,7 +75,7 @@ async def test_a_members_file_off_its_disk_with_users_in_it(tmp_path: Path) -> N
         assert (await served.json("/api/v1/namespaces/shop/configmaps/c"))["data"] == {"a": "b"}
         (warning,) = (await served.json("/ktui/v1/info"))["warnings"]
         assert warning == "db has no hash (a copy of a member's db?): it is used unchecked"
-        assert f"ktui: warning: {warning}\n" in served.said
+    assert f"ktui: warning: {warning}\n" in served.said
     status, said = await refused(tmp_path, "--snapshot", str(file))
     assert status == 3 and "check --user" in said
 

@@ -91,7 +91,19 @@ def test_a_taken_port_is_told() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(PortInUse, match=f"127.0.0.1:{port}"):
             claim_port("127.0.0.1", port)
-    assert claim_port("127.0.0.1", 0) > 0
+
+
+def test_a_port_stays_claimed_until_the_server_listens() -> None:
+    with claim_port("127.0.0.1", 0) as claim:
+        address = claim.getsockname()
+        with pytest.raises(PortInUse):
+            claim_port(*address)
+        with pytest.raises(OSError, match="in use"):
+            socket.create_server(address)
+        with socket.create_server(address, reuse_port=True) as ours:  # as granian does
+            for _ in range(20):
+                with socket.create_connection(address), ours.accept()[0]:
+                    pass
 
 
 @pytest.mark.parametrize(

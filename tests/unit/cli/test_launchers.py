@@ -20,6 +20,7 @@ from ktui.client.connection import ClientError, Connection
 from ktui.client.running import announce
 from ktui.tui.intake import Intake
 from ktui.tui.source import LiveSource, Stage
+from tests.unit.ports import silent_port
 
 pytestmark = pytest.mark.anyio
 
@@ -31,15 +32,18 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-async def test_a_server_that_cannot_be_reached_is_not_said_to_have_gone(free_tcp_port: int) -> None:
-    launcher = AttachLauncher(Connection(f"http://127.0.0.1:{free_tcp_port}"))
-    intake = Intake(LiveSource(launcher), lambda: None)
-    following = asyncio.create_task(intake.follow())
-    async with asyncio.timeout(10):
-        while intake.link.stage is not Stage.STOPPED:
-            await asyncio.sleep(0.01)
-    following.cancel()
-    assert intake.link.detail.startswith(f"no server answers at http://127.0.0.1:{free_tcp_port}")
+async def test_a_server_that_cannot_be_reached_is_not_said_to_have_gone() -> None:
+    another = asyncio.Event()
+    with silent_port() as port:
+        intake = Intake(LiveSource(AttachLauncher(Connection(f"http://127.0.0.1:{port}"))), another.set)
+        following = asyncio.create_task(intake.follow())
+        async with asyncio.timeout(60):
+            while intake.link.stage is not Stage.STOPPED:
+                await another.wait()
+                another.clear()
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+    assert intake.link.detail.startswith(f"no server answers at http://127.0.0.1:{port}")
 
 
 class Stuck(ServerChild):

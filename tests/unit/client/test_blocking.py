@@ -11,6 +11,7 @@ import pytest
 
 from ktui.client.blocking import Answer, BlockingClient
 from ktui.client.connection import ClientError, Connection
+from tests.unit.ports import silent_port
 
 CREATED = b"HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}"
 
@@ -76,11 +77,8 @@ def test_a_server_that_hangs_up_is_named() -> None:
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    with BlockingClient(Connection(url), "seed") as client:
-        _fails(client, f"no server answers at {url} \\(connection refused\\)")
+    with silent_port() as port, BlockingClient(Connection(f"http://127.0.0.1:{port}"), "seed") as client:
+        _fails(client, f"no server answers at {client.connection.url} \\(connection refused\\)")
 
 
 def test_a_server_that_is_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
