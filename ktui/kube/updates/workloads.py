@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.kube.fielderrors import FieldError, forbidden, required
 from ktui.kube.updates.parts import Obj, bad, same, selector_shown, spec_of, unchanged
 
 _STATEFUL_SET_FIELDS = (
@@ -24,21 +24,28 @@ _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def workload(old: Obj, new: Obj) -> list[FieldError]:
-    """Deployments, replica sets, daemon sets."""
-    return _selector(old, new)
+    """Deployments and replica sets."""
+    return _removed_selector(old, new) + _selector(old, new)
+
+
+def daemon_set(old: Obj, new: Obj) -> list[FieldError]:
+    """Upstream does not miss a selector here, only what it would find."""
+    return _removed_selector(old, new)[1:] + _selector(old, new)
 
 
 def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
     rest = (was.keys() | wanted.keys()) - set(_STATEFUL_SET_FIELDS)
     same_rest = all(same(_bare(was.get(name)), _bare(wanted.get(name))) for name in rest)
-    return [] if same_rest else [forbidden("spec", _STATEFUL_SET)]
+    errors = _removed_selector(old, new)
+    return errors if same_rest else [*errors, forbidden("spec", _STATEFUL_SET)]
 
 
 def job(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
-    errors = _completions(was, wanted) + _selector(old, new)
-    if not same(_template(was, was), _template(wanted, was)):
+    errors = _removed_selector(old, new) + _completions(was, wanted) + _selector(old, new)
+    free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
+    if not same(_template(was, free), _template(wanted, free)):
         errors.append(bad("spec.template", wanted.get("template"), "field is immutable"))
     names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
     for name in names:
@@ -52,9 +59,20 @@ def selector_errors(obj: Obj) -> list[FieldError]:
     labels = ((spec_of(obj).get("template") or {}).get("metadata") or {}).get("labels") or {}
     if all(labels.get(key) == value for key, value in wanted.items()):
         return []
+    return [_mismatch(labels)]
+
+
+def _mismatch(labels: Obj) -> FieldError:
     shown = dict(sorted(labels.items())) or None
-    why = "`selector` does not match template `labels`"
-    return [bad("spec.template.metadata.labels", shown, why)]
+    return bad("spec.template.metadata.labels", shown, "`selector` does not match template `labels`")
+
+
+def _removed_selector(old: Obj, new: Obj) -> list[FieldError]:
+    """No selector finds nothing."""
+    if spec_of(old).get("selector") is None or spec_of(new).get("selector") is not None:
+        return []
+    labels = ((spec_of(new).get("template") or {}).get("metadata") or {}).get("labels") or {}
+    return [required("spec.selector"), _mismatch(labels)]
 
 
 def _selector(old: Obj, new: Obj) -> list[FieldError]:
@@ -84,10 +102,14 @@ def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
     return [bad("spec.completions", new, "can only be modified in tandem with spec.parallelism")]
 
 
-def _template(spec: Obj, old: Obj) -> Any:
-    """What of a job's template is compared: a suspended one may be scheduled, and sized, anew."""
+def _template(spec: Obj, free: bool) -> Any:
+    """What of a job's template is compared: a suspended one, whose pods are gone, is `free`.
+
+    It may be scheduled (MutableSchedulingDirectivesForSuspendedJobs) and sized
+    (MutablePodResourcesForSuspendedJobs) anew; both are on in 1.36.
+    """
     template = spec.get("template") or {}
-    if not old.get("suspend"):
+    if not free:
         return template
     pod = {name: value for name, value in (template.get("spec") or {}).items() if name not in _DIRECTIVES}
     affinity = {

@@ -79,7 +79,25 @@ REFUSED = [
         )
         for resource in ("deployments.apps", "replicasets.apps", "daemonsets.apps", "jobs.batch")
     ),
-    ("deployments.apps", selector(a="b"), spec(), ["spec.selector: Invalid value: null: field is immutable"]),
+    *(
+        (
+            resource,
+            selector(a="b"),
+            spec(template={"metadata": {"labels": {"b": "1", "a": "b"}}}),
+            [
+                *(["spec.selector: Required value"] if resource != "daemonsets.apps" else []),
+                'spec.template.metadata.labels: Invalid value: {"a":"b","b":"1"}: `selector` does not '
+                "match template"
+                " `labels`",
+                last,
+            ],
+        )
+        for resource, last in (
+            ("deployments.apps", "spec.selector: Invalid value: null: field is immutable"),
+            ("daemonsets.apps", "spec.selector: Invalid value: null: field is immutable"),
+            ("statefulsets.apps", STATEFUL_SET),
+        )
+    ),
     ("statefulsets.apps", spec(serviceName="a"), spec(serviceName="b"), [STATEFUL_SET]),
     ("statefulsets.apps", selector(a="b"), selector(a="c"), [STATEFUL_SET]),
     (
@@ -114,6 +132,12 @@ REFUSED = [
         spec(suspend=True, template={"spec": {"nodeName": "a"}}),
         spec(suspend=True, template={"spec": {"nodeName": "b"}}),
         ['spec.template: Invalid value: {"spec":{"nodeName":"b"}}: field is immutable'],
+    ),
+    (
+        "jobs.batch",
+        {**spec(suspend=True, template={"spec": {"nodeSelector": {"a": "b"}}}), "status": {"active": 1}},
+        spec(suspend=True, template={"spec": {}}),
+        ['spec.template: Invalid value: {"spec":{}}: field is immutable'],
     ),
     *(
         (
