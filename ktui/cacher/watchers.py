@@ -101,12 +101,15 @@ class Watcher:
             self._wake.set()
 
     async def room(self, within: float) -> bool:
-        """Wait until the client has read something; False when it does not within so many seconds."""
+        """Wait until the client has read something; False when it does not within so many seconds.
+
+        When it was this process that stalled, both are due at once: who reads then has read in time.
+        """
         try:
             async with asyncio.timeout(within):
                 await self._room.wait()
         except TimeoutError:
-            return False
+            return self._room.is_set()
         return True
 
     def close(self, cause: str) -> None:

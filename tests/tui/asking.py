@@ -11,7 +11,7 @@ import pytest
 from ktui.tui.app import KtuiApp
 
 from .fake_server import FakeServer
-from .still import NORMAL, SMALL, demo_events, shown, still_app
+from .still import HANGS, NORMAL, SMALL, demo_events, shown, still_app
 
 Snap = Callable[..., bool]
 SIZES = pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
@@ -26,7 +26,7 @@ def asking_app(server: FakeServer | None = None) -> KtuiApp:
 
 async def until(pilot: Any, holds: Callable[[], bool]) -> None:
     """Wait for a condition, a message round at a time."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         while not holds():
             await pilot.pause()
 

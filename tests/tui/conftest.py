@@ -25,7 +25,10 @@ from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
 import pytest  # noqa: E402
+import textual.app  # noqa: E402
+import textual.pilot  # noqa: E402
 
+from .quiet import until_quiet  # noqa: E402
 from .still import until_said, until_still  # noqa: E402
 
 time.tzset()
@@ -42,6 +45,13 @@ def a_home_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config-home"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state-home"))
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+
+
+@pytest.fixture(autouse=True)
+def a_patient_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a key or a pause has set going has happened when the test goes on, however slow the machine is."""
+    for module in (textual.app, textual.pilot):
+        monkeypatch.setattr(module, "wait_for_idle", until_quiet)
 
 
 @pytest.fixture

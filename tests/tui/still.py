@@ -17,6 +17,7 @@ from ktui.tui.widgets.vtable import VTable
 DEMO = Path(__file__).with_name("data") / "demo.ndjson"
 SMALL, NORMAL, WIDE = (80, 24), (120, 40), (200, 50)
 LIVE = Link(Stage.LIVE)
+HANGS = 60.0  # seconds: the bound of a wait that never ends, no measure of speed
 
 
 def demo_events() -> list[AnyEvent]:
@@ -41,7 +42,7 @@ def shown(app: KtuiApp) -> str:
     return "\n".join(strip.crop(0, width).text.rstrip() for strip in lines[:height])
 
 
-async def until_said(pilot: Any, *texts: str, seconds: float = 10.0) -> None:
+async def until_said(pilot: Any, *texts: str, seconds: float = HANGS) -> None:
     """Wait until each of the texts stands on the screen; fails with the screen and those that do not."""
     deadline = asyncio.get_running_loop().time() + seconds
     while missing := [text for text in texts if text not in shown(pilot.app)]:
@@ -49,7 +50,7 @@ async def until_said(pilot: Any, *texts: str, seconds: float = 10.0) -> None:
         await pilot.pause()
 
 
-async def until_still(pilot: Any, seconds: float = 10.0) -> None:
+async def until_still(pilot: Any, seconds: float = HANGS) -> None:
     """Wait until no table is being arranged and nothing on the screen changes between two rounds."""
     app, before = pilot.app, None
     async with asyncio.timeout(seconds):

@@ -17,7 +17,7 @@ from ktui.tui.source import Link, Report, Stage
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.prompt import Prompt
 
-from .still import DEMO, NORMAL, SMALL, demo_events, shown, still_app
+from .still import DEMO, HANGS, NORMAL, SMALL, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ class BrokenSource:
 
 async def until(holds: Callable[[], bool], pilot: object) -> None:
     """Wait for a condition, a message round at a time."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         while not holds():
             await pilot.pause()
 

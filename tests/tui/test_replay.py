@@ -25,7 +25,7 @@ from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.prompt import Prompt
 from ktui.tui.widgets.scrub_bar import ScrubBar
 
-from .still import DEMO, NORMAL, SMALL, shown, still_app
+from .still import DEMO, HANGS, NORMAL, SMALL, shown, still_app
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +57,7 @@ def recording(tmp_path: Path) -> Path:
 
 async def until(holds: Callable[[], bool], pilot: object) -> None:
     """Wait for a condition, a message round at a time."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         while not holds():
             await pilot.pause()  # type: ignore[attr-defined]
 
@@ -279,7 +279,7 @@ async def test_leaving_while_a_recording_is_read_ends_the_reading(
     async with app.run_test(size=NORMAL) as pilot:
         await until(lambda: app.link.detail == "reading demo.ndjson: 42%", pilot)
         await pilot.press("q")
-    assert await asyncio.to_thread(ended.wait, 10)
+    assert await asyncio.to_thread(ended.wait, HANGS)
 
 
 # Pictures.

@@ -16,7 +16,7 @@ from ktui.tui.model import reducer
 from ktui.tui.model.state import State
 from ktui.tui.source import Link, Report, Stage
 
-from .still import NORMAL, demo_events, shown, still_app
+from .still import HANGS, NORMAL, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +38,7 @@ def finished(id_: int) -> RequestFinished:
 
 
 async def until(holds: Callable[[], object], pilot: object) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + HANGS
     while not holds():
         assert time.monotonic() < deadline
         await pilot.pause(0.01)  # type: ignore[attr-defined]

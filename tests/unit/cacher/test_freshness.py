@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
+from ktui.cacher import progress as module
 from ktui.cacher.freshness import Freshness
 from ktui.cacher.progress import ProgressRequester
 
@@ -61,24 +63,34 @@ def test_a_cancelled_wait_is_forgotten():
     assert asyncio.run(run()) == 0
 
 
-def test_progress_is_asked_for_at_once_then_periodically_and_only_while_somebody_waits():
+def test_progress_is_asked_for_at_once_then_periodically_and_only_while_somebody_waits(monkeypatch):
+    now, slept = 100.0, []
+    go_on = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        slept.append(seconds)
+        now += seconds
+        await go_on(0)
+
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(module.asyncio, "sleep", sleep)
+
     async def run():
         asked: list[float] = []
         enough = asyncio.Event()
-        loop = asyncio.get_running_loop()
 
         async def ask() -> None:
-            asked.append(loop.time())
+            asked.append(now)
             if len(asked) == 3:
                 enough.set()
 
-        requester, started = ProgressRequester(period=0.02), loop.time()
+        requester = ProgressRequester(period=5.0)
         with requester.asking(ask), requester.asking(ask):
             await enough.wait()
         await requester._task
-        return [at - started for at in asked]
+        return asked
 
-    first, second, third = asyncio.run(run())
-    assert first < 0.015
-    assert second - first >= 0.019
-    assert third - second >= 0.019
+    asked = asyncio.run(run())
+    assert asked == [100.0, 105.0, 110.0]
+    assert slept[:3] == [0.0, 5.0, 5.0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from cacher_model import event, obj, on_node, selection
@@ -252,3 +253,30 @@ def test_clients_that_go_on_reading_are_not_cut_off_however_long_all_of_them_tak
         return seen, dispatcher.terminated
 
     assert asyncio.run(run()) == ([40] * 5, 0)
+
+
+def test_a_process_that_stalls_cuts_nobody_off():
+    """When it goes on, the client's turn to read and the end of the dispatcher's patience have both come."""
+
+    async def run():
+        one, dispatcher = watcher(size=1), Dispatcher(budget=TimeBudget(lambda: 0.0))
+        dispatcher.watchers.add(one)
+        task = asyncio.create_task(dispatcher.run())
+
+        async def read() -> list[int]:
+            await asyncio.sleep(0.01)
+            return [out.rv for out in await anext(one.batches())]
+
+        reader = asyncio.create_task(read())
+        for rv in (1, 2):
+            dispatcher.submit(event("ADDED", obj(f"a/{rv}", rv)))
+        while dispatcher._budget._available:  # until the dispatcher waits for the client
+            await asyncio.sleep(0)
+        time.sleep(0.2)  # the stall
+        seen = await reader
+        while dispatcher.rv != 2:
+            await asyncio.sleep(0)
+        task.cancel()
+        return seen, one.buffered, one.cause, dispatcher.terminated
+
+    assert asyncio.run(run()) == ([1], 1, "", 0)

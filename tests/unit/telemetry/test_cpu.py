@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from ktui.telemetry import cpu as module
 from ktui.telemetry.cpu import CpuClock, in_thread
 from ktui.telemetry.meter import Meter, decoding, give_way, metered
 
@@ -13,6 +14,11 @@ def burn(seconds: float) -> None:
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
+
+
+def used_since(begun: float) -> float:
+    """CPU milliseconds of this thread, collecting others' garbage too."""
+    return (time.thread_time() - begun) * 1000.0
 
 
 async def worker(seconds: float, turns: int) -> str:
@@ -29,19 +35,27 @@ def test_each_of_two_that_take_turns_is_charged_with_its_own() -> None:
         assert answers == ["done", "done"]
         return light.cpu_ms, heavy.cpu_ms
 
+    begun = time.thread_time()
     light, heavy = asyncio.run(run())
-    assert 5 <= light < heavy
-    assert heavy >= 20
+    assert light >= 5 and heavy >= 20
+    assert light + heavy <= used_since(begun), "nothing is charged twice"
 
 
-def test_one_step_of_many_stands_for_all() -> None:
-    meter = Meter(clocked_steps=5)
+def test_one_step_of_many_stands_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter, now = Meter(clocked_steps=5), 0.0
+    monkeypatch.setattr(module, "thread_time", lambda: now)
+
+    async def work() -> None:
+        nonlocal now
+        for _ in range(20):
+            now += 0.001
+            await asyncio.sleep(0)
 
     async def run() -> None:
-        await CpuClock(worker(0.001, 20), meter)
+        await CpuClock(work(), meter)
 
     asyncio.run(run())
-    assert 18 <= meter.cpu_ms < 100
+    assert meter.cpu_ms == pytest.approx(20)
 
 
 def test_waiting_is_no_work_and_errors_pass_through() -> None:
@@ -53,9 +67,10 @@ def test_waiting_is_no_work_and_errors_pass_through() -> None:
     async def run() -> None:
         await CpuClock(fails(), meter)
 
+    begun = time.thread_time()
     with pytest.raises(TimeoutError):
         asyncio.run(run())
-    assert 0 < meter.cpu_ms < 150
+    assert 0 < meter.cpu_ms <= used_since(begun)  # of which the 0.2 s are no part
 
 
 def test_a_cancelled_request_ends_and_its_last_step_counts() -> None:

@@ -25,7 +25,7 @@ EVENTS: list[AnyEvent] = [Progress(seq=n, at=100.0 + n, head=n) for n in range(1
 
 def until(holds: object) -> None:
     """Wait for what another thread or process does."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not holds():  # type: ignore[operator]
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -35,7 +35,7 @@ def refusal(path: Path) -> str:
     return str(error.value)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(cut=st.integers(min_value=WHOLE.index(b"\n") + 1, max_value=len(WHOLE)), packed=st.booleans())
 def test_wherever_it_is_broken_off_the_whole_lines_are_read(cut: int, packed: bool, tmp_path: Path) -> None:
     path = tmp_path / "r"

@@ -56,7 +56,7 @@ class Server:
 async def lose(server: Server, intake: Intake) -> asyncio.Task[None]:
     """Follow a server until it has told something, and lose it."""
     following = asyncio.create_task(intake.follow())
-    await asyncio.wait_for(server.served.wait(), 5)
+    await asyncio.wait_for(server.served.wait(), 60)
     intake.fold()
     server.served.clear()
     ended, server.end = server.end, asyncio.Event()
@@ -69,7 +69,7 @@ async def test_what_is_known_stays_until_somebody_answers_anew(monkeypatch: pyte
     server, links = Server([True, False, False, True], reconnects=True), list[Link]()
     intake = Intake(server, lambda: links.append(intake.link))
     following = await lose(server, intake)
-    await asyncio.wait_for(server.served.wait(), 5)
+    await asyncio.wait_for(server.served.wait(), 60)
     assert intake.state.head.revision == 0, "another server numbers anew"
     assert server.attempts == 4
     stages = [link.stage for link in links]
@@ -95,7 +95,7 @@ async def test_a_server_of_our_own_is_not_started_again_unasked() -> None:
     server = Server([True], reconnects=False)
     intake = Intake(server, lambda: None)
     following = await lose(server, intake)
-    await asyncio.wait_for(following, 5)
+    await asyncio.wait_for(following, 60)
     assert intake.link == Link(Stage.STOPPED, "", True) and server.attempts == 1
 
 
@@ -104,7 +104,7 @@ async def test_a_server_that_says_nothing_is_told_and_heard_again() -> None:
     server = Server([True], reconnects=False)
     intake = Intake(server, lambda: None, clock=lambda: now)
     following = asyncio.create_task(intake.follow())
-    await asyncio.wait_for(server.served.wait(), 5)
+    await asyncio.wait_for(server.served.wait(), 60)
     for _ in range(int(SILENCE_SECONDS)):
         now += 1.0
         intake.fold()
@@ -124,7 +124,7 @@ async def test_who_slept_himself_has_not_listened() -> None:
     server = Server([True], reconnects=False)
     intake = Intake(server, lambda: None, clock=lambda: now)
     following = asyncio.create_task(intake.follow())
-    await asyncio.wait_for(server.served.wait(), 5)
+    await asyncio.wait_for(server.served.wait(), 60)
     now += 3_600.0
     intake.fold()
     assert intake.link.stage is Stage.LIVE

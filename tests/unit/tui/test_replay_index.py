@@ -147,12 +147,14 @@ def test_a_file_without_events_in_time_is_no_recording(content: bytes, tmp_path:
 def test_an_hour_is_sought_in_the_blink_of_an_eye(tmp_path: Path) -> None:
     path = tmp_path / "r.ndjson"
     written(path, 16_000, step=0.22)
+    began = time.thread_time()
     index = Index(path)
+    read = time.thread_time() - began
     frame = index._keyframes.before(index.events)
     assert frame.seen <= 16_000 - 10_000 and frame.event > index.events // 4
-    began = time.process_time()
+    began = time.thread_time()
     place = index.place_at(BEGAN + 3_515.0)
-    taken = time.process_time() - began
+    taken = time.thread_time() - began
     assert len(place.state.requests) == 10_000 and len(place.state.calls) == 2_000
-    assert taken < 1.0, "it takes 0.15 s of a quiet machine"
+    assert taken < read, "half of what reading it all takes, on any machine"
     index.close()

@@ -1,0 +1,57 @@
+"""What a key or a pause sets going has happened when the test goes on, also where the machine stalls."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+from .quiet import FRAME, until_quiet
+
+pytestmark = pytest.mark.anyio
+
+STALL = 2 * FRAME  # at each turn: as long as Textual's own wait looks whether the processor is busy
+
+
+class Relay(App[None]):
+    """Takes a key through many turns of the loop, each of which begins with a stall; then a timer ends it."""
+
+    arrived = False
+
+    def compose(self) -> ComposeResult:
+        yield Static("x")
+
+    def key_x(self) -> None:
+        self.hand_on(8)
+
+    def hand_on(self, left: int) -> None:
+        time.sleep(STALL)
+        if left:
+            asyncio.get_running_loop().call_soon(self.hand_on, left - 1)
+        else:
+            self.set_timer(FRAME / 2, self.arrive)
+
+    def arrive(self) -> None:
+        self.arrived = True
+
+
+async def test_a_key_is_waited_for_through_stalls() -> None:
+    app = Relay()
+    async with app.run_test() as pilot:
+        await pilot.press("x")
+        assert app.arrived
+
+
+async def test_a_timer_that_never_rests_is_not_waited_for() -> None:
+    loop, running = asyncio.get_running_loop(), True
+
+    def again() -> None:
+        if running:
+            loop.call_later(FRAME / 4, again)
+
+    again()
+    await until_quiet()
+    running = False
