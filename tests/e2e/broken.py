@@ -1,7 +1,13 @@
-"""The program with mistakes in it: `?` raises in a handler, `8` in a worker. All else is untouched."""
+"""The program with mistakes in it: `?` raises in a handler, `8` in a worker. All else is untouched.
 
+With KTUI_TEST_ENDLESS_START its server is never ready.
+"""
+
+import asyncio
+import os
 import sys
 
+from ktui.cli.child import ServerChild
 from ktui.cli.main import main
 from ktui.tui.app import KtuiApp
 
@@ -19,8 +25,14 @@ def versions_that_raise(app: KtuiApp, mode: str) -> None:
     app.run_worker(work_that_raises())
 
 
+async def never_ready(child: ServerChild, process: asyncio.subprocess.Process) -> None:
+    await asyncio.Event().wait()
+
+
 KtuiApp.action_help = help_that_raises  # type: ignore[method-assign]
 KtuiApp.action_go = versions_that_raise  # type: ignore[method-assign, assignment]
+if "KTUI_TEST_ENDLESS_START" in os.environ:
+    ServerChild._until_ready = never_ready  # type: ignore[method-assign]
 
 if __name__ == "__main__":
     sys.exit(main())

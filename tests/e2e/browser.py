@@ -12,11 +12,15 @@ from typing import Any
 
 import aiohttp
 
+from tests.e2e.terminal import HANGS
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--remote-debugging-port=0",
 )  # fmt: skip
+# What the protocol says when a page gave way to the next before it had answered.
+BETWEEN_PAGES = ("context was destroyed", "navigated or closed", "default execution context")
 # Keeps what the program draws, for the canvas can only be looked at, and what the page complains of.
 LISTEN = """
 window.drawn = "";
@@ -36,6 +40,10 @@ window.WebSocket = class extends WebSocket {
 
 def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class BetweenPagesError(AssertionError):
+    """The page that was asked is no longer there, and the next is not there yet."""
 
 
 class Tab:
@@ -60,14 +68,20 @@ class Tab:
         )
         return said["result"].get("value")
 
-    async def wait_for(self, expression: str, seconds: float = 30.0) -> None:
+    async def wait_for(self, expression: str, seconds: float = HANGS) -> None:
         try:
             async with asyncio.timeout(seconds):
-                while not await self.value(f"Boolean({expression})"):
+                while not await self._is_true(expression):
                     await asyncio.sleep(0.05)
         except TimeoutError:
             text = await self.value("document.body.innerText + '\\n' + window.drawn?.slice(-3000)")
             raise AssertionError(f"never {expression}; the page had:\n{text!r}") from None
+
+    async def _is_true(self, expression: str) -> bool:
+        try:
+            return bool(await self.value(f"Boolean({expression})"))
+        except BetweenPagesError:
+            return False
 
     async def sees(self, *texts: str) -> None:
         """Until the program has drawn each of the texts, from now on or before."""
@@ -112,7 +126,7 @@ class Browser:
         self._answers[number] = answer = asyncio.get_running_loop().create_future()
         about = {"sessionId": session} if session else {}
         await self._socket.send_json({"id": number, "method": method, "params": params, **about})
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANGS):
             return await answer
 
     async def listen(self) -> None:
@@ -120,9 +134,14 @@ class Browser:
             said = message.json()
             answer = self._answers.pop(said.get("id", 0), None)
             if answer is not None and "error" in said:
-                answer.set_exception(AssertionError(said["error"]["message"]))
+                answer.set_exception(_error(said["error"]["message"]))
             elif answer is not None:
                 answer.set_result(said["result"])
+
+
+def _error(message: str) -> AssertionError:
+    between = any(words in message for words in BETWEEN_PAGES)
+    return BetweenPagesError(message) if between else AssertionError(message)
 
 
 @contextlib.asynccontextmanager
@@ -150,7 +169,7 @@ async def browsing(program: str, profile: Path) -> AsyncIterator[Browser]:
 
 async def _address(file: Path) -> tuple[str, str]:
     """Port and path of the protocol, which the browser writes down once it listens."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANGS):
         while len(lines := file.read_text().split() if file.exists() else []) < 2:
             await asyncio.sleep(0.05)
     return lines[0], lines[1]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+HANGS = 90.0  # seconds: the bound of a wait that never ends, no measure of speed
 SHELL = b"sh\0"  # the command line of the shell that the program runs in
 
 
@@ -54,7 +55,7 @@ class Terminal:
         said = self._call("display-message", "-p", " ".join(f"#{{{name}}}" for name in names))
         return dict(zip(names, said.split(), strict=True))
 
-    def wait_for(self, seen: Callable[[str], bool], what: str, seconds: float = 30.0) -> str:
+    def wait_for(self, seen: Callable[[str], bool], what: str, seconds: float = HANGS) -> str:
         """Read the screen until `seen` says yes; fails with the last screen."""
         screen = ""
 
@@ -75,7 +76,7 @@ class Terminal:
         return done.stdout
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
+def eventually(holds: Callable[[], bool], seconds: float = HANGS) -> bool:
     """Whether `holds` becomes true in time. Another process sends no signal: look, and look again."""
     deadline = time.monotonic() + seconds
     while not holds():

@@ -12,7 +12,7 @@ from tests.e2e.conftest import Home
 from tests.e2e.terminal import Terminal
 from tests.unit.audit.logs import traffic
 
-pytestmark = [pytest.mark.terminal, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.terminal, pytest.mark.timeout(600)]
 
 KTUI = f"{sys.executable} -m ktui"
 
@@ -26,7 +26,7 @@ def log(tmp_path: Path) -> Path:
 
 def test_a_file_is_read_walked_through_and_left(terminal: Terminal, home: Home, log: Path) -> None:
     terminal.run(f"{KTUI} audit {log} -i --kube-version 1.30; echo left $?", home.environment)
-    terminal.wait_for(lambda screen: "moves" in screen and "later" in screen, "the groups", 60)
+    terminal.wait_for(lambda screen: "moves" in screen and "later" in screen, "the groups")
     terminal.type("Enter")
     terminal.wait_for(lambda screen: "latency and errors" in screen, "one group")
     terminal.type("v")
@@ -39,7 +39,7 @@ def test_keys_work_while_a_pipe_stays_open(terminal: Terminal, home: Home, log: 
     fifo = log.with_name("fifo")
     command = f"mkfifo {fifo}; (cat {log}; exec cat {fifo}) | {KTUI} audit - -i; echo left $?"
     terminal.run(command, home.environment)
-    terminal.wait_for(lambda screen: "1,000 lines" in screen and "x stops" in screen, "all lines so far", 60)
+    terminal.wait_for(lambda screen: "1,000 lines" in screen and "x stops" in screen, "all lines so far")
     terminal.type("x")
     terminal.wait_for(lambda screen: "reading was stopped" in screen, "what was read")
     terminal.type("q")

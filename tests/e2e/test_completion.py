@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import Home
 from tests.e2e.terminal import Terminal
 
-pytestmark = [pytest.mark.terminal, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.terminal, pytest.mark.timeout(600)]
 
 # How each is started without anybody's settings, and told of the script.
 SHELLS = {
@@ -72,6 +72,7 @@ def test_tab_completes(terminal: Terminal, ready: Home, shell: str) -> None:
         terminal.wait_for(partial(shows, completed), completed)
         terminal.type("C-u")
         terminal.type("-l", "clear")
+        terminal.wait_for(lambda screen: "clear" in screen, "the line gone, and another")
         terminal.type("Enter")
         terminal.wait_for(prompts, "an empty screen")
 

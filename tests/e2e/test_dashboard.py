@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import Home
 from tests.e2e.terminal import Terminal, eventually, processes_of
 
-pytestmark = [pytest.mark.terminal, pytest.mark.etcd, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.terminal, pytest.mark.etcd, pytest.mark.timeout(600)]
 
 KTUI = f"{sys.executable} -m ktui"
 SMALL = "--pods 40 --nodes 4 --namespaces 6"
@@ -26,9 +26,7 @@ def head_revision(screen: str) -> int:
 
 def opened(terminal: Terminal, home: Home) -> None:
     terminal.run(f"{KTUI} {SMALL}", home.environment)
-    first = terminal.wait_for(
-        lambda screen: head_revision(screen) > 100 and "● pods" in screen, "live data", 60
-    )
+    first = terminal.wait_for(lambda screen: head_revision(screen) > 100 and "● pods" in screen, "live data")
     terminal.wait_for(lambda screen: head_revision(screen) > head_revision(first), "revisions that move")
 
 

@@ -13,9 +13,12 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.e2e.terminal import HANGS
 
 pytestmark = pytest.mark.terminal
 
@@ -27,8 +30,11 @@ ESCAPES = re.compile(
 PLAIN = {0, 1, 2, 3, 4, 7, 22, 23, 24, 27}  # reset, and attributes on and off
 
 
-def written(home: Path, **environment: str) -> bytes:
-    """All that a replay writes to a terminal of 120×40 until its last panel is painted."""
+def written(home: Path, shows: Callable[[bytes], bool], **environment: str) -> bytes:
+    """All that a replay writes to a terminal of 120×40 until its end is painted, with all that it is to show.
+
+    Quiet alone would not do: between two panels a busy machine is quiet, too.
+    """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     hidden = ("NO_COLOR", "COLORTERM", "LC_ALL", "LC_CTYPE", "KTUI_SYMBOLS", "KTUI_THEME", "COLUMNS", "LINES")
@@ -47,7 +53,7 @@ def written(home: Path, **environment: str) -> bytes:
     )
     os.close(slave)
     try:
-        return _read_until(master, b"48,213", 30.0)
+        return _read_until(master, lambda got: b"48,213" in ESCAPES.sub(b"", got) and shows(got))
     finally:
         program.send_signal(signal.SIGTERM)
         try:
@@ -58,17 +64,17 @@ def written(home: Path, **environment: str) -> bytes:
         os.close(master)
 
 
-def _read_until(master: int, last: bytes, seconds: float) -> bytes:
-    """Until `last` has come and nothing follows it for a moment."""
+def _read_until(master: int, enough: Callable[[bytes], bool]) -> bytes:
+    """Until enough has come and nothing follows it for a moment."""
     got = b""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + HANGS
     while time.monotonic() < deadline:
         ready, _, _ = select.select([master], [], [], 0.5)
         if ready:
             got += os.read(master, 65536)
-        elif last in ESCAPES.sub(b"", got):
+        elif enough(got):
             return got
-    raise AssertionError(f"never saw {last!r} in {got[-2000:]!r}")
+    raise AssertionError(f"never saw all of it in {got[-2000:]!r}")
 
 
 def colours_in(output: bytes) -> set[bytes]:
@@ -80,23 +86,32 @@ def colours_in(output: bytes) -> set[bytes]:
     }
 
 
+def reverses(output: bytes) -> bool:
+    """As the cursor's row does."""
+    return b"\x1b[7m" in output or b";7m" in output
+
+
 def test_no_color_means_none(tmp_path: Path) -> None:
-    output = written(tmp_path, NO_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor")
-    assert b"\x1b[7m" in output or b";7m" in output  # the cursor's row
+    output = written(tmp_path, reverses, NO_COLOR="1", TERM="xterm-256color", COLORTERM="truecolor")
     assert not colours_in(output)
 
 
 def test_colours_are_there_without_it(tmp_path: Path) -> None:
-    output = written(tmp_path, TERM="xterm-256color", COLORTERM="truecolor")
-    assert any(found.startswith(b"38;2;") or b";38;2;" in found for found in colours_in(output))
-    assert "●".encode() in output
+    def shows(output: bytes) -> bool:
+        rgb = any(found.startswith(b"38;2;") or b";38;2;" in found for found in colours_in(output))
+        return rgb and "●".encode() in output
+
+    assert written(tmp_path, shows, TERM="xterm-256color", COLORTERM="truecolor")
 
 
 @pytest.mark.parametrize("terminal", ["linux", "dumb"])
 def test_an_old_terminal_gets_ascii_only(tmp_path: Path, terminal: str) -> None:
-    output = written(tmp_path, TERM=terminal)
+    def shows(output: bytes) -> bool:
+        text = ESCAPES.sub(b"", output)
+        return b"watch caches" in text and b"+-" in text
+
+    output = written(tmp_path, shows, TERM=terminal)
     text = ESCAPES.sub(b"", output)
-    assert b"watch caches" in text and b"+-" in text
     assert not [byte for byte in text if byte > 126]
     # Sixteen colours at the most, and the cursor's row still shows among them.
     assert not any(b"38;2" in found or b"38;5" in found for found in colours_in(output))

@@ -12,7 +12,7 @@ from tests.e2e.conftest import Home
 from tests.e2e.terminal import Terminal, eventually, processes_of
 from tests.e2e.walker import Walker
 
-pytestmark = [pytest.mark.terminal, pytest.mark.etcd, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.terminal, pytest.mark.etcd, pytest.mark.timeout(600)]
 
 KTUI = f"{sys.executable} -m ktui"
 SMALL = "--pods 20 --nodes 3 --namespaces 3"
@@ -22,7 +22,7 @@ SIZES = pytest.mark.parametrize("terminal", [(120, 40), (80, 24)], ids=["120x40"
 @SIZES
 def test_every_screen_by_its_keys(terminal: Terminal, home: Home) -> None:
     terminal.run(f"cd {home.path}; {KTUI} {SMALL} --log-file log; echo left $?", home.environment)
-    terminal.wait_for(lambda screen: "● pods" in screen and "kubelet" in screen, "live data", 60)
+    terminal.wait_for(lambda screen: "● pods" in screen and "kubelet" in screen, "live data")
     walker = Walker(terminal)
     walker.press("R", sees="● REC")  # the file that is played at the end
     # The lines before what tells of itself by notes: these would lie over the filter of a small screen.

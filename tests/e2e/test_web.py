@@ -16,9 +16,9 @@ from aiohttp import web
 
 from tests.e2e.browser import Browser, Tab, browsing, find_browser
 from tests.e2e.conftest import Home
-from tests.e2e.terminal import processes_of
+from tests.e2e.terminal import HANGS, processes_of
 
-pytestmark = [pytest.mark.terminal, pytest.mark.etcd, pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.terminal, pytest.mark.etcd, pytest.mark.anyio, pytest.mark.timeout(600)]
 
 SMALL = ("--pods", "40", "--nodes", "4", "--namespaces", "6")
 HELD_UP = 30.0  # seconds: a server that waits for its open pages would take a minute
@@ -64,7 +64,7 @@ async def served(home: Home) -> AsyncIterator[Served]:
     )  # fmt: skip
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(HANGS):
             said = (await process.stdout.readline()).decode().split()
         async with browsing(program, home.path / "profile") as browser:
             yield Served(said[1], process, browser, home.marker)
@@ -75,7 +75,7 @@ async def served(home: Home) -> AsyncIterator[Served]:
     await until(lambda: processes_of(home.marker) == [])
 
 
-async def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = HANGS) -> None:
     """Other processes send no signal: look, and look again."""
     async with asyncio.timeout(seconds):
         while not holds():

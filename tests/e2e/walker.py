@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tests.e2e.terminal import Terminal, eventually
+from tests.e2e.terminal import HANGS, Terminal, eventually
 
 BROKEN = re.compile(r"Traceback|MarkupError")
-STEP = 20.0  # seconds that a step may take on a busy machine
 
 
 class Walker:
@@ -33,7 +32,7 @@ class Walker:
         screen = self._terminal.wait_for(
             lambda screen: holds(screen) or bool(BROKEN.search(screen)),
             f"{wanted!r}{f', or still saw {loses!r}' if loses else ''} after {' '.join(keys)}",
-            STEP,
+            HANGS,
         )
         assert not BROKEN.search(screen), screen
         return screen
@@ -42,7 +41,7 @@ class Walker:
         """Press a key that changes nothing but the colours."""
         before = self._terminal.colours()
         self._terminal.type(key)
-        assert eventually(lambda: not before & self._terminal.colours(), STEP), before
+        assert eventually(lambda: not before & self._terminal.colours(), HANGS), before
 
     def type(self, text: str, *, sees: str | tuple[str, ...], loses: str = "") -> str:
         """Type letter by letter: no word of `text` is taken for the name of a key."""

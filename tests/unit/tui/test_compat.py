@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 import pytest
+import textual.pilot
 from textual.app import App, ComposeResult
 from textual.cache import LRUCache
 from textual.css.stylesheet import Stylesheet
@@ -23,6 +24,7 @@ import ktui.tui
 from ktui.tui import compat
 from ktui.tui.compat import KeptStylesheet, WholeScreen
 from ktui.tui.keymap import scopes
+from tests.tui.quiet import until_quiet
 
 pytestmark = pytest.mark.anyio
 
@@ -131,9 +133,10 @@ def with_a_line(kind: type[Screen[None]]) -> Screen[None]:
 
 @pytest.mark.parametrize(("kind", "unseen"), [(WholeScreen, 0), (Screen, 1)])
 async def test_a_screen_is_not_rendered_while_nothing_may_be_painted(
-    kind: type[Screen[None]], unseen: int
+    kind: type[Screen[None]], unseen: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once Textual's own screen is not rendered then either, WholeScreen may go."""
+    monkeypatch.setattr(textual.pilot, "wait_for_idle", until_quiet)
     app: App[None] = App()
     async with app.run_test() as pilot:
         screen = with_a_line(kind)
