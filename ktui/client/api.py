@@ -163,6 +163,14 @@ class ApiClient:
                         yield events
         raise ClientError(f"the server at {self.connection.url} has closed the telemetry stream")
 
+    async def present(self) -> list[AnyEvent]:
+        """What the telemetry tells first: who serves, and how things stand."""
+        with clear_errors(self.connection):
+            response = await self._http.get("/ktui/v1/present")
+        if response.status_code != 200:
+            raise ClientError(await self._refusal(response))
+        return LineDecoder().feed(response.content)
+
     async def lines(self, path: str) -> AsyncIterator[bytes]:
         """The lines of a streamed answer (a WATCH), unbounded in time."""
         with clear_errors(self.connection):

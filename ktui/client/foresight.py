@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +17,6 @@ from ktui.telemetry.events import CacheState, Progress
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
-
-# The present state comes first on the telemetry stream, so this is only for a server that is stuck.
-STATE_SECONDS = 2.0
-SILENCE_SECONDS = 0.1
 
 
 async def world_of_ktui(client: ApiClient) -> World:
@@ -59,24 +53,10 @@ def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:
 
 
 async def _state(client: ApiClient) -> tuple[dict[str, CacheState], int]:
-    """Caches and etcd's compacted revision from the head of the telemetry stream."""
-    caches: dict[str, CacheState] = {}
-    compact = 0
-    now = asyncio.get_running_loop().time
-    with contextlib.suppress(TimeoutError):
-        async with (
-            asyncio.timeout(STATE_SECONDS) as limit,
-            contextlib.aclosing(client.telemetry()) as batches,
-        ):
-            async for batch in batches:
-                for event in batch:
-                    if isinstance(event, CacheState):
-                        caches[event.resource] = event
-                    elif isinstance(event, Progress):
-                        compact = event.compact or compact
-                if caches:  # the present is told in one go: after a short silence it was all
-                    limit.reschedule(min(now() + SILENCE_SECONDS, limit.when() or 0.0))
-    return caches, compact
+    """Caches, and etcd's compacted revision."""
+    present = await client.present()
+    caches = {event.resource: event for event in present if isinstance(event, CacheState)}
+    return caches, max((event.compact for event in present if isinstance(event, Progress)), default=0)
 
 
 @dataclass(frozen=True, slots=True)

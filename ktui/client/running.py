@@ -79,13 +79,16 @@ def withdraw(pid: int) -> None:
 
 
 def find_running() -> list[RunningServer]:
-    """Servers alive now, the newest first; stale state files are removed."""
+    """Servers alive now, the newest first; stale state files are removed.
+
+    Never one of a process that lives, whatever stands in it: it may be writing it.
+    """
     found = []
     for path in (state_home() / "servers").glob("*/server.json"):
-        server = _read(path)
-        if server is None or not _alive(server.pid):
+        pid = path.parent.name
+        if not (pid.isdigit() and _alive(int(pid))):
             shutil.rmtree(path.parent, ignore_errors=True)
-        else:
+        elif server := _read(path):
             found.append(server)
     return sorted(found, key=lambda server: server.started, reverse=True)
 
@@ -96,10 +99,11 @@ def find_by_url(url: str) -> RunningServer | None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, from its first byte on."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    """Write a file that only its owner can read, from its first byte on; nobody ever sees half of it."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
+    fresh.replace(path)
 
 
 def _read(path: Path) -> RunningServer | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
 import msgspec.structs
 
@@ -84,11 +84,16 @@ class Bus:
     def add_snapshot(self, describe: Callable[[], Iterable[AnyEvent]]) -> None:
         self._snapshots.append(describe)
 
-    def subscribe(self, backlog: int = DEFAULT_BACKLOG) -> Subscription:
-        subscription = Subscription(self, backlog)
+    def present(self) -> Iterator[AnyEvent]:
+        """The present state, as a new subscriber is told it first."""
         for describe in self._snapshots:
             for event in describe():
-                subscription.offer(msgspec.structs.replace(event, seq=self._seq, at=event.at or self.now()))
+                yield msgspec.structs.replace(event, seq=self._seq, at=event.at or self.now())
+
+    def subscribe(self, backlog: int = DEFAULT_BACKLOG) -> Subscription:
+        subscription = Subscription(self, backlog)
+        for event in self.present():
+            subscription.offer(event)
         self._subscriptions.append(subscription)
         return subscription
 

@@ -78,6 +78,7 @@ class Pages:
     def _add_ktui(self, router: PageRouter) -> None:
         settings = SettingsPages(self._services)
         router.add("GET", "/ktui/v1/info", settings.info)
+        router.add("GET", "/ktui/v1/present", self._telemetry.present)
         router.add("GET", "/ktui/v1/behaviour", settings.behaviour)
         router.add("PUT", "/ktui/v1/behaviour", settings.switch)
         router.add("GET", "/ktui/v1/requests", self._finished.newest)

@@ -1,4 +1,4 @@
-"""`GET /telemetry`: every event as one line of JSON, the present state first."""
+"""`GET /telemetry`: every event as one line of JSON, the present first (`/ktui/v1/present`: no more)."""
 
 from __future__ import annotations
 
@@ -42,6 +42,10 @@ class TelemetryStream:
             gone.cancel()
             subscription.close()
             self._open.discard(subscription)
+
+    async def present(self, request: Request, response: Response) -> None:
+        """What `get` tells first, whole: whoever asks once need not guess where it ends."""
+        await response.whole(200, CONTENT_TYPE, lines([self._facts.info(), *self._bus.present()]))
 
     def close(self) -> None:
         for subscription in list(self._open):

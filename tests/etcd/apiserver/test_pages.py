@@ -38,6 +38,17 @@ async def test_telemetry_streams_the_state_first(api: Api, monkeypatch: pytest.M
     assert not bus.watched
 
 
+async def test_the_present_state_is_told_whole_to_who_asks_once(api: Api) -> None:
+    await api.warm()
+    answer = await api.get("/ktui/v1/present")
+    first, *others = map(json.loads, answer.text.splitlines())
+    assert first["type"] == "server"
+    assert {event["resource"]: event["state"] for event in others if event["type"] == "cache"} == {
+        cacher.resource.id: cacher.state().state for cacher in api.services.registry
+    }
+    assert not api.services.bus.watched, "nobody goes on listening"
+
+
 async def test_the_rules_can_be_switched(api: Api) -> None:
     answer = await api.http.put("/ktui/v1/behaviour", json={"kube_version": "1.30", "feature_gates": {}})
     assert answer.json() == {"kube_version": "1.30", "feature_gates": {}}

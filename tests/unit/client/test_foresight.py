@@ -7,7 +7,7 @@ from ktui.client.connection import ClientError, Connection
 from ktui.client.foresight import foresee, world_of_ktui
 from ktui.client.world import World, resource_id_of
 from ktui.kube.versions import behaviour_of
-from ktui.telemetry.events import CacheState
+from ktui.telemetry.events import AnyEvent, CacheState, Progress
 
 READY = CacheState(resource="pods", state="ready", rv=100, objects=10, bytes=61_000)
 
@@ -63,6 +63,25 @@ def test_the_mean_size_of_objects() -> None:
 def test_resources_are_named_as_in_telemetry() -> None:
     assert resource_id_of("/apis/coordination.k8s.io/v1/leases") == "leases.coordination.k8s.io"
     assert resource_id_of("/api/v1/namespaces/a/pods/b") == "pods"
+
+
+@pytest.mark.anyio
+async def test_a_world_is_what_its_server_tells_at_once() -> None:
+    class Server:
+        async def request(self, method: str, path: str) -> httpx.Response:
+            return httpx.Response(200)
+
+        async def get_json(self, path: str) -> dict[str, object]:
+            return {"/ktui/v1/info": {"progress": "assumed"}, "/ktui/v1/behaviour": {"kube_version": "1.30"}}[
+                path
+            ]
+
+        async def present(self) -> list[AnyEvent]:
+            return [CacheState(resource="nodes", state="cold"), READY, Progress(head=9, compact=4)]
+
+    found = await world_of_ktui(Server())  # type: ignore[arg-type]
+    assert (found.behaviour.version, found.progress, found.compact) == ("1.30", True, 4)
+    assert (found.caches["pods"], found.caches["nodes"].state) == (READY, "cold")
 
 
 @pytest.mark.anyio

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.client.connection import ClientError, Connection, connection_from_url
 from ktui.client.kubeconfig import write_kubeconfig
-from ktui.client.running import announce, find_by_url, find_running, server_directory, withdraw
+from ktui.client.running import announce, find_by_url, find_running, server_directory, withdraw, write_private
 
 PARENT = os.getppid()  # a process that is alive and not ours to end
 
@@ -45,6 +45,25 @@ def test_a_dead_servers_files_are_removed() -> None:
 def test_a_garbled_state_file_is_no_server() -> None:
     (server_directory(os.getpid()) / "server.json").write_bytes(b"{")
     assert find_running() == []
+
+
+def test_a_server_that_lives_keeps_its_directory_whatever_stands_in_it() -> None:
+    """Who looks for servers while one is being announced must not take its certificate away."""
+    mine = server_directory(os.getpid())
+    (mine / "server.json").write_bytes(b"")
+    find_running()
+    announce(Connection("https://127.0.0.1:1"), pid=os.getpid(), name="", started=1.0)
+    assert [server.directory for server in find_running()] == [mine]
+    assert [path.name for path in mine.iterdir()] == ["server.json"], "nothing else is left"
+
+
+def test_a_private_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    write_private(path, b"before")
+    with path.open("rb") as reader:
+        write_private(path, b"after")
+        assert reader.read() == b"before"
+    assert path.read_bytes() == b"after" and path.stat().st_mode & 0o777 == 0o600
 
 
 def test_withdraw_removes_everything() -> None:
