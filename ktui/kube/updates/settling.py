@@ -17,8 +17,9 @@ def settled(resource: str, old: Obj, new: Obj) -> None:
 
 def _namespace(old: Obj, new: Obj) -> None:
     """Its finalizers change through a subresource."""
+    kept = dict(old)
     new.clear()
-    new.update(old)
+    new.update(kept)
 
 
 def _pod(old: Obj, new: Obj) -> None:
