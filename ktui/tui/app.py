@@ -44,7 +44,7 @@ class KtuiApp(Dashboard):
     CSS_PATH = "base.tcss"
     MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in ALL_MODES}
     DEFAULT_MODE = ALL_MODES[0].name
-    BINDINGS: ClassVar[list[BindingType]] = keys.APP
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.APP, *keys.AFTER_A_JUMP]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
     ENABLE_COMMAND_PALETTE = True
 
@@ -108,6 +108,9 @@ class KtuiApp(Dashboard):
 
     async def action_go_back(self) -> None:
         await self.navigator.walk(-1)
+
+    async def action_come_back(self) -> None:
+        await self.navigator.come_back()
 
     async def action_go_forward(self) -> None:
         await self.navigator.walk(1)
@@ -174,7 +177,18 @@ class KtuiApp(Dashboard):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command":
             return not isinstance(self.focused, Input)  # a colon is a letter there
+        if action == "come_back":
+            return self._at_the_end_of_a_jump
         return self.intake.replays if action == "replay" else super().check_action(action, parameters)
+
+    @property
+    def _at_the_end_of_a_jump(self) -> bool:
+        """And nothing is open or typed there that Esc would close or clear first."""
+        screen = self.screen
+        if self.navigator.came_from is None or not isinstance(screen, ModeScreen) or not screen.paintable:
+            return False
+        table = screen.active_table()
+        return not isinstance(self.focused, Input) and not (table is not None and table.filter)
 
     def action_next_theme(self) -> None:
         names = [theme.name for theme in self.own_themes]

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from textual.app import App
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
@@ -92,7 +92,11 @@ def _keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
 
 
 def keys_of_app() -> tuple[Binding, ...]:
-    return tuple(one for one in keys.APP if isinstance(one, Binding))
+    return _bindings(keys.APP)
+
+
+def _bindings(those: Iterable[BindingType]) -> tuple[Binding, ...]:
+    return tuple(one for one in those if isinstance(one, Binding))
 
 
 def scopes() -> list[Scope]:
@@ -101,10 +105,10 @@ def scopes() -> list[Scope]:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
     app = keys_of_app()
-    found = [Scope(_EVERYWHERE, app)]
+    found = [Scope(_EVERYWHERE, (*app, *_bindings(keys.AFTER_A_JUMP)))]
     for node in sorted(subclasses(DOMNode), key=lambda each: (each.__module__, each.__name__)):
         if not issubclass(node, App) and _is_ours(node) and "BINDINGS" in vars(node):
-            own = tuple(one for one in node.BINDINGS if isinstance(one, Binding))
+            own = _bindings(node.BINDINGS)
             modal = issubclass(node, ModalScreen)
             found.append(Scope(_name_of(node), own, () if modal else app, modal))
     return found

@@ -103,3 +103,16 @@ APP: list[BindingType] = [
     Binding("question_mark", "help", "help", key_display="?", id="help", tooltip="these keys"),
     Binding("q", "quit", "quit", id="quit", tooltip="leave ktui"),
 ]
+
+# Right after a jump it acts before what screens and tables do with that key; at other times it lets them.
+AFTER_A_JUMP: list[BindingType] = [
+    Binding(
+        "escape",
+        "come_back",
+        "back",
+        show=False,
+        id="come_back",
+        priority=True,
+        tooltip="back to where a jump has led from",
+    ),
+]

@@ -14,6 +14,8 @@ class Navigator:
     def __init__(self, app: Dashboard) -> None:
         self._app = app
         self._trail = Trail()
+        self._leap: tuple[Place, Place] | None = None  # the last jump to another screen, undone by Esc
+        self._strayed = False  # deeper or higher than where it led
 
     @property
     def here(self) -> Place:
@@ -23,9 +25,23 @@ class Navigator:
             return screen.place
         return Place(self._app.current_mode)
 
+    @property
+    def came_from(self) -> Place | None:
+        """Where Esc leads back to: the start of the jump at whose end somebody stands; None elsewhere."""
+        if self._leap is None or self._strayed or self._leap[1].mode != self._app.current_mode:
+            return None
+        return self._leap[0]
+
+    async def come_back(self) -> None:
+        """To where the jump began, as it was left."""
+        if place := self.came_from:
+            await self.go_to_mode(place.mode)
+
     async def go(self, place: Place) -> None:
         """Somewhere else, as it is opened at its reference."""
         before = self.here
+        elsewhere = place.reference is not None and place.mode != before.mode
+        self._leap, self._strayed = (before, place) if elsewhere else None, False
         await self._show(place.mode)
         self._open(place.reference)
         self._trail.visit(place, before)
@@ -35,18 +51,20 @@ class Navigator:
         if mode == self._app.current_mode:
             await self.go(Place(mode))
             return
-        before = self.here
+        before, self._leap = self.here, None
         await self._show(mode)
         self._trail.visit(self.here, before)
 
     async def walk(self, step: int) -> None:
         """Back (-1) or forward (1) on the trail."""
         if place := self._trail.walk(step):
+            self._leap = None
             await self._show(place.mode)
             self._open(place.reference)
 
     def moved(self, before: Place, now: Place) -> None:
         """A screen has gone in or out of something by itself."""
+        self._strayed = self._leap is not None and now != self._leap[1]
         if now.mode in self._app.MODES and now != self._trail.here:
             self._trail.visit(now, before)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.tui.keymap import check_keymap
-from ktui.tui.model.references import Object, Place, Read, Resource
+from ktui.tui.model.references import Object, Place, Prefix, Read, Resource
 from ktui.tui.preferences import Preferences
 from ktui.tui.screens.cache import CacheScreen
 from ktui.tui.screens.dialogs.help import HelpScreen
@@ -166,6 +166,66 @@ async def test_an_object_is_shown_alone_and_the_crumbs_lead_back_to_all() -> Non
         )
         await pilot.press("escape")
         await until(pilot, lambda: "web-0000" not in shown(app).splitlines()[0])
+
+
+# Back from a jump.
+
+
+async def jump_to_etcd(pilot: Any) -> Any:
+    """From the second prefix of the Overview; that row."""
+    prefixes = pilot.app.screen.query_one("#prefixes")
+    prefixes.focus()
+    await until(pilot, lambda: prefixes.total > 1)
+    prefixes.move_to(1)
+    await pilot.press("enter")
+    await until(pilot, lambda: pilot.app.current_mode == "etcd")
+    await until(pilot, lambda: pilot.app.navigator.here == Place("etcd", Prefix(prefixes.rows[1].prefix)))
+    return prefixes.row
+
+
+async def test_escape_comes_back_from_a_jump_to_the_row_it_began_at() -> None:
+    app = asking_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        row = await jump_to_etcd(pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.current_mode == "overview")
+        assert app.screen.query_one("#prefixes").row == row
+        await pilot.press("escape")  # only once
+        await pilot.pause()
+        assert app.current_mode == "overview"
+        await pilot.press("left_square_bracket")
+        await until(pilot, lambda: app.current_mode == "etcd")
+
+
+async def test_deeper_inside_escape_goes_up_first() -> None:
+    app = asking_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        app.go_to(Place("cache", Resource("pods")))
+        await until(pilot, lambda: app.current_mode == "cache" and app.screen.inside == "pods")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.current_mode == "overview")
+        app.go_to(Place("cache", Resource("pods")))
+        await until(pilot, lambda: app.current_mode == "cache" and app.screen.inside == "pods")
+        await pilot.press("3")
+        await until(pilot, lambda: app.screen.inside == "")
+        await pilot.press("escape")  # the number has left the jump
+        await pilot.pause()
+        assert app.current_mode == "cache"
+
+
+async def test_escape_clears_a_filter_before_it_comes_back() -> None:
+    app = asking_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        await jump_to_etcd(pilot)
+        keys = app.screen.keys.table
+        keys.focus()
+        await pilot.press("slash", *"web", "enter")
+        await until(pilot, lambda: bool(keys.filter))
+        await pilot.press("escape")
+        await until(pilot, lambda: not keys.filter)
+        assert app.current_mode == "etcd"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.current_mode == "overview")
 
 
 # The help.

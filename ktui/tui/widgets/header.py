@@ -43,7 +43,7 @@ def header_line(
     Kubernetes version to its choice.
     """
     middle = _revision(state, moving=not is_stale(state, link))
-    who = _who(state, _way(crumbs, width // 2))
+    who = _who(state, _way(crumbs, width // 2), live=link.stage is not Stage.REPLAY)
     right = list(_right(state, link, paused, recording))
     # What runs here says more than what ktui costs. What is wrong, lost or held
     # is said before anything else.
@@ -84,7 +84,7 @@ def _way(crumbs: Sequence[str], width: int) -> Content:
     return line(sign).join(steps).truncate(max(width, 8), ellipsis=True)
 
 
-def _who(state: State, way: Content) -> list[Content]:
+def _who(state: State, way: Content, *, live: bool) -> list[Content]:
     server = state.server
     if server is None:
         return [way]
@@ -96,9 +96,10 @@ def _who(state: State, way: Content) -> list[Content]:
     writable = line(("writable", "$foreground") if server.writable else ("read-only", "$success"))
     full = etcd + line((f" ({server.etcd_kind})", "$ink-muted"))
     head = [way, called] if server.name else [way]
+    may = [writable] if live else []  # nobody writes to a recording
     forms = (
-        [*head, full, kube, writable],
-        [*head, etcd, kube, writable],
+        [*head, full, kube, *may],
+        [*head, etcd, kube, *may],
         [*head, etcd, kube],
         [*head, kube],
         head,
