@@ -198,6 +198,7 @@ async def test_an_open_watch_is_no_company(api: Api) -> None:
     async with watching(api, "resourceVersion=0") as events:
         for _ in range(2):
             await events.next()
+        await Told(api.services.bus.subscribe()).live(1)
         await api.config_map("later")
         await events.next()
         account, _ = await fired(api, PATH)

@@ -80,9 +80,10 @@ async def test_the_seats_of_a_watch_without_initial_events_are_free_once_it_has_
     rv = await ready(api)
     told = Told(api.services.bus.subscribe())
     async with watching(api, f"resourceVersion={rv}") as events:
+        opened = await told.next(WatcherOpened)
+        await told.live(1)
         await api.config_map("later")
         await events.next()
-        opened = await told.next(WatcherOpened)
     finished = await told.next(RequestFinished, lambda event: event.id == opened.id)
     assert (finished.initial, finished.returned) == (0, 1)
     assert 0 < finished.initial_ms < finished.ms
