@@ -19,6 +19,8 @@ from ktui.etcd.errors import (
 )
 
 _COMPACTED = "required revision has been compacted"
+# gRPC: "connection attempt timed out before receiving SETTINGS frame", HTTP/2's first word.
+_SILENT = "before receiving settings frame"
 _TLS_WORDS = ("ssl", "tls", "handshake", "certificate", "peer name", "verification")
 _DNS_WORDS = ("dns", "name resolution", "domain name", "could not contact dns")
 _TCP_WORDS = (
@@ -106,6 +108,11 @@ def unavailable(detail: str, endpoint: str) -> UnreachableError:
         return UnreachableError(
             f"etcd {endpoint} cannot serve now ({_plain(detail)}); does the cluster have a leader?", detail
         )
+    if _SILENT in words:
+        return UnreachableError(
+            f"etcd {endpoint}: it can be connected to and does not answer; is it stopped or overloaded?",
+            detail,
+        )
     if any(word in words for word in _DNS_WORDS):
         return UnreachableError(
             f"etcd {endpoint}: the host name cannot be resolved (DNS); check the name.", detail, "DNS"
@@ -126,7 +133,9 @@ def unavailable(detail: str, endpoint: str) -> UnreachableError:
 
 def never_sent(error: EtcdError) -> bool:
     """Whether the request surely did not reach etcd, so that even a write may go to another endpoint."""
-    return isinstance(error, UnreachableError) and error.step in ("DNS", "TCP", "TLS")
+    if not isinstance(error, UnreachableError):
+        return False
+    return error.step in ("DNS", "TCP", "TLS") or _SILENT in error.detail.lower()
 
 
 def _out_of_range(detail: str) -> EtcdError:

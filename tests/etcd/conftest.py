@@ -14,12 +14,13 @@ from dataclasses import replace
 
 import pytest
 
-from ktui.etcd import guard
+from ktui.etcd import endpoints, guard, transport
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 
+_CONNECTING = "grpc.min_reconnect_backoff_ms"
 _numbers = itertools.count(1)
 
 
@@ -42,11 +43,19 @@ async def one_loop(anyio_backend: object) -> AsyncIterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def patient_status() -> Iterator[None]:
-    """The question that every connection begins with bears a machine that stalls for more than 5 s."""
+def patient_connections() -> Iterator[None]:
+    """What every connection begins with bears a machine, or an etcd, that stalls for more than 5 s."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guard, "STATUS", replace(guard.STATUS, timeout=60.0))
+        patch.setattr(transport, "AUTHENTICATE", replace(transport.AUTHENTICATE, timeout=60.0))
+        patch.setattr(endpoints, "_OPTIONS", connecting_within(60_000))
         yield
+
+
+def connecting_within(milliseconds: int) -> list[tuple[str, int]]:
+    """Options of channels, with that time for the making of a connection."""
+    kept = [option for option in endpoints._OPTIONS if option[0] != _CONNECTING]
+    return [*kept, (_CONNECTING, milliseconds)]
 
 
 @pytest.fixture(scope="session")

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from ktui.etcd import probe
+from ktui.etcd import endpoints, probe
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
 from ktui.etcd.probe import GREETING
 from ktui.telemetry.bus import Bus
+from tests.etcd.cacher.shot_etcd import ShotEtcd
 from tests.etcd.certificates import Authority
+from tests.etcd.conftest import connecting_within
 from tests.etcd.members import cluster_of, server_flags
 from tests.etcd.ports import reserved_ports
 
@@ -110,9 +112,29 @@ async def test_names_and_ports(bus: Bus, closed_port: int) -> None:
         assert error.step == step and says in str(error) and f"({step})" in str(error)
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody answers, and that is all that time shows."""
+    monkeypatch.setattr(endpoints, "_OPTIONS", connecting_within(1_000))
+    monkeypatch.setattr(probe, "STEP_SECONDS", 1.0)
+
+
+@pytest.mark.usefixtures("impatient")
 async def test_a_black_hole(bus: Bus, black_hole: str) -> None:
     error = await failure(EtcdConfig((black_hole,)), bus)
     assert error.step == "TCP" and "firewall" in str(error)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_an_etcd_that_is_stopped(bus: Bus) -> None:
+    """The kernel connects for it; gRPC waits for its first word and calls that a failed connection."""
+    etcd = await ShotEtcd.start()
+    etcd.pause()
+    try:
+        error = await failure(EtcdConfig((etcd.endpoint,)), bus)
+    finally:
+        await etcd.close()
+    assert error.step == "etcd" and "can be connected to and does not answer" in str(error), str(error)
 
 
 @pytest.mark.usefixtures("patient_probe")

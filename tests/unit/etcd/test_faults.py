@@ -70,3 +70,14 @@ def test_the_step_that_failed(details: str, step: str) -> None:
     assert isinstance(found, UnreachableError)
     assert found.step == step and ENDPOINT in str(found)
     assert faults.never_sent(found) is (step != "etcd")
+
+
+def test_an_etcd_that_is_connected_to_and_silent_is_no_matter_of_tcp() -> None:
+    details = (
+        "failed to connect to all addresses; last error: UNAVAILABLE: ipv4:127.0.0.1:2379: "
+        "connection attempt timed out before receiving SETTINGS frame"
+    )
+    found = faults.from_grpc(error(CODE.UNAVAILABLE, details), ENDPOINT)
+    assert isinstance(found, UnreachableError) and found.step == "etcd"
+    assert "it can be connected to and does not answer" in str(found)
+    assert faults.never_sent(found)
