@@ -25,27 +25,30 @@ Obj = dict[str, Any]
 SUFFIX_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 SUFFIX_LENGTH = 5
 MAX_GENERATED_BASE = 58
-# Built-in kinds whose strategy counts generations (custom resources always do).
-COUNTS_GENERATIONS = frozenset(
-    {
-        "CronJob",
-        "CustomResourceDefinition",
-        "DaemonSet",
-        "Deployment",
-        "FlowSchema",
-        "Ingress",
-        "Job",
-        "MutatingWebhookConfiguration",
-        "NetworkPolicy",
-        "Pod",
-        "PodDisruptionBudget",
-        "PriorityLevelConfiguration",
-        "ReplicaSet",
-        "ReplicationController",
-        "StatefulSet",
-        "ValidatingWebhookConfiguration",
-    }
-)
+# Built-in kinds whose strategy counts generations, and the members whose change counts (custom resources
+# always do, for all of theirs). Upstream: PrepareForCreate and PrepareForUpdate in pkg/registry.
+_SPEC = ("spec",)
+COUNTED = {
+    "CronJob": _SPEC,
+    "CustomResourceDefinition": _SPEC,
+    "DaemonSet": _SPEC,
+    "Deployment": _SPEC,
+    "EndpointSlice": ("addressType", "endpoints", "ports"),
+    "FlowSchema": _SPEC,
+    "Ingress": _SPEC,
+    "IngressClass": _SPEC,
+    "Job": _SPEC,
+    "MutatingWebhookConfiguration": ("webhooks",),
+    "NetworkPolicy": _SPEC,
+    "Pod": _SPEC,
+    "PodDisruptionBudget": _SPEC,
+    "PriorityClass": (),
+    "PriorityLevelConfiguration": _SPEC,
+    "ReplicaSet": _SPEC,
+    "ReplicationController": _SPEC,
+    "StatefulSet": _SPEC,
+    "ValidatingWebhookConfiguration": ("webhooks",),
+}
 
 
 def timestamp(now: datetime.datetime | None = None) -> str:
@@ -69,7 +72,23 @@ def drop_empty(metadata: Obj) -> None:
 
 
 def counts_generations(obj: Obj, resource: Resource) -> bool:
-    return resource.custom or obj.get("kind") in COUNTS_GENERATIONS
+    """Whether an object of this kind has a generation at all."""
+    return resource.custom or obj.get("kind") in COUNTED
+
+
+def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
+    """Whether what has changed makes another generation of it."""
+    if not counts_generations(old, resource):
+        return False
+    if not resource.custom:
+        labels = old["kind"] == "EndpointSlice" and _labels(old) != _labels(new)
+        return labels or any(old.get(name) != new.get(name) for name in COUNTED[old["kind"]])
+    apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
+    return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
+
+
+def _labels(obj: Obj) -> Obj:
+    return metadata_of(obj).get("labels") or {}
 
 
 def _is_revision(text: Any) -> bool:

@@ -11,9 +11,9 @@ from ktui.apiserver.objects.kinds import wrong_custom_kind
 from ktui.apiserver.objects.managed.apply import Apply
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import (
-    counts_generations,
     drop_empty,
     metadata_of,
+    next_generation,
     timestamp,
     validate_metadata,
 )
@@ -117,7 +117,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         raise wrong
     values, fixed = _member_errors(old, new, context)
     validate_metadata(new, resource, values, change, context.subresource, fixed)
-    if counts_generations(old, resource) and _spec_changed(old, new, resource):
+    if next_generation(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
     if context.apply is not None:
         context.apply.track(old, new, timestamp())
@@ -211,13 +211,6 @@ def _keep(old: Obj, new: Obj, name: str) -> None:
         new[name] = old[name]
     else:
         new.pop(name, None)
-
-
-def _spec_changed(old: Obj, new: Obj, resource: Resource) -> bool:
-    if not resource.custom:
-        return bool(old.get("spec") != new.get("spec"))
-    apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
-    return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
 
 
 def finished_deleting(obj: Obj) -> bool:
