@@ -11,7 +11,7 @@ import msgspec
 
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import utf8
-from ktui.wire.pb import walk
+from ktui.wire.pb import TRUNCATED, walk
 
 MAGIC = b"k8s\0"
 ENCRYPTED = b"k8s:enc:"
@@ -60,7 +60,8 @@ def open_value(raw: bytes) -> Envelope:
 
 
 def _open_protobuf(raw: bytes) -> Envelope:
-    api_version = kind = body = b""
+    api_version = kind = b""
+    body: bytes | None = None
     for number, _, value in walk(raw[len(MAGIC) :]):
         if isinstance(value, int):
             continue
@@ -73,6 +74,8 @@ def _open_protobuf(raw: bytes) -> Envelope:
         elif number in (3, 4) and value:
             name = "contentEncoding" if number == 3 else "contentType"
             raise CodecError(f"the envelope has a {name}: storage never writes one")
+    if body is None:  # storage writes it even of an object without fields
+        raise CodecError(TRUNCATED)
     return Envelope("protobuf", utf8(api_version), utf8(kind), body)
 
 

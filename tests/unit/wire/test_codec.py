@@ -44,10 +44,14 @@ def test_sharing_changes_nothing(value: Golden) -> None:
     assert tight.transcoder.budget.held < 100_000
 
 
-def test_every_prefix_of_a_value_is_refused_with_a_reason(value: Golden) -> None:
+@pytest.mark.parametrize("met_before", [False, True])
+def test_every_prefix_of_a_value_is_refused_with_a_reason(value: Golden, met_before: bool) -> None:
     for end in range(len(value.raw) - 5):
+        codec = codec_for() if met_before else Codec()
+        if met_before:
+            codec.object_json(value.raw, 1)
         with pytest.raises(CodecError) as error:
-            object_json(value.raw[:end], 1)
+            codec.object_json(value.raw[:end], 1)
         assert error.value.reason
 
 
