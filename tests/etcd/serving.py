@@ -29,7 +29,7 @@ class Served:
         assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text[:300]}"
         return answer.json()
 
-    async def until(self, path: str, holds: Callable[[Any], bool], seconds: float = 30.0) -> Any:
+    async def until(self, path: str, holds: Callable[[Any], bool], seconds: float = 60.0) -> Any:
         """Ask until the answer is as wanted: a process of its own sends no signal."""
         async with asyncio.timeout(seconds):
             while True:
@@ -58,7 +58,7 @@ async def serving(home: Path, *words: str, environ: Mapping[str, str] | None = N
             await reading
             raise AssertionError("".join(said))
         url = ready.split()[1]
-        async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as http:
+        async with httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as http:
             yield Served(url, http, home, said)
     finally:
         if process.returncode is None:
