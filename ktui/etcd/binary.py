@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.metadata
 import importlib.util
 import os
@@ -86,7 +87,8 @@ async def _told_version(path: Path) -> str:
         async with asyncio.timeout(_VERSION_TIMEOUT):
             output, _ = await process.communicate()
     except TimeoutError:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):  # it has ended, and word of it comes late
+            process.kill()
         await process.wait()
         return ""
     found = _TOLD.search(output)

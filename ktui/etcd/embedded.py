@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -189,7 +189,8 @@ class EmbeddedEtcd:
             async with asyncio.timeout(STOP_TIMEOUT):
                 await process.wait()
         except TimeoutError:
-            process.kill()
+            with suppress(ProcessLookupError):  # it has ended, and word of it comes late
+                process.kill()
             await process.wait()
         if self._reader is not None:
             await self._reader

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import shutil
 import zlib
@@ -86,7 +87,8 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
     try:
         output, _ = await process.communicate()
     except BaseException:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):  # it has ended, and word of it comes late
+            process.kill()
         await process.wait()
         raise
     if process.returncode:

@@ -7,7 +7,9 @@ live in the test's own event loop, the etcd process in a loop of its own.
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
+import os
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -19,6 +21,10 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
+
+# A child that the collector found with gRPC's garbage between fork and exec has been seen to spin there for
+# ever, for want of gRPC's threads, and its parent to wait for the exec.
+os.register_at_fork(before=gc.disable, after_in_parent=gc.enable)
 
 _CONNECTING = "grpc.min_reconnect_backoff_ms"
 _numbers = itertools.count(1)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from ktui.etcd import binary as binaries
+from ktui.etcd import embedded
 from ktui.etcd.binary import find_binary, packaged_binary
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -223,6 +224,20 @@ async def test_a_newer_etcd_on_path_is_preferred(tmp_path: Path, monkeypatch: py
         monkeypatch.setenv("PATH", str(tmp_path))
         found = await find_binary()
         assert (found.path == tmp_path / "etcd") is chosen
+
+
+async def test_word_of_the_end_that_comes_late_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that stalls just then: the warden has ended when its time is up."""
+    etcd = await EmbeddedEtcd.start()
+    monkeypatch.setattr(embedded, "STOP_TIMEOUT", 0.0)
+    assert etcd._process is not None
+
+    def kill() -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(etcd._process, "kill", kill)
+    await etcd.stop()
+    assert not etcd.data_dir.parent.exists()
 
 
 @linux
