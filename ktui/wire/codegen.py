@@ -186,7 +186,7 @@ def _text(field: Field) -> str:
 
 def _emit(field: Field) -> Iterator[str]:
     if field.has("i"):
-        yield f"out.append(text_{field.number}(v))"
+        yield f"if v := text_{field.number}(v): out.append(v)"  # an empty text would hide the first comma
         return
     line = f"out.append({_key(field)!r} + {_text(field)})"
     if field.has("p"):
@@ -212,7 +212,7 @@ def _absent(field: Field) -> str:
     if field.has("a") or field.has("x") or field.has("z"):
         return ""
     if field.has("i"):
-        return "" if field.has("p") else f"out.append(text_{field.number}(b''))"
+        return "" if field.has("p") else f"if v := text_{field.number}(b''): out.append(v)"
     if field.repeated or field.has("p"):
         return "" if field.has("o") else f"out.append({_key(field) + NULL!r})"
     if field.kind in ("string", "bool", "int32", "int64", "double", "bytes") and field.has("o"):

@@ -5,11 +5,14 @@ and map keys, and the field's type: `json: cannot unmarshal number into Go struc
 ObjectMeta.metadata.labels of type map[string]string`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ktui.kube.golang import base64std
-from ktui.wire.schema import META, Field, fields, message_of
+from ktui.kube.golang.timeparse import RFC3339_MICRO, time_fault
+from ktui.wire.quantity import quantity_fault
+from ktui.wire.schema import META, Field, fields_by_name, message_of
 
 _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "string": ("string", str),
@@ -18,8 +21,34 @@ _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "int64": ("int64", int),
     "double": ("float64", (int, float)),
     "bytes": ("[]uint8", str),
+    "intstr": ("int32", int),
+    "time": ("string", str),
+    "microtime": ("string", str),
 }
-_LIMITS = {"int32": 1 << 31, "int64": 1 << 63}
+_LIMITS = {"int32": 1 << 31, "int64": 1 << 63, "intstr": 1 << 31}
+# Kinds that read themselves out of a text: what they say of one that they cannot read.
+_OF_TEXT: dict[str, Callable[[Any], str]] = {
+    "bytes": base64std.fault,
+    "quantity": quantity_fault,
+    "time": time_fault,
+    "microtime": partial(time_fault, layout=RFC3339_MICRO),
+}
+
+
+class _Misfit(Exception):
+    """A value that does not fit. `path` grows on the way out: most values fit, and cost no path."""
+
+    def __init__(self, found: str, wanted: str, whole: str = "") -> None:
+        super().__init__(found)
+        self.found, self.wanted, self.whole = found, wanted, whole
+        self.struct = ""
+        self.path: list[str] = []
+
+    @property
+    def text(self) -> str:
+        path = ".".join(reversed(self.path))
+        field = f"Go struct field {self.struct}.{path} of type {self.wanted}"
+        return self.whole or f"json: cannot unmarshal {self.found} into {field}"
 
 
 def go_mismatch(obj: Mapping[str, Any], api_version: str, kind: str) -> str:
@@ -28,65 +57,67 @@ def go_mismatch(obj: Mapping[str, Any], api_version: str, kind: str) -> str:
     A kind without a message is a custom resource: Go decodes the metadata alone.
     """
     message = message_of(api_version, kind)
-    if message is not None:
-        return next(_of_struct(message, obj, ()), "")
-    return next(_of_struct(META, obj.get("metadata") or {}, ()), "")
+    try:
+        if message is not None:
+            _check_struct(message, obj)
+        elif isinstance(metadata := obj.get("metadata"), Mapping):
+            _check_struct(META, metadata)
+    except _Misfit as misfit:
+        return misfit.text
+    return ""
 
 
-def _of_struct(message: str, value: Any, path: tuple[str, ...]) -> Iterator[str]:
-    if not isinstance(value, Mapping):
-        return
-    known = dict(_members(message))
+def _check_struct(message: str, value: Mapping[str, Any]) -> None:
+    known = fields_by_name(message)
     for name, member in value.items():
         field = known.get(name)
-        if field is not None and member is not None:
-            yield from _of_field(field, member, _struct_name(message), (*path, name))
+        if field is None or member is None:
+            continue
+        try:
+            _check_field(field, member)
+        except _Misfit as misfit:
+            misfit.struct = misfit.struct or message.rpartition(".")[2]
+            misfit.path.append(name)
+            raise
 
 
-def _members(message: str) -> Iterator[tuple[str, Field]]:
-    """Fields by JSON name, those of inlined structs among them."""
-    for field in fields(message):
-        if field.has("i"):
-            yield from _members(field.type)
-        else:
-            yield field.name, field
-
-
-def _of_field(field: Field, value: Any, struct: str, path: tuple[str, ...]) -> Iterator[str]:
+def _check_field(field: Field, value: Any) -> None:
     if not field.repeated:
-        yield from _of_value(field, value, struct, path)
-    elif not isinstance(value, Mapping if field.is_map else list):
-        yield _misfit(_kind(value), struct, path, _type(field))
+        _check_value(field, value)
+    elif not isinstance(value, dict if field.is_map else list):
+        raise _Misfit(_kind(value), _type(field))
     else:
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _of_value(field, item, struct, path)
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_value(field, item)
 
 
-def _of_value(field: Field, value: Any, struct: str, path: tuple[str, ...]) -> Iterator[str]:
+def _check_value(field: Field, value: Any) -> None:
     if value is None:
         return
-    if field.kind == "message":
-        if isinstance(value, Mapping):
-            yield from _of_struct(field.type, value, path)
-        else:
-            yield _misfit(_kind(value), struct, path, _item_type(field))
-    elif field.kind in _SCALARS and not _fits(field.kind, value):
-        number = isinstance(value, int | float) and field.kind in _LIMITS and not isinstance(value, bool)
-        yield _misfit(f"number {value}" if number else _kind(value), struct, path, _item_type(field))
-    elif field.kind == "bytes" and (illegal := base64std.fault(value)):
-        yield illegal
+    kind = field.kind
+    if kind == "message":
+        if not isinstance(value, dict):
+            raise _Misfit(_kind(value), _item_type(field))
+        _check_struct(field.type, value)
+    elif kind in _SCALARS and not _fits(kind, value):
+        raise _Misfit(_found(kind, value), _SCALARS[kind][0])
+    elif fault := _OF_TEXT[kind](value) if kind in _OF_TEXT else "":
+        raise _Misfit("", "", fault)
+
+
+def _found(kind: str, value: Any) -> str:
+    number = isinstance(value, int | float) and kind in _LIMITS and not isinstance(value, bool)
+    return f"number {value}" if number else _kind(value)
 
 
 def _fits(kind: str, value: Any) -> bool:
     if isinstance(value, bool) and kind != "bool":
         return False
+    if kind == "intstr" and isinstance(value, str):
+        return True
     if kind in _LIMITS:
         return isinstance(value, int) and -_LIMITS[kind] <= value < _LIMITS[kind]
     return isinstance(value, _SCALARS[kind][1])
-
-
-def _misfit(found: str, struct: str, path: tuple[str, ...], wanted: str) -> str:
-    return f"json: cannot unmarshal {found} into Go struct field {struct}.{'.'.join(path)} of type {wanted}"
 
 
 def _type(field: Field) -> str:
@@ -102,15 +133,11 @@ def _item_type(field: Field) -> str:
     return _SCALARS[field.kind][0] if field.kind in _SCALARS else field.kind
 
 
-def _struct_name(message: str) -> str:
-    return message.rpartition(".")[2]
-
-
 def _kind(value: Any) -> str:
     """What Go's decoder calls a JSON value."""
     if isinstance(value, bool):
         return "bool"
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "object"
     if isinstance(value, list):
         return "array"

@@ -6,15 +6,20 @@ kept; binary values below 1024 become decimal. Nothing is finer than a nano:
 it is rounded away from zero.
 """
 
+import json
 import re
 from decimal import ROUND_UP, Decimal, InvalidOperation, localcontext
 from functools import lru_cache
+from typing import Any
 
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIX = {power: suffix for suffix, power in _BINARY.items()}
 _FORM = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,9})?", re.ASCII)
+_WITH_A_SUFFIX = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)[eEinumkKMGTP]+(?:[+-]?\d*)", re.ASCII)
+_NO_SUFFIX = "unable to parse quantity's suffix"
+_NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _NANO = Decimal("1e-9")
 
 
@@ -39,6 +44,17 @@ def canonical_quantity(text: str) -> str | None:
         if suffix in _BINARY and abs(value) >= 1024 and value == value.to_integral_value():
             return _binary(int(value))
         return _decimal(value, exponent_form)
+
+
+def quantity_fault(value: Any) -> str:
+    """What upstream's ParseQuantity says of a JSON value that is none, "" for one that is.
+
+    It reads what stands there without its quotes: `true` is a text like any other.
+    """
+    text = value.strip() if isinstance(value, str) else json.dumps(value)
+    if canonical_quantity(text) is not None:
+        return ""
+    return _NO_SUFFIX if _WITH_A_SUFFIX.fullmatch(text) else _NO_QUANTITY
 
 
 def _value(digits: str, suffix: str, exponent_form: bool) -> Decimal | None:

@@ -113,6 +113,15 @@ def fields(message: str, release: int | None = None, *, served: bool = False) ->
     return tuple(kept for row in rows if (kept := _as_of(message, row, release, served)))
 
 
+@cache
+def fields_by_name(message: str) -> dict[str, Field]:
+    """Fields by JSON name, those of inlined structs among them."""
+    known: dict[str, Field] = {}
+    for field in fields(message):
+        known |= fields_by_name(field.type) if field.has("i") else {field.name: field}
+    return known
+
+
 def _as_of(message: str, row: Field, release: int | None, served: bool) -> Field | None:
     key = f"{message} {row.name}"
     if served and key in READ_DEFAULTS:

@@ -116,12 +116,11 @@ def _by_the_rules(
     def compute(old: Obj) -> Obj:
         old = in_version(server, old, resource)
         patched = change(old)
-        resource_version = (patched.get("metadata") or {}).get("resourceVersion")
         try:
             new, unknown = shaped(server, patched, resource, old)
         except Unfit as unfit:
-            reason = server.services.codec.go_mismatch(patched, resource.api_version, resource.kind)
-            raise _refused(context, patched, reason or unfit.reason) from None
+            raise _refused(context, patched, unfit.reason) from None
+        resource_version = (patched.get("metadata") or {}).get("resourceVersion")
         found = [*faults, *unknown]
         if found and validation == STRICT:
             raise _refused(context, patched, strict_error(found))

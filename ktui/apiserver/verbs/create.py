@@ -26,7 +26,6 @@ from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import fill_new, metadata_of, timestamp, validate_metadata
 from ktui.apiserver.objects.metarules import finalizer_warnings
 from ktui.apiserver.objects.options import WriteOptions, write_options
-from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.objects.validation import validate_object
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
@@ -139,7 +138,6 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
 def _shaped(server: Server, call: Call, new: Creation) -> Obj:
     """The object as its type has it, filled in; StatusError 400 for what does not fit or is unknown."""
     resource, obj, options = new.resource, new.obj, new.options
-    sent = {**obj, "metadata": copied(obj.get("metadata"))}  # what is filled in is not the client's
     try:
         check_metadata(obj)
         fill_new(obj, resource, call.info.namespace)
@@ -147,8 +145,7 @@ def _shaped(server: Server, call: Call, new: Creation) -> Obj:
             obj.pop("status", None)
         obj, unknown = shaped(server, obj, resource)
     except Unfit as unfit:
-        reason = server.services.codec.go_mismatch(sent, resource.api_version, resource.kind) or unfit.reason
-        raise refused(resource, reason) from None
+        raise refused(resource, unfit.reason) from None
     unknown = [*new.faults, *unknown]
     if unknown and options.validation == STRICT:
         raise refused(resource, strict_error(unknown))

@@ -37,18 +37,28 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
         _check_named(obj)
     if fault := kind_fault(obj, resource, server.services.codec.knows):
         raise Unfit(fault)
-    own = copied(obj)
     if not resource.custom:
+        _check_types(server, obj, old or {}, resource)
+        own = copied(obj)
+        server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
         set_defaults(own)
         stored = _patched(server, own, _untouched(obj, old or {}, own), resource)
         return stored, unknown_texts(unknown_fields(_storable(obj), stored))
-    check_metadata(own)
+    own = copied(obj)
     if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
         raise Unfit(fault)
+    check_metadata(own)
     drop_empty(metadata_of(own))
     schema = resource.schemas.get(resource.version, ANYTHING)
     unknown = shape(own, schema)
     return own, unknown_texts(sorted(unknown))
+
+
+def _check_types(server: Server, obj: Obj, old: Obj, resource: Resource) -> None:
+    """Unfit for a member of another type; what a patch has left of `old` as it was has been looked at."""
+    new = {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
+    if fault := server.services.codec.go_mismatch(new, resource.api_version, resource.kind):
+        raise Unfit(fault)
 
 
 def _check_named(obj: Obj) -> None:

@@ -9,6 +9,7 @@ from ktui.kube.resources import Resource
 from ktui.wire.codec import Codec, encode_object
 from ktui.wire.gotypes import go_mismatch
 from ktui.wire.messages import Messages
+from ktui.wire.nulls import clear_nulls
 from ktui.wire.schema import message_of
 
 
@@ -31,3 +32,7 @@ class StoredCodec(Codec):
     def go_mismatch(self, obj: dict[str, Any], api_version: str, kind: str) -> str:
         """What Go's JSON decoder says of the first member of a wrong type, "" when it would take all."""
         return go_mismatch(obj, api_version, kind)
+
+    def clear_nulls(self, obj: dict[str, Any], api_version: str, kind: str) -> None:
+        """Null as Go's decoder takes it: a member is not there, an item is empty. In place."""
+        clear_nulls(obj, api_version, kind)

@@ -178,3 +178,10 @@ def test_a_message_nested_without_end_is_refused() -> None:
         schema = b"\xe2\x01" + length + schema  # JSONSchemaProps.not
     with pytest.raises(CodecError):
         codec_for().message_json("apiextensions.k8s.io/v1", "CustomResourceDefinition", b"\x12" + schema)
+
+
+def test_nothing_inlined_before_something() -> None:
+    """A volume without a source: its inlined struct prints nothing, and stands before what does."""
+    spec = {"accessModes": ["ReadWriteOnce"], "volumeMode": "Block"}
+    raw = envelope_of("v1", "PersistentVolume", encode_message("core.v1.PersistentVolume", {"spec": spec}))
+    assert json.loads(object_json(raw, 7))["spec"] == spec

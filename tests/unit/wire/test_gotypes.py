@@ -55,6 +55,21 @@ PREFIX = "json: cannot unmarshal "
             "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
         ),
         (
+            "v1 Service",
+            {"spec": {"ports": [{"targetPort": True}]}},
+            "bool into Go struct field ServicePort.spec.ports.targetPort of type int32",
+        ),
+        (
+            "v1 Service",
+            {"spec": {"ports": [{"targetPort": 1.5}]}},
+            "number 1.5 into Go struct field ServicePort.spec.ports.targetPort of type int32",
+        ),
+        (
+            "v1 ConfigMap",
+            {"metadata": {"creationTimestamp": 5}},
+            "number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
+        ),
+        (
             "example.io/v1 Widget",
             {"metadata": {"labels": 5}, "spec": 7},
             "number into Go struct field ObjectMeta.labels of type map[string]string",
@@ -68,3 +83,30 @@ def test_what_does_not_fit(kind: str, obj: dict[str, Any], text: str) -> None:
 def test_what_fits() -> None:
     pod = {"metadata": {"labels": None, "name": "a"}, "spec": {"containers": [{"ports": [{}]}]}, "x": 1}
     assert go_mismatch(pod, "v1", "Pod") == ""
+
+
+QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("100m", ""),
+        (2, ""),
+        (1.5, ""),
+        ("lots", QUANTITY),
+        ("", QUANTITY),
+        (True, QUANTITY),
+        ({}, QUANTITY),
+        ("10ki", "unable to parse quantity's suffix"),
+    ],
+)
+def test_quantities_speak_for_themselves(value: Any, text: str) -> None:
+    obj = {"spec": {"containers": [{"resources": {"limits": {"cpu": value}}}]}}
+    assert go_mismatch(obj, "v1", "Pod") == text
+
+
+def test_times_speak_for_themselves() -> None:
+    lease = {"spec": {"renewTime": "2026-11-22T04:05:06Z"}}
+    assert go_mismatch(lease, "coordination.k8s.io/v1", "Lease").endswith('cannot parse "Z" as ".000000"')
+    assert go_mismatch({"metadata": {"creationTimestamp": "2026-11-22T04:05:06Z"}}, "v1", "Pod") == ""
