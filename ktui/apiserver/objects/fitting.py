@@ -45,8 +45,13 @@ def no_metadata(value: Any) -> str:
 
 def refused(resource: Resource, reason: str) -> StatusError:
     """400 of a create or an update."""
-    kind = resource.kind
-    return bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {kind}: {reason}')
+    return misfit(resource.kind, resource.version, reason)
+
+
+def misfit(kind: str, version: str, reason: str) -> StatusError:
+    """400 of any document whose kind is known from where it was sent to."""
+    version = version.rpartition("/")[2]
+    return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {reason}')
 
 
 def refused_patch(text: str, reason: str) -> StatusError:

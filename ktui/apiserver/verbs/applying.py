@@ -17,6 +17,7 @@ from ktui.apiserver.objects.options import write_options
 from ktui.apiserver.objects.trees import copied
 from ktui.apiserver.objects.update import check_identity
 from ktui.apiserver.server import Server
+from ktui.apiserver.verbs import writing
 from ktui.apiserver.verbs.changing import apply_change, context_of
 from ktui.apiserver.verbs.create import Creation, create
 from ktui.apiserver.verbs.shaping import undeclared
@@ -34,6 +35,9 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
         raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
     options = write_options(call.request, "PatchOptions", applies=True)
     config = _configuration(body, resource)
+    writing.check_sent_metadata(server, config, resource)
+    if (config.get("metadata") or {}).get("managedFields") is not None:
+        raise bad_request("metadata.managedFields must be nil")
     apply = Apply(config, options.field_manager, resource, call.info.subresource, call.request.flag("force"))
     context = context_of(server, call, resource, options, apply=apply)
 
@@ -70,8 +74,6 @@ def _configuration(body: bytes, resource: Resource) -> Obj:
     if named != (resource.api_version, resource.kind):
         group, _, version = named[0].rpartition("/")
         raise bad_request(f"invalid object type: {group}/{version}, Kind={named[1]}")
-    if (document.get("metadata") or {}).get("managedFields") is not None:
-        raise bad_request("metadata.managedFields must be nil")
     config: Obj = document
     return config
 

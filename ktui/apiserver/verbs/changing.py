@@ -86,7 +86,10 @@ async def _outcome(
     """What is stored now, or what would be, or the last state of what has gone with it."""
     if options.dry_run:
         old = await writing.current(server, context.resource, context.namespace, context.name)
-        new = compute(writing.tree(server, old, context.resource))
+        try:
+            new = compute(writing.tree(server, old, context.resource))
+        except _Finished as finished:
+            return finished.obj
         new["metadata"]["resourceVersion"] = str(old.rv)
         return new
     cacher = server.cacher(context.resource)

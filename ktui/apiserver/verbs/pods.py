@@ -22,7 +22,8 @@ CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succ
 async def bind(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/binding: the scheduler's word on which node runs the pod."""
     form, body = await writing.begin(server, call, resource)
-    target = (writing.sent_document(server, call, body).get("target") or {}) if body else {}
+    binding = writing.sent_document(server, call, body, "v1", "Binding") if body else {}
+    target = binding.get("target") or {}
     if target.get("kind") not in (None, "", "Node"):
         raise bare_error(
             f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
@@ -52,7 +53,8 @@ async def bind(server: Server, call: Call, resource: Resource) -> None:
 async def evict(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/eviction: a deletion (disruption budgets are not kept here)."""
     form, body = await writing.begin(server, call, resource)
-    wanted = (writing.sent_document(server, call, body).get("deleteOptions") or {}) if body else {}
+    eviction = writing.sent_document(server, call, body, "policy/v1", "Eviction") if body else {}
+    wanted = eviction.get("deleteOptions") or {}
     options = DeleteOptions(
         dry_run=bool(wanted.get("dryRun")), grace_seconds=wanted.get("gracePeriodSeconds")
     )

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
-from ktui.apiserver.negotiation import negotiate
-from ktui.apiserver.objects.body import media_type, parse_json
+from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.objects.fitting import refused_patch
 from ktui.apiserver.objects.managed.entries import track_update
 from ktui.apiserver.objects.metadata import metadata_of
-from ktui.apiserver.objects.options import write_options
-from ktui.apiserver.objects.patches.jsonpatch import PatchFailed, json_patch
-from ktui.apiserver.objects.patches.merge import merge_patch
+from ktui.apiserver.objects.options import WriteOptions, write_options
+from ktui.apiserver.objects.patches.touched import patched_text
 from ktui.apiserver.objects.scaling import BUILTIN_PATHS, ScalePaths, replicas_of, rescaled, scale_of
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import writing
+from ktui.apiserver.verbs.patching import patch_document, patch_type, patched
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bad_request, conflict, not_found
+from ktui.kube.status import bad_request, conflict, not_found
 
+API_VERSION, KIND = "autoscaling/v1", "Scale"
 Obj = dict[str, Any]
 
 
@@ -37,21 +39,38 @@ async def get(server: Server, call: Call, resource: Resource) -> None:
 
 
 async def update(server: Server, call: Call, resource: Resource) -> None:
-    await _change(server, call, resource, patch_type="")
+    form, body = await writing.begin(server, call, resource)
+    sent = writing.sent_document(server, call, body, API_VERSION, KIND)
+    options = write_options(call.request, "UpdateOptions")
+    await _change(server, call, resource, form, options, lambda _: sent)
 
 
 async def patch(server: Server, call: Call, resource: Resource) -> None:
-    await _change(server, call, resource, media_type(call.request.headers.get("content-type", "")))
-
-
-async def _change(server: Server, call: Call, resource: Resource, patch_type: str) -> None:
+    kind = patch_type(call, resource)
     form, body = await writing.begin(server, call, resource)
-    options = write_options(call.request, "PatchOptions" if patch_type else "UpdateOptions")
-    sent = _patch(body) if patch_type else writing.sent_document(server, call, body)
+    options, document = write_options(call.request, "PatchOptions"), patch_document(kind, body)
+
+    def change(scale: Obj) -> Obj:
+        new = patched(kind, scale, document)
+        if fault := server.services.codec.go_mismatch(new, API_VERSION, KIND):
+            raise refused_patch(patched_text(new, None), fault)
+        return new
+
+    await _change(server, call, resource, form, options, change)
+
+
+async def _change(
+    server: Server,
+    call: Call,
+    resource: Resource,
+    form: Form,
+    options: WriteOptions,
+    change: Callable[[Obj], Obj],
+) -> None:
     paths, name = _paths(server, resource), call.info.name
 
     def rescale(old: Obj) -> Obj:
-        scale = _wanted(scale_of(old, paths), sent, patch_type)
+        scale = change(scale_of(old, paths))
         _check_identity(scale, old, resource, name)
         new = rescaled(old, replicas_of(scale, name), paths)
         if new != old:
@@ -82,28 +101,9 @@ def _paths(server: Server, resource: Resource) -> ScalePaths:
     return server.catalog.scale_paths(resource) if resource.custom else BUILTIN_PATHS
 
 
-def _patch(body: bytes) -> Any:
-    try:
-        return parse_json(body)
-    except ValueError as error:
-        raise bad_request(f"error decoding patch: {error}") from None
-
-
-def _wanted(scale: Obj, sent: Any, patch_type: str) -> Any:
-    if not patch_type:
-        return sent
-    if "json-patch" not in patch_type:
-        return merge_patch(scale, sent)
-    try:
-        return json_patch(scale, sent)
-    except PatchFailed:
-        message = "the server rejected our request due to an error in our request"
-        raise StatusError(422, "Invalid", message, {}) from None
-
-
-def _check_identity(scale: Any, old: Obj, resource: Resource, name: str) -> None:
+def _check_identity(scale: Obj, old: Obj, resource: Resource, name: str) -> None:
     """A Scale of this very object, and of no older state of it; StatusError 400, 409."""
-    metadata = (scale.get("metadata") or {}) if isinstance(scale, dict) else {}
+    metadata = scale.get("metadata") or {}
     found = metadata.get("name") or name
     if found != name:
         raise bad_request(f"the name of the object ({found}) does not match the name on the URL ({name})")

@@ -12,7 +12,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.objects.body import MAGIC, NO_MESSAGE, decode_document, decode_object
-from ktui.apiserver.objects.fitting import Unfit, check_metadata, no_metadata, refused
+from ktui.apiserver.objects.fitting import Unfit, check_metadata, misfit, no_metadata, refused
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden_read_only, not_found, request_entity_too_large
@@ -48,24 +48,29 @@ def sent_object(server: Server, call: Call, resource: Resource, body: bytes) -> 
     content_type = call.request.headers.get("content-type", "")
     codec = server.services.codec
     obj = decode_object(body, content_type, resource, codec.knows, partial(from_protobuf, server))
-    if fault := _metadata_fault(server, obj, resource):
-        raise refused(resource, fault)
+    check_sent_metadata(server, obj, resource)
     return obj
 
 
-def _metadata_fault(server: Server, obj: Obj, resource: Resource) -> str:
-    """What Go says of metadata that do not fit, "" if they do: they are looked at before all else."""
+def check_sent_metadata(server: Server, obj: Obj, resource: Resource) -> None:
+    """StatusError 400, in Go's words, for metadata that do not fit: they are looked at before all else."""
     metadata = obj.get("metadata")
     if metadata is None:
-        return ""
+        return
     if resource.custom and not isinstance(metadata, dict):
-        return no_metadata(metadata)
-    return server.services.codec.go_mismatch({"metadata": metadata}, resource.api_version, resource.kind)
+        raise refused(resource, no_metadata(metadata))
+    codec = server.services.codec
+    if fault := codec.go_mismatch({"metadata": metadata}, resource.api_version, resource.kind):
+        raise refused(resource, fault)
 
 
-def sent_document(server: Server, call: Call, body: bytes) -> Obj:
+def sent_document(server: Server, call: Call, body: bytes, api_version: str, kind: str) -> Obj:
     """A document that is no object of the resource (a Binding, a Scale); StatusError 400 or 415."""
-    return decode_document(body, call.request.headers.get("content-type", ""), partial(from_protobuf, server))
+    content_type = call.request.headers.get("content-type", "")
+    document = decode_document(body, content_type, partial(from_protobuf, server))
+    if fault := server.services.codec.go_mismatch(document, api_version, kind):
+        raise misfit(kind, api_version, fault)
+    return document
 
 
 def from_protobuf(server: Server, message: bytes) -> bytes:

@@ -34,10 +34,11 @@ MERGE_KEYS = {
 MERGED_SETS = frozenset({"finalizers", "podCIDRs"})
 DELETE_PRIMITIVES = "$deleteFromPrimitiveList/"
 ORDER = "$setElementOrder/"
+RETAIN = "$retainKeys"
 
 
 class BadDirective(Exception):
-    """A `$patch` value that does not exist."""
+    """A directive that does not exist, or whose value makes no sense."""
 
 
 def strategic_merge(target: Any, patch: Any) -> Any:
@@ -55,21 +56,31 @@ def strategic_merge(target: Any, patch: Any) -> Any:
     merged = dict(target) if isinstance(target, dict) else {}
     for name, value in body.items():
         _merge_member(merged, name, value)
-    if isinstance(retained := merged.pop("$retainKeys", None), list):
-        merged = {name: value for name, value in merged.items() if name in retained}
+    if RETAIN in body:
+        kept = _list(merged.pop(RETAIN, None), "retainKeys")
+        merged = {name: value for name, value in merged.items() if name in kept}
     return merged
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise BadDirective(f"invalid patch format of {what}")
+    return value
 
 
 def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
     if name.startswith(ORDER):
+        _list(value, "setElementOrder list")
         return  # the merge keeps the present order and appends; upstream sorts by this hint
     if name.startswith(DELETE_PRIMITIVES):
         field = name.removeprefix(DELETE_PRIMITIVES)
-        merged[field] = [item for item in merged.get(field) or [] if item not in value]
+        gone = _list(value, "primitive list")
+        merged[field] = [item for item in merged.get(field) or [] if item not in gone]
     elif value is None:
         merged.pop(name, None)
     elif isinstance(value, list):
-        merged[name] = _merge_list(name, merged.get(name) or [], value)
+        present = merged.get(name)
+        merged[name] = _merge_list(name, present if isinstance(present, list) else [], value)
     elif isinstance(value, dict):
         merged[name] = strategic_merge(merged.get(name), value)
     else:
