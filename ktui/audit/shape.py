@@ -29,9 +29,10 @@ class Shape:
     `resource` is an id (`leases.coordination.k8s.io`). `scope`: `all` (every namespace, or a
     cluster-scoped resource), `namespace`, `name`. `selectors`: keys with their operators
     (`spec.nodeName=`). `resource_version`: `unset`, `0`, `N` or `bad`. `continued`: "",
-    `at revision`, `at latest` or `bad`. `initial_events`: None unless sendInitialEvents was sent.
-    `refused`: the parameters cannot be understood (400). `narrowing`: to what a selector
-    shrinks the key prefix that is read, `name` or `namespace`.
+    `at revision`, `at latest` or `bad`; of a WATCH, which never reads it, `given`.
+    `initial_events`: None unless sendInitialEvents was sent. `refused`: the parameters cannot
+    be understood (400). `narrowing`: to what a selector shrinks the key prefix that is read,
+    `name` or `namespace`.
     """
 
     verb: str
@@ -117,6 +118,8 @@ def _version_class(text: str) -> str:
 
 
 def _continued(request: ReadRequest) -> str:
+    if request.verb == "watch":
+        return "given" if request.options.continue_ else ""
     if request.token.state is TokenState.NONE:
         return ""
     if request.token.state is TokenState.GARBAGE:

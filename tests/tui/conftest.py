@@ -19,6 +19,8 @@ os.environ.update(
     HOME=_HOME,
 )
 
+import asyncio  # noqa: E402
+import inspect  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Awaitable, Callable, Iterable  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -37,6 +39,20 @@ time.tzset()
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Each test of an app in a loop of its own, asyncio's, as the program runs it.
+
+    anyio would take the loop that tests over etcd in the same worker share, which is uvloop's.
+    """
+    test = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(test):
+        return None
+    wanted = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(test(**{name: pyfuncitem.funcargs[name] for name in wanted}))
+    return True
 
 
 @pytest.fixture(autouse=True)

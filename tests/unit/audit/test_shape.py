@@ -1,7 +1,7 @@
 """Requests made equal that differ in nothing that matters, and told apart where something does."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ktui.audit.canonical import canonical
@@ -191,6 +191,10 @@ def test_stand_ins_never_change_a_decision(uri: str) -> None:
 
 
 @given(uris, uris)
+@example(  # found once in some hundred runs: with WatchList a token is refused
+    "/api/v1/watch/namespaces/0/pods?fieldSelector=metadata.name%3D0",
+    f"/api/v1/watch/namespaces/0/pods?continue={TOKEN}&fieldSelector=metadata.name%3D0",
+)
 def test_requests_of_one_shape_are_decided_alike(one: str, other: str) -> None:
     a, b = parsed(one), parsed(other)
     if a is not None and b is not None and shape_of(a) == shape_of(b) and a.cached == b.cached:
