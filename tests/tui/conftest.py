@@ -19,8 +19,6 @@ os.environ.update(
     HOME=_HOME,
 )
 
-import asyncio  # noqa: E402
-import inspect  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Awaitable, Callable, Iterable  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -29,7 +27,9 @@ from typing import Any  # noqa: E402
 import pytest  # noqa: E402
 import textual.app  # noqa: E402
 import textual.pilot  # noqa: E402
+from textual.notifications import Notification  # noqa: E402
 
+from .own_loop import pytest_pyfunc_call  # noqa: E402, F401
 from .quiet import until_quiet  # noqa: E402
 from .still import until_said, until_still  # noqa: E402
 
@@ -39,20 +39,6 @@ time.tzset()
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Each test of an app in a loop of its own, asyncio's, as the program runs it.
-
-    anyio would take the loop that tests over etcd in the same worker share, which is uvloop's.
-    """
-    test = pyfuncitem.obj
-    if not inspect.iscoroutinefunction(test):
-        return None
-    wanted = pyfuncitem._fixtureinfo.argnames
-    asyncio.run(test(**{name: pyfuncitem.funcargs[name] for name in wanted}))
-    return True
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +54,12 @@ def a_patient_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a key or a pause has set going has happened when the test goes on, however slow the machine is."""
     for module in (textual.app, textual.pilot):
         monkeypatch.setattr(module, "wait_for_idle", until_quiet)
+
+
+@pytest.fixture(autouse=True)
+def what_was_told_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note goes after some seconds: on a slow machine before a test has looked for it."""
+    monkeypatch.setattr(Notification, "time_left", 3600.0)
 
 
 @pytest.fixture
