@@ -66,7 +66,7 @@ def test_varints_come_back(value: int) -> None:
 @given(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(-(1 << 31), (1 << 31) - 1))
 def test_any_time_has_a_text(seconds: int, nanos: int) -> None:
     encoded = put_number(1, seconds) + put_number(2, nanos)
-    zero = seconds + nanos / 10**9 == wellknown.ZERO_TIME_SECONDS
+    zero = seconds * 10**9 + nanos == wellknown.ZERO_TIME_SECONDS * 10**9
     assert bool(json.loads(wellknown.time(encoded))) is not zero
     assert bool(json.loads(wellknown.microtime(encoded))) is not zero
 
