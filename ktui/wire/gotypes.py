@@ -11,7 +11,7 @@ from typing import Any
 
 from ktui.kube.golang import base64std
 from ktui.kube.golang.timeparse import RFC3339_MICRO, time_fault
-from ktui.wire.quantity import quantity_fault
+from ktui.kube.quantity import quantity_fault
 from ktui.wire.schema import META, Field, fields_by_name, message_of
 
 _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from ktui.kube.quantity import canonical_quantity
 from ktui.wire import jsonwriter
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number
-from ktui.wire.quantity import canonical_quantity
 from ktui.wire.wellknown import ZERO_TIME_SECONDS
 
 Writer = Callable[[Any, str], bytes]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.kube.quantity import amount
 from ktui.kube.updates.differences import differences
 from ktui.kube.updates.parts import Obj, at, bad, same, selector_shown, spec_of, unchanged
-from ktui.kube.updates.quantities import amount
 from ktui.kube.updates.scheduling import term_shown
 
 _CLAIM = (

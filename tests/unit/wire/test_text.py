@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube.quantity import canonical_quantity
 from ktui.wire import jsontext, wellknown
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_number, put_varint, signed32, signed64, varint
-from ktui.wire.quantity import canonical_quantity
 
 
 @given(st.binary(max_size=60))

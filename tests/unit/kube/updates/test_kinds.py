@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ktui.kube.quantity import amount
 from ktui.kube.updates import update_errors
-from ktui.kube.updates.quantities import amount
 
 SEALED = "Forbidden: field is immutable when `immutable` is set"
 STATEFUL_SET = (

@@ -1,4 +1,4 @@
-"""resource.Quantity in its canonical form, the only one that is stored.
+"""resource.Quantity: its canonical form, the only one that is stored, and how much it is.
 
 apimachinery/pkg/api/resource: no fractional digits, the largest suffix that
 keeps the number whole, the family of suffixes (binary, decimal, exponent)
@@ -21,29 +21,29 @@ _WITH_A_SUFFIX = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)[eEinumkKMGTP]+(?:[+-]?\d*
 _NO_SUFFIX = "unable to parse quantity's suffix"
 _NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _NANO = Decimal("1e-9")
+_DIGITS = 120  # of precision
 
 
 @lru_cache(maxsize=4096)
 def canonical_quantity(text: str) -> str | None:
     """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None when it is no quantity."""
-    match = _FORM.fullmatch(text)
-    if match is None or len(text) > 64:
+    parsed = _parsed(text)
+    if parsed is None:
         return None
-    digits, suffix = match[1], match[2] or ""
-    exponent_form = suffix not in _DECIMAL and suffix not in _BINARY
+    value, suffix = parsed
+    if not value:
+        return "0"
     with localcontext() as context:
-        context.prec = 120
-        try:
-            value = _value(digits, suffix, exponent_form)
-        except InvalidOperation:
-            return None
-        if value is None:
-            return None
-        if not value:
-            return "0"
+        context.prec = _DIGITS
         if suffix in _BINARY and abs(value) >= 1024 and value == value.to_integral_value():
             return _binary(int(value))
-        return _decimal(value, exponent_form)
+        return _decimal(value, exponent_form=_is_exponent(suffix))
+
+
+def amount(quantity: str | None) -> Decimal:
+    """How much it is; 0 for none, and for what is no quantity."""
+    parsed = _parsed(quantity or "0")
+    return parsed[0] if parsed is not None else Decimal(0)
 
 
 def quantity_fault(value: Any) -> str:
@@ -57,12 +57,31 @@ def quantity_fault(value: Any) -> str:
     return _NO_SUFFIX if _WITH_A_SUFFIX.fullmatch(text) else _NO_QUANTITY
 
 
-def _value(digits: str, suffix: str, exponent_form: bool) -> Decimal | None:
+def _parsed(text: str) -> tuple[Decimal, str] | None:
+    """Value and suffix."""
+    match = _FORM.fullmatch(text)
+    if match is None or len(text) > 64:
+        return None
+    suffix = match[2] or ""
+    with localcontext() as context:
+        context.prec = _DIGITS
+        try:
+            value = _value(match[1], suffix)
+        except InvalidOperation:
+            return None
+    return None if value is None else (value, suffix)
+
+
+def _is_exponent(suffix: str) -> bool:
+    return suffix not in _DECIMAL and suffix not in _BINARY
+
+
+def _value(digits: str, suffix: str) -> Decimal | None:
     number = Decimal(digits)
     if suffix in _BINARY:
         number *= 1024 ** _BINARY[suffix]
     else:
-        exponent = int(suffix[1:]) if exponent_form else _DECIMAL[suffix]
+        exponent = int(suffix[1:]) if _is_exponent(suffix) else _DECIMAL[suffix]
         if abs(exponent) > 60:
             return None
         number = number.scaleb(exponent)
