@@ -18,6 +18,7 @@ from ktui.etcd.guard import Rpc
 from ktui.etcd.transport import Decoded
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import encode_object
+from tests.etcd.stopping import stand_still
 
 from ..ports import reserved_ports
 from .truth import CONFIG_MAPS
@@ -45,7 +46,7 @@ class ShotEtcd:
             return cls(etcd, client, held.pop_all())
 
     def pause(self) -> None:
-        os.kill(self._pid, signal.SIGSTOP)
+        stand_still(self._pid)
 
     def resume(self) -> None:
         os.kill(self._pid, signal.SIGCONT)
