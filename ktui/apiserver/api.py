@@ -7,7 +7,15 @@ import logging
 from ktui.apiserver.call import Call
 from ktui.apiserver.deadline import time_allowed, within
 from ktui.apiserver.deprecations import warning_of
-from ktui.apiserver.dispatch import TextNotFound, find_handler, find_resource, nothing_there, served_verb
+from ktui.apiserver.dispatch import (
+    READS,
+    Handlers,
+    TextNotFound,
+    find_handler,
+    find_resource,
+    nothing_there,
+    served_verb,
+)
 from ktui.apiserver.http.request import ClientGone
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, check_whole
@@ -25,7 +33,7 @@ log = logging.getLogger(__name__)
 
 NOT_FOUND_TEXT = "404 page not found\n"
 # The verbs that routing decides about; a write may read as well, but has one route only.
-READS = ("GET", "LIST", "WATCH")
+READ_VERBS = ("GET", "LIST", "WATCH")
 
 
 def _of_components(call: Call) -> bool:
@@ -36,18 +44,19 @@ def _of_components(call: Call) -> bool:
 
 
 class Api:
-    """Answers calls under /api and /apis."""
+    """Answers calls under /api and /apis: reads itself, everything else by `others`."""
 
-    def __init__(self, server: Server, metrics: RequestMetrics) -> None:
+    def __init__(self, server: Server, metrics: RequestMetrics, others: Handlers) -> None:
         self._server = server
         self._metrics = metrics
+        self._handlers = READS | others
 
     async def serve(self, call: Call) -> None:
         """Answer, and tell bus and metrics about it, whatever happens."""
         resolved = self._resolve(call)
         call.announce()
         self._metrics.began(call)
-        if call.verb in READS:
+        if call.verb in READ_VERBS:
             call.meter.on_decision = call.decided
         try:
             with metered(call.meter):
@@ -62,7 +71,7 @@ class Api:
         if not call.info.is_resource or _of_components(call):
             return None
         try:
-            call.resource = find_resource(self._server.catalog.table, call.info)
+            call.resource = find_resource(self._server.catalog.table, call.info, self._handlers)
             call.verb = served_verb(call.resource, call.verb, call.request, call.info)
         except (StatusError, TextNotFound) as error:
             return error
@@ -79,7 +88,7 @@ class Api:
                     await self._handle(call)
         except StatusError as error:
             call.error = error.message
-            if call.resource is not None and call.verb in READS and call.decision is None:
+            if call.resource is not None and call.verb in READ_VERBS and call.decision is None:
                 refusal = refusal_of(call)
                 call.decided(refusal, refusal.route.value)
             call.meter.seats = call.meter.seats or seats_of_any(self._server, call)
@@ -100,7 +109,8 @@ class Api:
         if call.resource is not None:
             if warning := warning_of(call.resource, call.behaviour):
                 call.response.add_headers([("warning", warning)])
-            await find_handler(call, call.resource)(self._server, call, call.resource)
+            handle = find_handler(call, call.resource, self._handlers)
+            await handle(self._server, call, call.resource)
             return
         if _of_components(call):
             assert components.RESOURCE is not None

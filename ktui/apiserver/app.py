@@ -12,6 +12,7 @@ from ktui.apiserver.authn import authorize, identify
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
+from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import ClientGone, Request
 from ktui.apiserver.http.response import Response
@@ -40,12 +41,12 @@ SYNC_SECONDS = 5.0
 class Application:
     """Starts with the ASGI lifespan: the catalog is synced before the first request is served."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, others: Handlers) -> None:
         self._services = services
         self.catalog = Catalog(services.registry)
         metrics = RequestMetrics()
         self._server = Server(services, self.catalog, OpenWatches(services.bus))
-        self._api = Api(self._server, metrics)
+        self._api = Api(self._server, metrics, others)
         self._pages = Pages(services, self.catalog, metrics)
         self._ids = itertools.count(1)
         self._company = Company()
@@ -145,6 +146,6 @@ def _without_info(request: Request) -> str:
     return escape(text, quote=False)
 
 
-def build_app(services: Services) -> Application:
-    """Compose the server. Nothing runs before the ASGI lifespan starts it."""
-    return Application(services)
+def build_app(services: Services, others: Handlers) -> Application:
+    """Compose the server of the read path and `others`. Nothing runs before the ASGI lifespan starts it."""
+    return Application(services, others)

@@ -9,11 +9,11 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.objects.scaling import ScalePaths, paths_of
 from ktui.cacher.requests import ListRequest, WatchRequest
 from ktui.kube.crd import resources_of
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
+from ktui.kube.scale import ScalePaths, paths_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.selection import Selection

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs import (
-    create,
-    delete,
-    delete_collection,
-    get,
-    listing,
-    patch,
-    pods,
-    scale,
-    update,
-    watch,
-)
+from ktui.apiserver.verbs import get, listing, watch
 from ktui.kube.golang.quoting import quote
 from ktui.kube.names import path_segment_faults
 from ktui.kube.requestinfo import RequestInfo, api_verb, request_verb
@@ -34,23 +24,31 @@ from ktui.kube.status import (
 
 Handler = Callable[[Server, Call, Resource], Awaitable[None]]
 
-OBJECTS: dict[str, Handler] = {
-    "GET": get.handle,
-    "LIST": listing.handle,
-    "WATCH": watch.handle,
-    "POST": create.handle,
-    "PUT": update.handle,
-    "PATCH": patch.handle,
-    "DELETE": delete.handle,
-    "DELETECOLLECTION": delete_collection.handle,
-}
-SUBRESOURCES: dict[str, dict[str, Handler]] = {
-    "status": {"GET": get.handle, "PUT": update.handle, "PATCH": patch.handle},
-    "finalize": {"PUT": update.handle},
-    "scale": {"GET": scale.get, "PUT": scale.update, "PATCH": scale.patch},
-    "binding": {"POST": pods.bind},
-    "eviction": {"POST": pods.evict},
-}
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """Handlers by verb: of objects, and of each subresource."""
+
+    objects: Mapping[str, Handler] = field(default_factory=dict)
+    subresources: Mapping[str, Mapping[str, Handler]] = field(default_factory=dict)
+
+    def __or__(self, other: Handlers) -> Handlers:
+        """Both sets together; `other` wins where both have a handler."""
+        names = [*self.subresources, *(n for n in other.subresources if n not in self.subresources)]
+        subresources = {
+            name: {**self.subresources.get(name, {}), **other.subresources.get(name, {})} for name in names
+        }
+        return Handlers({**self.objects, **other.objects}, subresources)
+
+    def served_subresources(self, resource: Resource) -> set[str]:
+        """The subresources of `resource` that have handlers."""
+        return set(resource.subresources) & self.subresources.keys()
+
+
+READS = Handlers(
+    {"GET": get.handle, "LIST": listing.handle, "WATCH": watch.handle},
+    {"status": {"GET": get.handle}},
+)
 
 
 class TextNotFound(Exception):
@@ -65,7 +63,7 @@ def nothing_there(path: str) -> StatusError | TextNotFound:
     return path_not_found() if known else TextNotFound()
 
 
-def find_resource(table: ResourceTable, info: RequestInfo) -> Resource:
+def find_resource(table: ResourceTable, info: RequestInfo, handlers: Handlers) -> Resource:
     """The resource that a path names; TextNotFound or StatusError 404 when it does not fit one."""
     resource = table.find(info.group, info.version, info.resource)
     if resource is None or not resource.stored or not _scope_fits(resource, info):
@@ -73,18 +71,18 @@ def find_resource(table: ResourceTable, info: RequestInfo) -> Resource:
     if info.watch and info.subresource:
         raise method_not_supported(resource, "watch") if resource.custom else path_not_found()
     if resource.custom:
-        if info.subresource and info.subresource not in _subresources(resource):
+        if info.subresource and info.subresource not in handlers.served_subresources(resource):
             raise not_found(resource, info.name)
-    elif info.deeper or (info.subresource and info.subresource not in _subresources(resource)):
+    elif info.deeper or (info.subresource and info.subresource not in handlers.served_subresources(resource)):
         raise path_not_found()
     return resource
 
 
-def find_handler(call: Call, resource: Resource) -> Handler:
+def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
     """Who answers; StatusError 405 when that method is not served there."""
     subresource = call.info.subresource
-    handlers = SUBRESOURCES[subresource] if subresource else OBJECTS
-    handler = handlers.get(call.verb)
+    by_verb = handlers.subresources[subresource] if subresource else handlers.objects
+    handler = by_verb.get(call.verb)
     if resource.custom:
         return _custom_handler(call, resource, handler)
     if handler is None or not _reachable(call, resource):
@@ -129,10 +127,6 @@ def _scope_fits(resource: Resource, info: RequestInfo) -> bool:
     if info.watch and resource.custom:
         return True
     return not (info.name and resource.namespaced and not info.namespace)
-
-
-def _subresources(resource: Resource) -> set[str]:
-    return set(resource.subresources) & SUBRESOURCES.keys()
 
 
 def _reachable(call: Call, resource: Resource) -> bool:

@@ -36,6 +36,7 @@ from ktui.storage.compaction import follow_compactions
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
+from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)
 
@@ -71,7 +72,7 @@ class Composition:
         self._registry = registry = self._make_registry(client, settings)
         browser = Browser(client, self._source.prefix, resource_at, gentle=not self._owned)
         services = self._services(client, settings, registry, browser)
-        self._http = HttpServer(build_app(services), self._args.listen, self._tls())
+        self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls())
         await self._http.start()
         self._bus.publish(services.facts.info())  # a recording tells of its server too
         registry.warm(self._to_warm())

@@ -28,6 +28,7 @@ from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.events import ServerInfo
+from ktui.writes.handlers import WRITES
 
 TOKEN = "s3cret"
 JSON = {"Content-Type": "application/json"}
@@ -122,7 +123,7 @@ async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) ->
     registry = Registry(make_store, settings, bus)
     browser = AskedBrowser(Browser(client, prefix))
     services = Services(registry, settings, bus, facts, browser, StoredCodec(), token)
-    app = build_app(services)
+    app = build_app(services, WRITES)
     server = HttpServer(app, "127.0.0.1:0")
     await server.start()
     headers = {"Authorization": f"Bearer {token}"} if token else {}

@@ -1,1 +1,0 @@
-"""The patch languages that clients speak, as pure functions over JSON trees."""

@@ -1,0 +1,149 @@
+"""A workload as its autoscaling/v1 Scale: how many replicas, and which pods are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_object
+from ktui.kube.golang.values import go_type, go_value
+from ktui.kube.selectors.requirements import Operator, Requirement
+from ktui.kube.status import StatusError, bad_request, bare_error, internal_error
+from ktui.kube.trees import copied
+
+Obj = dict[str, Any]
+
+KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_OPERATORS = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.DOES_NOT_EXIST,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScalePaths:
+    """Where a kind keeps its replicas, as a CustomResourceDefinition names it (`.spec.replicas`).
+
+    `selector` "" is none; it names a selector in words, or one of a built-in kind.
+    """
+
+    replicas: str = ".spec.replicas"
+    observed: str = ".status.replicas"
+    selector: str = ".spec.selector"
+    custom: bool = False
+
+
+BUILTIN_PATHS = ScalePaths()
+
+
+def paths_of(scale: Mapping[str, Any]) -> ScalePaths:
+    """The paths of a CustomResourceDefinition's `subresources.scale`."""
+    return ScalePaths(
+        scale.get("specReplicasPath", ""),
+        scale.get("statusReplicasPath", ""),
+        scale.get("labelSelectorPath") or "",
+        custom=True,
+    )
+
+
+def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
+    """The Scale of a workload.
+
+    StatusError 500 for a custom resource that names no replicas, or keeps something else
+    where its definition says; 400 for a selector that is none.
+    """
+    metadata = obj.get("metadata") or {}
+    replicas = _number(obj, paths.replicas, paths)
+    if replicas is None and paths.custom:
+        fault = f'the spec replicas field "{paths.replicas}" does not exist'
+        raise internal_error(fault)
+    status: Obj = {"replicas": _number(obj, paths.observed, paths) or 0}
+    if selector := _selector(obj, paths):
+        status["selector"] = selector
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in KEPT if name in metadata},
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": status,
+    }
+
+
+def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
+    """A new tree with so many replicas."""
+    new = copied(obj)
+    *above, last = _names(paths.replicas)
+    container = new
+    for name in above:
+        container = container.setdefault(name, {})
+    container[last] = replicas
+    return new
+
+
+def replicas_of(scale: Obj, name: str) -> int:
+    """What a Scale asks for; StatusError 422."""
+    replicas: int = (scale.get("spec") or {}).get("replicas") or 0
+    if replicas < 0:
+        raise _negative(name, replicas)
+    return replicas
+
+
+def selector_text(selector: Any) -> str:
+    """A selector in one line: a LabelSelector, plain labels, or text as it is."""
+    if isinstance(selector, str):
+        return selector
+    if not isinstance(selector, dict):
+        return ""
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        selector = {"matchLabels": selector}
+    wanted = [Requirement(k, Operator.EQUALS, (v,)) for k, v in (selector.get("matchLabels") or {}).items()]
+    for expression in selector.get("matchExpressions") or []:
+        values = tuple(sorted(expression.get("values") or []))
+        operator = expression.get("operator", "")
+        if operator not in _OPERATORS:
+            raise bad_request(f'"{operator}" is not a valid label selector operator')
+        wanted.append(Requirement(expression["key"], _OPERATORS[operator], values))
+    return ",".join(map(str, sorted(wanted, key=lambda r: r.key)))
+
+
+def _negative(name: str, replicas: int) -> StatusError:
+    message = f"Invalid value: {replicas}: must be greater than or equal to 0"
+    error = FieldError("spec.replicas", "FieldValueInvalid", message)
+    return invalid_object("Scale", "autoscaling", name, [error])
+
+
+def _number(obj: Obj, path: str, paths: ScalePaths) -> Any:
+    value = _value(obj, path)
+    if paths.custom and value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise _other_type(path, value, "int64")
+    return value
+
+
+def _selector(obj: Obj, paths: ScalePaths) -> str:
+    value = _value(obj, paths.selector) if paths.selector else None
+    if paths.custom and value is not None and not isinstance(value, str):
+        raise _other_type(paths.selector, value, "string")
+    return selector_text(value)
+
+
+def _other_type(path: str, value: Any, expected: str) -> StatusError:
+    """As unstructured.NestedString and NestedInt64 say it."""
+    return bare_error(
+        f"{path} accessor error: {go_value(value)} is of the type {go_type(value)}, expected {expected}"
+    )
+
+
+def _names(path: str) -> list[str]:
+    return path.removeprefix(".").split(".")
+
+
+def _value(obj: Obj, path: str) -> Any:
+    value: Any = obj
+    for name in _names(path):
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value

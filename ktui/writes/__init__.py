@@ -1,0 +1,1 @@
+"""The write path: POST, PUT, PATCH, DELETE, and the subresources that write."""

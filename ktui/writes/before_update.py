@@ -1,0 +1,223 @@
+"""From the stored object and what a client sent to the object that is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
+from ktui.kube.golang.numbers import NumError, parse_uint
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace
+from ktui.writes.admission.pods import tolerate
+from ktui.writes.decoding.kinds import wrong_custom_kind
+from ktui.writes.managedfields.apply import Apply
+from ktui.writes.managedfields.entries import track_update
+from ktui.writes.metadata.objectmeta import (
+    drop_empty,
+    metadata_of,
+    next_generation,
+    timestamp,
+    validate_metadata,
+)
+from ktui.writes.metadata.rules import finalizer_change_errors
+from ktui.writes.validation.custom_resources import custom_errors
+from ktui.writes.validation.objects import change_errors, has_changed, object_errors
+from ktui.writes.validation.updates.settling import settled
+
+Obj = dict[str, Any]
+
+# Only the server sets these; what a client sends for them is ignored.
+SERVERS_OWN = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "selfLink",
+)
+IMMUTABLE = "field is immutable"
+# Strategies that do not allow an update without a resourceVersion.
+CONDITIONAL_ONLY = frozenset(
+    {
+        "apiservices",
+        "csidrivers",
+        "csinodes",
+        "csistoragecapacities",
+        "customresourcedefinitions",
+        "leases",
+        "mutatingwebhookconfigurations",
+        "poddisruptionbudgets",
+        "runtimeclasses",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "validatingwebhookconfigurations",
+        "volumeattachments",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateContext:
+    """Who updates what. `whole` False: a patch, whose result may lack what the client did not send.
+
+    `key` is the object's in etcd; `touched` are the containers that a patch goes into
+    (`patches.touched`); `apply` is there when the update is a server-side apply.
+    """
+
+    resource: Resource
+    namespace: str
+    name: str
+    subresource: str
+    manager: str
+    whole: bool
+    key: str = ""
+    touched: dict[str, Any] = field(default_factory=dict)
+    apply: Apply | None = None
+
+
+def check_identity(new: Obj, context: UpdateContext) -> None:
+    """The object must be the one that the path names; StatusError 400."""
+    metadata = metadata_of(new)
+    if context.namespace and (metadata.get("namespace") or context.namespace) != context.namespace:
+        raise other_namespace()
+    metadata["namespace"] = context.namespace
+    if not context.namespace:
+        del metadata["namespace"]
+    name = metadata.get("name") or ""
+    if not name:
+        raise bad_request(
+            f"the name of the object ({context.name} based on URL) was undeterminable: name must be provided"
+        )
+    if name != context.name:
+        raise bad_request(
+            f"the name of the object ({name}) does not match the name on the URL ({context.name})"
+        )
+
+
+def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
+    """The object to store. Raises StatusError 409 or 422.
+
+    `old` has the resourceVersion that etcd has now; `new` is not stored if it
+    comes out the same.
+    """
+    resource = context.resource
+    _check_uid(old, new, context)
+    _check_version(old, new, context)
+    was, metadata = metadata_of(old), metadata_of(new)
+    change = finalizer_change_errors(was, metadata) + _identity_errors(was, metadata)
+    for name in SERVERS_OWN:
+        metadata.pop(name, None)
+        if name in was:
+            metadata[name] = was[name]
+    metadata.pop("resourceVersion", None)
+    _keep_other_part(old, new, context)
+    drop_empty(metadata)
+    if wrong := wrong_custom_kind(new, resource):
+        raise wrong
+    values, fixed = _member_errors(old, new, context)
+    validate_metadata(new, resource, values, change, context.subresource, fixed)
+    if next_generation(old, new, resource):
+        metadata["generation"] = int(was.get("generation", 0)) + 1
+    if context.apply is not None:
+        context.apply.track(old, new, timestamp())
+        return new
+    track_update(
+        old,
+        new,
+        manager=context.manager,
+        time=timestamp(),
+        resource=resource,
+        subresource=context.subresource,
+    )
+    return new
+
+
+def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:
+    """What is wrong beside the metadata: with the object by itself, and with what it changes.
+
+    What a client may leave out of a built-in kind is put back before that.
+    """
+    resource = context.resource
+    if resource.custom:
+        return custom_errors(new, resource, context.subresource), []
+    if context.subresource or not has_changed(old, new):
+        return [], []
+    settled(resource.id, old, new)
+    if resource.id == "pods":
+        tolerate(new.setdefault("spec", {}))
+    return object_errors(new, resource), change_errors(old, new, resource)
+
+
+def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
+    wanted = metadata_of(new).get("resourceVersion") or ""
+    try:
+        parse_uint(wanted or "0")
+    except NumError as fault:
+        raise bare_error(str(fault)) from None
+    if wanted in ("", "0"):
+        if context.resource.custom or context.resource.resource in CONDITIONAL_ONLY:
+            error = invalid_number("metadata.resourceVersion", 0, "must be specified for an update")
+            # Upstream has the resource where others have the kind.
+            raise invalid_object(context.resource.resource, context.resource.group, context.name, [error])
+    elif wanted != metadata_of(old).get("resourceVersion"):
+        raise conflict(context.resource, context.name)
+
+
+def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
+    """Of two states' metadata: whose uid is another, or who would begin a deletion, is no update."""
+    errors = []
+    uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
+    if uid and uid != was.get("uid"):
+        errors.append(invalid_value("metadata.uid", uid, IMMUTABLE))
+    if not was.get("deletionTimestamp"):
+        if time:
+            errors.append(invalid_value("metadata.deletionTimestamp", time, IMMUTABLE))
+        if grace is not None:
+            errors.append(invalid_number("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE))
+    return errors
+
+
+def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
+    """What is sent whole names the object that is meant; StatusError 409."""
+    wanted, found = metadata_of(new).get("uid"), metadata_of(old).get("uid")
+    if context.whole and wanted and wanted != found:
+        raise uid_conflict(context, str(wanted), str(found))
+
+
+def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError:
+    """409 of a PUT that names another uid, which storage takes for a precondition."""
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: {context.key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+    )
+    return conflict(context.resource, context.name, why)
+
+
+def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
+    """The status is changed through its subresource only, all else not through it."""
+    if context.subresource == "status":
+        for name in (old.keys() | new.keys()) - {"status", "metadata"}:
+            _keep(old, new, name)
+        if context.resource.custom:
+            new["metadata"] = {**old.get("metadata", {})}
+        return
+    if "status" in context.resource.subresources:
+        _keep(old, new, "status")
+
+
+def _keep(old: Obj, new: Obj, name: str) -> None:
+    if name in old:
+        new[name] = old[name]
+    else:
+        new.pop(name, None)
+
+
+def finished_deleting(obj: Obj) -> bool:
+    """Whether an update took the last thing away that kept a deleted object."""
+    metadata = metadata_of(obj)
+    if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
+        return False
+    spec = obj.get("spec") or {}
+    held = obj.get("kind") == "Namespace" and spec.get("finalizers")
+    return not held and not metadata.get("deletionGracePeriodSeconds")

@@ -1,0 +1,180 @@
+"""POST: create. What an update or an apply finds missing is created here as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ktui.apiserver.answer import send_object, send_tree
+from ktui.apiserver.call import Call
+from ktui.apiserver.negotiation import Form
+from ktui.apiserver.server import Server
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.status import (
+    StatusError,
+    already_exists,
+    being_deleted,
+    generated_name_taken,
+    namespace_terminating,
+    not_found,
+)
+from ktui.writes import request_body, stored_objects
+from ktui.writes.admission.pods import admit_pod
+from ktui.writes.decoding.body import duplicate_fields
+from ktui.writes.decoding.field_validation import (
+    STRICT,
+    WARN,
+    Unfit,
+    check_metadata,
+    duplicate_texts,
+    refused,
+    strict_error,
+)
+from ktui.writes.decoding.typed import shaped, warn
+from ktui.writes.managedfields.apply import Apply
+from ktui.writes.managedfields.entries import track_update
+from ktui.writes.metadata.objectmeta import fill_new, metadata_of, timestamp, validate_metadata
+from ktui.writes.metadata.rules import finalizer_warnings
+from ktui.writes.options import WriteOptions, write_options
+from ktui.writes.validation.custom_resources import custom_errors
+from ktui.writes.validation.objects import validate_object
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+Obj = dict[str, Any]
+
+# Kinds whose owner reports the status with the object itself.
+KEEPS_STATUS = frozenset({"Node", "Event", "Namespace"})
+
+
+async def handle(server: Server, call: Call, resource: Resource) -> None:
+    form, body = await request_body.begin(server, call, resource)
+    options = write_options(call.request, "CreateOptions")
+    obj = request_body.sent_object(server, call, resource, body)
+    faults = duplicate_texts(duplicate_fields(body))
+    await create(server, call, Creation(resource, obj, options, faults), form)
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What is to be created. `faults` of the body are told beside unknown fields.
+
+    `apply` is there when the object is made by a server-side apply.
+    """
+
+    resource: Resource
+    obj: Obj
+    options: WriteOptions
+    faults: Sequence[str] = ()
+    apply: Apply | None = None
+
+
+async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
+    """Store a new object, unless it is a dry run, and answer it."""
+    resource = new.resource
+    await _check_namespace(server, resource, call.info.namespace, new.obj)
+    obj = await _prepared(server, call, new)
+    call.writes()
+    try:
+        stored = await _stored(server, call, new, obj)
+    except StatusError as error:
+        if error.reason != "AlreadyExists":
+            raise
+        raise await _taken(server, call, resource, obj, error) from None
+    if stored is None:
+        await send_tree(server, call, resource, obj, form, 201)
+    else:
+        await send_object(server, call, resource, stored, form, 201)
+
+
+async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> StoredObject | None:
+    """The object in etcd, None of a dry run; StatusError 409 when there is one of that name."""
+    resource, cacher = new.resource, server.cacher(new.resource)
+    if not new.options.dry_run:
+        return await cacher.store.create(obj, ttl_of(server, resource))
+    name = metadata_of(obj)["name"]
+    if (await cacher.get(call.info.namespace or None, name, "")).object is not None:
+        raise already_exists(resource, name)
+    return None
+
+
+async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken: StatusError) -> StatusError:
+    """What upstream makes of a name that is taken, by what it was made of and by what has it."""
+    metadata = metadata_of(obj)
+    if metadata.get("generateName"):
+        taken = generated_name_taken(resource, metadata["name"])
+    there = await server.cacher(resource).get(call.info.namespace or None, metadata["name"], "")
+    if there.object is None:
+        return taken
+    ending = metadata_of(stored_objects.tree(server, there.object, resource)).get("deletionTimestamp")
+    return being_deleted(taken) if ending else taken
+
+
+def ttl_of(server: Server, resource: Resource) -> int:
+    """Seconds that an object lives, 0 for ever: an Event goes by itself."""
+    return server.services.event_ttl if resource.prefix == "events/" else 0
+
+
+async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
+    """The object as it is to be stored: defaults, managed fields, admission, in upstream's order."""
+    resource, obj = new.resource, _shaped(server, call, new)
+    validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
+    metadata_of(obj).pop("managedFields", None)
+    if new.apply is not None:
+        new.apply.track(None, obj, timestamp())
+    else:
+        track_update(None, obj, manager=new.options.field_manager, time=timestamp(), resource=resource)
+    if resource.id == "pods":
+        node = (obj.get("spec") or {}).get("nodeName")
+        admit_pod(obj, await find_node(server, node) if node else None, call.behaviour.minor)
+    validate_object(obj, resource)
+    if resource.custom:
+        warn(call, finalizer_warnings(metadata_of(obj), None))
+    return obj
+
+
+def _shaped(server: Server, call: Call, new: Creation) -> Obj:
+    """The object as its type has it, filled in; StatusError 400 for what does not fit or is unknown."""
+    resource, obj, options = new.resource, new.obj, new.options
+    try:
+        check_metadata(obj)
+        fill_new(obj, resource, call.info.namespace)
+        if "status" in resource.subresources and obj.get("kind") not in KEEPS_STATUS:
+            obj.pop("status", None)
+        obj, unknown = shaped(server, obj, resource)
+    except Unfit as unfit:
+        raise refused(resource, unfit.reason) from None
+    unknown = [*new.faults, *unknown]
+    if unknown and options.validation == STRICT:
+        raise refused(resource, strict_error(unknown))
+    if options.validation == WARN:
+        warn(call, unknown)
+    return obj
+
+
+async def find_node(server: Server, name: str) -> Obj | None:
+    """The node that a pod is bound to, if there is one."""
+    nodes = BUILTIN.find("", "v1", "nodes")
+    assert nodes is not None
+    return await stored_objects.find(server, nodes, "", name)
+
+
+async def _check_namespace(server: Server, resource: Resource, namespace: str, obj: Obj) -> None:
+    """Admission NamespaceLifecycle: nothing is created in a namespace that is not there or is ending."""
+    if not namespace:
+        return
+    namespaces = BUILTIN.find("", "v1", "namespaces")
+    assert namespaces is not None
+    found = await stored_objects.find(server, namespaces, "", namespace)
+    if found is None:
+        # The cache may be behind: a namespace created a moment ago counts.
+        answer = await server.cacher(namespaces).get(None, namespace, "")
+        if answer.object is None:
+            raise not_found(namespaces, namespace)
+        found = stored_objects.tree(server, answer.object, namespaces)
+    if (found.get("metadata") or {}).get("deletionTimestamp"):
+        named = metadata_of(obj)
+        name = str(named.get("name") or named.get("generateName") or "Unknown")
+        raise namespace_terminating(resource, name, namespace)

@@ -1,0 +1,98 @@
+"""Objects that do not fit their type, and fields that it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError, bad_request
+from ktui.writes.decoding.body import json_type
+
+Obj = dict[str, Any]
+
+STRICT, WARN = "Strict", "Warn"
+
+
+class Unfit(Exception):
+    """A member has another type than the kind's; `reason` names the path."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def check_metadata(obj: Obj) -> None:
+    """Labels and annotations are texts by name, finalizers a list; Unfit otherwise."""
+    metadata = obj.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise Unfit(no_metadata(metadata))
+    for name in ("labels", "annotations"):
+        texts = (metadata or {}).get(name)
+        if texts is None:
+            continue
+        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+            raise Unfit(f"metadata.{name}: expected texts by name")
+    if not isinstance((metadata or {}).get("finalizers") or [], list):
+        raise Unfit("metadata.finalizers: expected a list")
+
+
+def no_metadata(value: Any) -> str:
+    """What Go says of a custom resource's metadata that are no object."""
+    return f"json: cannot unmarshal {json_type(value)} into Go value of type v1.ObjectMeta"
+
+
+def refused(resource: Resource, reason: str) -> StatusError:
+    """400 of a create or an update."""
+    return misfit(resource.kind, resource.version, reason)
+
+
+def misfit(kind: str, version: str, reason: str) -> StatusError:
+    """400 of any document whose kind is known from where it was sent to."""
+    version = version.rpartition("/")[2]
+    return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {reason}')
+
+
+def refused_patch(text: str, reason: str) -> StatusError:
+    """422 of a patch: the JSON `text` of the patched object is quoted, as upstream does."""
+    error = invalid_value("patch", text, reason)
+    return invalid_object("", "", "", [FieldError(error.field, error.reason, error.message)])
+
+
+def strict_error(faults: Iterable[str]) -> str:
+    """What `fieldValidation=Strict` says."""
+    return f"strict decoding error: {', '.join(faults)}"
+
+
+def unknown_texts(paths: Iterable[str]) -> list[str]:
+    return [f'unknown field "{path}"' for path in paths]
+
+
+def duplicate_texts(paths: Iterable[str]) -> list[str]:
+    return [f'duplicate field "{path}"' for path in paths]
+
+
+def unknown_fields(sent: Any, stored: Any, path: str = "") -> list[str]:
+    """Paths of members that storage does not keep although they hold something."""
+    if sent == stored:
+        return []
+    if isinstance(sent, dict) and isinstance(stored, dict):
+        found: list[str] = []
+        for name, value in sent.items():
+            if name not in stored:
+                if not _empty(value):
+                    found.append(f"{path}.{name}" if path else name)
+            elif isinstance(value, dict | list):
+                found += unknown_fields(value, stored[name], f"{path}.{name}" if path else name)
+        return found
+    if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
+        pairs = enumerate(zip(sent, stored, strict=True))
+        return [p for at, (a, b) in pairs for p in unknown_fields(a, b, f"{path}[{at}]")]
+    return []
+
+
+def _empty(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_empty, value.values()))
+    return value in (None, "", 0, False, []) and not isinstance(value, dict)

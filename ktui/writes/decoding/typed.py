@@ -1,0 +1,112 @@
+"""An object brought into the shape of its type: defaults set, unknown fields gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.server import Server
+from ktui.kube.golang.quoting import quote
+from ktui.kube.resources import Resource
+from ktui.kube.status import internal_error
+from ktui.kube.structural.pruning import prune_object
+from ktui.kube.structural.schema import ANYTHING
+from ktui.kube.structural.shaping import shape
+from ktui.kube.trees import copied
+from ktui.writes import stored_objects
+from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_fields, unknown_texts
+from ktui.writes.decoding.kinds import kind_fault
+from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.metadata.objectmeta import drop_empty, metadata_of
+from ktui.writes.patches.touched import patched_text
+
+Obj = dict[str, Any]
+
+
+# What most patches leave as it was: it has been through its type already.
+_PARTS = ("spec", "status")
+
+
+def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None) -> tuple[Obj, list[str]]:
+    """The object as it can be stored, and what is to be said of fields that its type does not know.
+
+    `obj` is left alone; `old` is what is stored, for an update. Raises Unfit for members of a
+    wrong type.
+    """
+    if resource.custom:
+        _check_named(obj)
+    if fault := kind_fault(obj, resource, server.services.codec.knows):
+        raise Unfit(fault)
+    if not resource.custom:
+        _check_types(server, obj, old or {}, resource)
+        own = copied(obj)
+        server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
+        set_defaults(own)
+        stored = _patched(server, own, _untouched(obj, old or {}, own), resource)
+        return stored, unknown_texts(unknown_fields(_storable(obj), stored))
+    own = copied(obj)
+    if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
+        raise Unfit(fault)
+    check_metadata(own)
+    drop_empty(metadata_of(own))
+    schema = resource.schemas.get(resource.version, ANYTHING)
+    unknown = shape(own, schema)
+    return own, unknown_texts(sorted(unknown))
+
+
+def _check_types(server: Server, obj: Obj, old: Obj, resource: Resource) -> None:
+    """Unfit for a member of another type; what a patch has left of `old` as it was has been looked at."""
+    new = {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
+    if fault := server.services.codec.go_mismatch(new, resource.api_version, resource.kind):
+        raise Unfit(fault)
+
+
+def _check_named(obj: Obj) -> None:
+    """A patch may take away what makes a custom resource one: Unfit without a kind, StatusError 500."""
+    if not obj.get("apiVersion"):
+        raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+    if not obj.get("kind"):
+        raise Unfit(f"Object 'Kind' is missing in '{patched_text(obj, None)}'")
+
+
+def _untouched(obj: Obj, old: Obj, own: Obj) -> Obj:
+    """The parts of `old` that a patch has left in `obj`: they are the same trees, not only equal ones.
+
+    `own` is `obj` with its defaults, which may be missing in what is stored.
+    """
+    parts = {name: old[name] for name in _PARTS if name in old and obj.get(name) is old[name]}
+    return {name: part for name, part in parts.items() if own.get(name) == part}
+
+
+def _patched(server: Server, obj: Obj, same: Obj, resource: Resource) -> Obj:
+    """As `as_stored`, sparing the parts that are the `same`: a new status alone goes through its type."""
+    if not same or resource.encoding != "protobuf" or resource.api_version != resource.storage_version:
+        return stored_objects.as_stored(server, obj, resource)
+    stored = stored_objects.as_stored(server, {name: obj[name] for name in obj if name not in same}, resource)
+    if any(name not in stored for name in same):  # its place among the others is not known
+        return stored_objects.as_stored(server, obj, resource)
+    stored.update(same)
+    return stored
+
+
+def _storable(obj: Obj) -> Obj:
+    """Without what is never stored in an object and yet no mistake of the client's."""
+    if obj.get("kind") == "Secret":
+        obj = {name: value for name, value in obj.items() if name != "stringData"}
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict):
+        return obj
+    return {**obj, "metadata": {name: v for name, v in metadata.items() if name != "resourceVersion"}}
+
+
+def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
+    """Paths that the type of `config` does not declare; Unfit for members of a wrong type."""
+    shown = copied(config)
+    if resource.custom:
+        return prune_object(shown, resource.schemas.get(resource.version, ANYTHING))
+    return unknown_fields(config, stored_objects.as_stored(server, shown, resource))
+
+
+def warn(call: Call, faults: list[str]) -> None:
+    """A Warning header for each unknown or duplicate field."""
+    call.response.add_headers([("warning", f"299 - {quote(text)}") for text in faults])

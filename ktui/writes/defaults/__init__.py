@@ -1,0 +1,1 @@
+"""Defaults that kube-apiserver sets on objects before it stores them."""

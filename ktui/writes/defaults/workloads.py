@@ -1,0 +1,268 @@
+"""Defaults that kube-apiserver 1.36 sets on objects before it stores them (the usual kinds)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+from ktui.writes.defaults import others
+
+Obj = dict[str, Any]
+
+
+def set_defaults(obj: Obj) -> None:
+    """Fill in what a client left out, in place. Kinds not named here are stored as sent."""
+    setter = _BY_KIND.get(str(obj.get("kind")))
+    if setter is not None:
+        setter(obj)
+
+
+def _sub(obj: Obj, name: str) -> Obj:
+    value = obj.setdefault(name, {})
+    return value if isinstance(value, dict) else {}
+
+
+def _fill(obj: Obj, **defaults: Any) -> None:
+    for name, value in defaults.items():
+        obj.setdefault(name, value)
+
+
+def _pod(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    _pod_spec(spec)
+    spec.setdefault("enableServiceLinks", True)
+    for name in ("initContainers", "containers"):
+        for container in spec.get(name) or []:
+            if isinstance(container, dict) and isinstance(container.get("resources"), dict):
+                _requests(container["resources"])
+    _sub(obj, "status")
+
+
+def _requests(resources: Obj) -> None:
+    """What has a limit and no request requests its limit; of pods only, not of their templates."""
+    limits, requests = resources.get("limits"), resources.get("requests") or {}
+    if limits and isinstance(limits, dict) and isinstance(requests, dict):
+        resources["requests"] = {**limits, **requests}
+
+
+def _pod_spec(spec: Obj) -> None:
+    _fill(
+        spec,
+        dnsPolicy="ClusterFirst",
+        restartPolicy="Always",
+        schedulerName="default-scheduler",
+        terminationGracePeriodSeconds=30,
+        securityContext={},
+    )
+    if "serviceAccountName" in spec:
+        spec.setdefault("serviceAccount", spec["serviceAccountName"])
+    for name in ("initContainers", "containers", "ephemeralContainers"):
+        for container in spec.get(name) or []:
+            if isinstance(container, dict):
+                _container(container)
+                if spec.get("hostNetwork"):
+                    for port in container.get("ports") or []:
+                        port.setdefault("hostPort", port.get("containerPort"))
+    for volume in spec.get("volumes") or []:
+        _volume(volume)
+
+
+def _container(container: Obj) -> None:
+    image = str(container.get("image", ""))
+    tag = image.rpartition("/")[2].partition(":")[2]
+    always = "@" not in image and tag in ("", "latest")
+    _fill(
+        container,
+        imagePullPolicy="Always" if always else "IfNotPresent",
+        resources={},
+        terminationMessagePath="/dev/termination-log",
+        terminationMessagePolicy="File",
+    )
+    for port in container.get("ports") or []:
+        port.setdefault("protocol", "TCP")
+    for variable in container.get("env") or []:
+        _references(variable.get("valueFrom") or {})
+    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if isinstance(container.get(probe), dict):
+            _probe(container[probe])
+
+
+def _references(source: Obj) -> None:
+    """Of a pod's own fields, in its environment or in a volume."""
+    if isinstance(field := source.get("fieldRef"), dict):
+        field.setdefault("apiVersion", "v1")
+    if isinstance(resource := source.get("resourceFieldRef"), dict):
+        resource.setdefault("divisor", "0")
+
+
+def _probe(probe: Obj) -> None:
+    _fill(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+    if isinstance(probe.get("httpGet"), dict):
+        _fill(probe["httpGet"], path="/", scheme="HTTP")
+
+
+_MODES = {"secret": 0o644, "configMap": 0o644, "downwardAPI": 0o644, "projected": 0o644}
+
+
+def _volume(volume: Obj) -> None:
+    for source, mode in _MODES.items():
+        if isinstance(volume.get(source), dict):
+            volume[source].setdefault("defaultMode", mode)
+    if isinstance(volume.get("hostPath"), dict):
+        volume["hostPath"].setdefault("type", "")
+    projected = volume.get("projected")
+    sources = (projected.get("sources") or []) if isinstance(projected, dict) else []
+    for source in (*sources, volume):
+        if isinstance(token := source.get("serviceAccountToken"), dict):
+            token.setdefault("expirationSeconds", 3600)
+        downward = source.get("downwardAPI")
+        for item in (downward.get("items") or []) if isinstance(downward, dict) else []:
+            _references(item)
+
+
+def _template(spec: Obj) -> None:
+    template = _sub(spec, "template")
+    _sub(template, "metadata")
+    _pod_spec(_sub(template, "spec"))
+
+
+def _deployment(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    _fill(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)
+    strategy = _sub(spec, "strategy")
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        _fill(_sub(strategy, "rollingUpdate"), maxUnavailable="25%", maxSurge="25%")
+    _template(spec)
+    _sub(obj, "status")
+
+
+def _replica_set(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    spec.setdefault("replicas", 1)
+    _template(spec)
+    _sub(obj, "status").setdefault("replicas", 0)
+
+
+def _daemon_set(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    spec.setdefault("revisionHistoryLimit", 10)
+    strategy = _sub(spec, "updateStrategy")
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        _fill(_sub(strategy, "rollingUpdate"), maxUnavailable=1, maxSurge=0)
+    _template(spec)
+    counts = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
+    _fill(_sub(obj, "status"), **dict.fromkeys(counts, 0))
+
+
+def _stateful_set(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    _fill(spec, replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady", serviceName="")
+    strategy = _sub(spec, "updateStrategy")
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        _sub(strategy, "rollingUpdate").setdefault("partition", 0)
+    _fill(_sub(spec, "persistentVolumeClaimRetentionPolicy"), whenDeleted="Retain", whenScaled="Retain")
+    _template(spec)
+    for claim in spec.get("volumeClaimTemplates") or []:
+        if isinstance(claim, dict):
+            _fill(claim, apiVersion="v1", kind="PersistentVolumeClaim")
+            others.claim(claim)
+    _fill(_sub(obj, "status"), replicas=0, availableReplicas=0)
+
+
+def _job(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    if "completions" not in spec and "parallelism" not in spec:
+        _fill(spec, completions=1)
+    replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
+    # With a limit for each index there is none for all of them.
+    limit = 2**31 - 1 if "backoffLimitPerIndex" in spec else 6
+    _fill(
+        spec,
+        parallelism=1,
+        backoffLimit=limit,
+        completionMode="NonIndexed",
+        suspend=False,
+        manualSelector=False,
+        podReplacementPolicy=replacement,
+    )
+    _template(spec)
+    _sub(obj, "status")
+
+
+def _cron_job(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    _fill(
+        spec, concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1
+    )
+    job = _sub(spec, "jobTemplate")
+    _sub(job, "metadata")
+    _template(_sub(job, "spec"))
+    _sub(obj, "status")
+
+
+def _service(obj: Obj) -> None:
+    spec = _sub(obj, "spec")
+    _fill(spec, type="ClusterIP", sessionAffinity="None", internalTrafficPolicy="Cluster")
+    for port in spec.get("ports") or []:
+        port.setdefault("protocol", "TCP")
+        port.setdefault("targetPort", port.get("port"))
+    if spec["type"] in ("NodePort", "LoadBalancer"):
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+    _sub(_sub(obj, "status"), "loadBalancer")
+
+
+def _namespace(obj: Obj) -> None:
+    name = (obj.get("metadata") or {}).get("name", "")
+    if name:
+        _sub(_sub(obj, "metadata"), "labels").setdefault("kubernetes.io/metadata.name", name)
+    _sub(obj, "spec").setdefault("finalizers", ["kubernetes"])
+    _sub(obj, "status").setdefault("phase", "Active")
+
+
+def _secret(obj: Obj) -> None:
+    obj.setdefault("type", "Opaque")
+    texts = obj.get("stringData")
+    if texts is not None and isinstance(texts, dict) and all(isinstance(t, str) for t in texts.values()):
+        # Only ever written: what is stored and read is data.
+        del obj["stringData"]
+        if texts:
+            encoded = {name: b64encode(text.encode()).decode() for name, text in texts.items()}
+            obj["data"] = {**(obj.get("data") or {}), **encoded}
+
+
+def _event(obj: Obj) -> None:
+    _fill(obj, eventTime=None, firstTimestamp=None, lastTimestamp=None, source={})
+    _fill(obj, reportingComponent="", reportingInstance="")
+
+
+def _node(obj: Obj) -> None:
+    _sub(obj, "spec")
+    _sub(obj, "status")
+
+
+_BY_KIND: dict[str, Callable[[Obj], None]] = {
+    "ClusterRoleBinding": others.role_binding,
+    "CronJob": _cron_job,
+    "DaemonSet": _daemon_set,
+    "Deployment": _deployment,
+    "Event": _event,
+    "Job": _job,
+    "Namespace": _namespace,
+    "Node": _node,
+    "PersistentVolume": others.volume,
+    "PersistentVolumeClaim": others.claim,
+    "Pod": _pod,
+    "PriorityClass": others.priority_class,
+    "ReplicaSet": _replica_set,
+    "RoleBinding": others.role_binding,
+    "Secret": _secret,
+    "Service": _service,
+    "StatefulSet": _stateful_set,
+    "StorageClass": others.storage_class,
+}

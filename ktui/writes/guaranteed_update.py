@@ -1,0 +1,159 @@
+"""An update as a function of the stored object, tried again while others write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ktui.apiserver.answer import send_object, send_tree
+from ktui.apiserver.call import Call
+from ktui.apiserver.negotiation import Form
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
+from ktui.writes import stored_objects
+from ktui.writes.before_update import UpdateContext, finished_deleting, updated
+from ktui.writes.create import ttl_of
+from ktui.writes.decoding.field_validation import STRICT, WARN, Unfit, refused, refused_patch, strict_error
+from ktui.writes.decoding.typed import shaped, warn
+from ktui.writes.managedfields.apply import Apply
+from ktui.writes.metadata.rules import finalizer_warnings
+from ktui.writes.options import WriteOptions
+from ktui.writes.patches.touched import patched_text
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+Obj = dict[str, Any]
+Change = Callable[[Obj], Obj]
+"""The wanted object, made of the stored one, which is left alone (they may share parts)."""
+
+
+class _Finished(Exception):
+    """The update took away the last finalizer of a deleted object."""
+
+    def __init__(self, obj: Obj, resource_version: str) -> None:
+        super().__init__(resource_version)
+        self.resource_version = resource_version
+        self.obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": resource_version}}
+
+
+def context_of(
+    server: Server,
+    call: Call,
+    resource: Resource,
+    options: WriteOptions,
+    *,
+    whole: bool = False,
+    touched: Obj | None = None,
+    apply: Apply | None = None,
+) -> UpdateContext:
+    """Of an update of the object that the path names."""
+    info, manager = call.info, options.field_manager
+    path = f"{info.namespace}/{info.name}" if info.namespace else info.name
+    key = server.cacher(resource).store.prefix + path
+    return UpdateContext(
+        resource, info.namespace, info.name, info.subresource, manager, whole, key, touched or {}, apply
+    )
+
+
+async def apply_change(
+    server: Server,
+    call: Call,
+    context: UpdateContext,
+    change: Change,
+    form: Form,
+    options: WriteOptions,
+    faults: Sequence[str] = (),
+) -> None:
+    """Store `change(old)` by the rules of an update, and answer it; `faults` are those of the body."""
+    told: list[str] = []
+    compute = _by_the_rules(server, context, change, options.validation, faults, told)
+    call.writes()
+    try:
+        outcome = await _outcome(server, context, compute, options)
+    finally:
+        warn(call, told)  # of a refused update as well
+    if isinstance(outcome, dict):
+        await send_tree(server, call, context.resource, outcome, form)
+    else:
+        await send_object(server, call, context.resource, outcome, form)
+
+
+async def _outcome(
+    server: Server, context: UpdateContext, compute: Change, options: WriteOptions
+) -> StoredObject | Obj:
+    """What is stored now, or what would be, or the last state of what has gone with it."""
+    if options.dry_run:
+        old = await stored_objects.current(server, context.resource, context.namespace, context.name)
+        try:
+            new = compute(stored_objects.tree(server, old, context.resource))
+        except _Finished as finished:
+            return finished.obj
+        new["metadata"]["resourceVersion"] = str(old.rv)
+        return new
+    cacher = server.cacher(context.resource)
+    store = cacher.store
+    where = context.namespace or None
+    try:
+        held = cacher.held(where, context.name)
+        ttl = ttl_of(server, context.resource)
+        return await store.update(where, context.name, compute, cached=held, ttl=ttl)
+    except _Finished as finished:
+        # Nothing holds the object any more: it is deleted instead of written.
+        await store.delete(where, context.name, resource_version=finished.resource_version)
+        return finished.obj
+
+
+def _by_the_rules(
+    server: Server,
+    context: UpdateContext,
+    change: Change,
+    validation: str,
+    faults: Sequence[str],
+    told: list[str],
+) -> Change:
+    """The change with all that an update has to keep to; `told` gets what the client is warned of."""
+    resource = context.resource
+
+    def compute(old: Obj) -> Obj:
+        old = in_version(server, old, resource)
+        patched = change(old)
+        try:
+            new, unknown = shaped(server, patched, resource, old)
+        except Unfit as unfit:
+            raise _refused(context, patched, unfit.reason) from None
+        resource_version = (patched.get("metadata") or {}).get("resourceVersion")
+        found = [*faults, *unknown]
+        if found and validation == STRICT:
+            raise _refused(context, patched, strict_error(found))
+        told[:] = found if validation == WARN else []
+        if resource_version:
+            new["metadata"]["resourceVersion"] = resource_version
+        new = updated(old, new, context)
+        if resource.custom:
+            told.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
+        if finished_deleting(new):
+            raise _Finished(new, (old.get("metadata") or {}).get("resourceVersion", ""))
+        return new
+
+    return compute
+
+
+def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:
+    """A stored object's tree in the version of the request."""
+    if resource.custom:
+        return {**obj, "apiVersion": resource.api_version}
+    if obj.get("apiVersion") == resource.api_version:
+        return obj
+    resource_version = (obj.get("metadata") or {}).get("resourceVersion", "")
+    converted = stored_objects.as_stored(server, obj, resource)
+    converted.setdefault("metadata", {})["resourceVersion"] = resource_version
+    return converted
+
+
+def _refused(context: UpdateContext, patched: Obj, reason: str) -> StatusError:
+    if context.whole:
+        return refused(context.resource, reason)
+    touched = None if context.resource.custom else context.touched
+    return refused_patch(patched_text(patched, touched), reason)

@@ -1,0 +1,1 @@
+"""Field management and server-side apply."""

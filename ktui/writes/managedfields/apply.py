@@ -1,0 +1,152 @@
+"""Server-side apply: who applies owns what the configuration says, and takes nothing from others unasked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ktui.kube.golang.quoting import quote
+from ktui.kube.resources import Resource
+from ktui.kube.status import Cause, StatusError
+from ktui.writes.managedfields.compare import Changes, compare
+from ktui.writes.managedfields.entries import entry_order, group_of, store_entries, track_update
+from ktui.writes.managedfields.fieldset import (
+    FieldSet,
+    difference,
+    intersection,
+    ordered,
+    paths_of,
+    union,
+)
+from ktui.writes.managedfields.merging import applied_fields, merge_config, without
+from ktui.writes.managedfields.nodes import Node, root_of
+from ktui.writes.metadata.objectmeta import timestamp
+
+Obj = dict[str, Any]
+Entry = dict[str, Any]
+
+APPLY = "Apply"
+BEFORE = "before-first-apply"
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """One apply of a configuration by `manager`; `force` takes fields away from their managers."""
+
+    config: Obj
+    manager: str
+    resource: Resource
+    subresource: str = ""
+    force: bool = False
+
+    @property
+    def _root(self) -> Node:
+        return root_of(self.resource)
+
+    @property
+    def _fields(self) -> FieldSet:
+        return applied_fields(self.config, self._root)
+
+    def merged(self, old: Obj) -> Obj:
+        """The object with the configuration in it, and without what this manager no longer applies.
+
+        StatusError 409 if that changes fields of other managers.
+        """
+        own, others = self._entries(old)
+        dropped = difference((own or {}).get("fieldsV1") or {}, self._fields)
+        for entry in others:
+            dropped = difference(dropped, entry.get("fieldsV1") or {})
+        new = without(merge_config(old, self.config, self._root), dropped, self._root)
+        if not self.force:
+            self._check(others, self._changes(old, new))
+        assert isinstance(new, dict)
+        return new
+
+    def track(self, old: Obj | None, new: Obj, time: str) -> None:
+        """Set `new`'s managedFields to what they are after this apply; `old` None: it is created."""
+        own, others = self._entries(old or {})
+        fields = self._fields
+        changed = Changes() if old is None else self._changes(old, self.merged(old))
+        for entry in others:
+            taken = union(changed.set, changed.removed)
+            entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
+        entry = self._own_entry(fields)
+        same = own is not None and own.get("fieldsV1") == entry["fieldsV1"]
+        untouched = same and not changed.set and not changed.removed
+        entry["time"] = own["time"] if own is not None and untouched and "time" in own else time
+        kept = [other for other in others if other["fieldsV1"]]
+        if fields:
+            kept.append(entry)
+        store_entries(new, sorted(kept, key=entry_order))
+
+    def _own_entry(self, fields: FieldSet) -> Entry:
+        entry = {
+            "manager": self.manager,
+            "operation": APPLY,
+            "apiVersion": self.resource.api_version,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": ordered(fields),
+        }
+        return {**entry, "subresource": self.subresource} if self.subresource else entry
+
+    def _entries(self, old: Obj) -> tuple[Entry | None, list[Entry]]:
+        """This manager's last apply, and the entries of all others."""
+        kept = (old.get("metadata") or {}).get("managedFields")
+        entries = [dict(entry) for entry in kept or self._before(old)]
+        group = group_of(self.resource.api_version)
+        entries = [entry for entry in entries if group_of(entry.get("apiVersion", "")) == group]
+        own = next((entry for entry in entries if self._is_own(entry)), None)
+        return own, [entry for entry in entries if entry is not own]
+
+    def _before(self, old: Obj) -> list[Entry]:
+        """What nobody has managed belongs to who came before the first apply."""
+        if not old:
+            return []
+        seen: Obj = {**old, "metadata": dict(old.get("metadata") or {})}
+        track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
+        entries: list[Entry] = seen["metadata"].get("managedFields") or []
+        return entries
+
+    def _is_own(self, entry: Entry) -> bool:
+        """An applier is the same in every version."""
+        identity = (entry.get("operation"), entry.get("manager"), entry.get("subresource", ""))
+        return identity == (APPLY, self.manager, self.subresource)
+
+    def _changes(self, old: Obj, new: Obj) -> Changes:
+        return compare(old, new, self._root)
+
+    @staticmethod
+    def _check(others: list[Entry], changes: Changes) -> None:
+        conflicts = [
+            (_described(entry), path)
+            for entry in sorted(others, key=_described)
+            for path in paths_of(intersection(entry.get("fieldsV1") or {}, changes.set))
+        ]
+        if conflicts:
+            raise _conflict(conflicts)
+
+
+def _described(entry: Entry) -> str:
+    """A manager as upstream names it in conflicts."""
+    text = quote(entry.get("manager", ""))
+    if entry.get("subresource"):
+        text += f" with subresource {quote(entry['subresource'])}"
+    if entry.get("operation") == APPLY:
+        return text
+    return f"{text} using {entry.get('apiVersion', '')}"
+
+
+def _conflict(conflicts: list[tuple[str, str]]) -> StatusError:
+    causes = [
+        Cause("FieldManagerConflict", f"conflict with {manager}", path).body() for manager, path in conflicts
+    ]
+    if len(conflicts) == 1:
+        manager, path = conflicts[0]
+        message = f"Apply failed with 1 conflict: conflict with {manager}: {path}"
+    else:
+        lines = []
+        for manager in dict.fromkeys(manager for manager, _ in conflicts):
+            lines.append(f"conflicts with {manager}:")
+            lines += [f"- {path}" for owner, path in conflicts if owner == manager]
+        message = f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines)
+    return StatusError(409, "Conflict", message, {"causes": causes})

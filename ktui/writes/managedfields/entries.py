@@ -1,0 +1,184 @@
+"""Keeping metadata.managedFields as kube-apiserver does on create, update and patch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.resources import Resource
+from ktui.writes.managedfields.compare import compare
+from ktui.writes.managedfields.fieldset import difference, ordered, union
+from ktui.writes.managedfields.nodes import root_of
+
+# Members that Go's zero value of a type already writes: they are not "added" by a create.
+EMPTY_OBJECTS: dict[str, dict[str, Any]] = {
+    "ConfigMap": {},
+    "DaemonSet": {
+        "spec": {
+            "selector": None,
+            "template": {"metadata": {}, "spec": {"containers": None}},
+            "updateStrategy": {},
+        },
+        "status": {},
+    },
+    "Deployment": {
+        "spec": {
+            "selector": None,
+            "template": {"metadata": {}, "spec": {"containers": None}},
+            "strategy": {},
+        },
+        "status": {},
+    },
+    "Event": {
+        "involvedObject": {},
+        "source": {},
+        "firstTimestamp": None,
+        "lastTimestamp": None,
+        "eventTime": None,
+        "reportingComponent": "",
+        "reportingInstance": "",
+    },
+    "Namespace": {"spec": {}, "status": {}},
+    "Node": {"spec": {}, "status": {}},
+    "PersistentVolumeClaim": {"spec": {"resources": {}}, "status": {}},
+    "Pod": {"spec": {"containers": None}, "status": {}},
+    "ReplicaSet": {"spec": {"selector": None}, "status": {}},
+    "Service": {"spec": {}, "status": {"loadBalancer": {}}},
+    "StatefulSet": {
+        "spec": {
+            "selector": None,
+            "serviceName": "",
+            "template": {"metadata": {}, "spec": {"containers": None}},
+            "updateStrategy": {},
+        },
+        "status": {},
+    },
+    "Job": {"spec": {"template": {"metadata": {}, "spec": {"containers": None}}}, "status": {}},
+    "CronJob": {
+        "spec": {
+            "schedule": "",
+            "jobTemplate": {
+                "metadata": {},
+                "spec": {"template": {"metadata": {}, "spec": {"containers": None}}},
+            },
+        },
+        "status": {},
+    },
+    "Lease": {"spec": {}},
+}
+
+
+def track_update(
+    old: dict[str, Any] | None,
+    new: dict[str, Any],
+    *,
+    manager: str,
+    time: str,
+    resource: Resource,
+    subresource: str = "",
+) -> None:
+    """Set `new`'s managedFields to what they are after `manager` turned `old` (None: created) into it.
+
+    `time` "" leaves the entry without one, as upstream's scale does.
+    The client may change them by sending others, or have them forgotten by sending an empty one;
+    an object without any gets none until somebody applies.
+    Entries of another group's version (an Event written through events.k8s.io) are dropped, as
+    upstream drops what it cannot convert.
+    """
+    api_version = resource.api_version
+    starting = _starting_entries(old, new, custom=resource.custom, subresource=subresource)
+    if old is not None and not starting:
+        store_entries(new, [])  # nobody has begun to keep them
+        return
+    entries = [e for e in starting if group_of(e.get("apiVersion", "")) == group_of(api_version)]
+    base = (
+        old if old is not None else ({} if resource.custom else EMPTY_OBJECTS.get(str(new.get("kind")), {}))
+    )
+    changes = compare(base, new, root_of(resource))
+    own = _own_entry(entries, manager, api_version, subresource)
+    for entry in entries:
+        taken = changes.removed if entry is own else union(changes.set, changes.removed)
+        fields = entry.get("fieldsV1") or {}
+        left = difference(fields, taken)
+        entry["fieldsV1"] = fields if left == fields else ordered(left)  # as stored: in order already
+    if changes.set:
+        if own is None:
+            own = _new_entry(manager, api_version, subresource)
+            entries.append(own)
+        own["fieldsV1"] = ordered(union(own["fieldsV1"], changes.set))
+    if own is not None and time and (changes.set or changes.removed):
+        own["time"] = time
+    kept = [entry for entry in entries if entry["fieldsV1"]]
+    store_entries(new, sorted(kept, key=entry_order))
+
+
+def _starting_entries(
+    old: dict[str, Any] | None, new: dict[str, Any], *, custom: bool, subresource: str
+) -> list[dict[str, Any]]:
+    """Those that the client sent, if it may and they can be read, or else the stored ones."""
+    sent = (new.get("metadata") or {}).get("managedFields")
+    stored = ((old or {}).get("metadata") or {}).get("managedFields") or []
+    if not subresource and isinstance(sent, list):
+        # Of a custom resource an empty list is as good as none.
+        if sent == [{}] or not (sent or custom):
+            return []
+        if sent and all(map(_readable, sent)):
+            stored = sent
+    return [dict(entry) for entry in stored]
+
+
+def _readable(entry: Any) -> bool:
+    if not isinstance(entry, dict) or entry.get("operation") not in ("Apply", "Update"):
+        return False
+    known = bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1"
+    return known and isinstance(entry.get("fieldsV1") or {}, dict)
+
+
+def group_of(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
+
+
+def _own_entry(
+    entries: list[dict[str, Any]], manager: str, api_version: str, subresource: str
+) -> dict[str, Any] | None:
+    wanted = ("Update", manager, api_version, subresource)
+    return next((entry for entry in entries if _identity(entry) == wanted), None)
+
+
+def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        entry.get("operation"),
+        entry.get("manager"),
+        entry.get("apiVersion"),
+        entry.get("subresource", ""),
+    )
+
+
+def _new_entry(manager: str, api_version: str, subresource: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "manager": manager,
+        "operation": "Update",
+        "apiVersion": api_version,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {},
+    }
+    if subresource:
+        entry["subresource"] = subresource
+    return entry
+
+
+def entry_order(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        entry.get("operation", ""),
+        entry.get("time", ""),
+        entry.get("manager", ""),
+        entry.get("apiVersion", ""),
+        entry.get("subresource", ""),
+    )
+
+
+def store_entries(obj: dict[str, Any], entries: list[dict[str, Any]]) -> None:
+    metadata = obj.setdefault("metadata", {})
+    if entries:
+        metadata["managedFields"] = entries
+    else:
+        metadata.pop("managedFields", None)

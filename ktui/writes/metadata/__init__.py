@@ -1,0 +1,1 @@
+"""ObjectMeta: what the server writes into it, and its rules."""

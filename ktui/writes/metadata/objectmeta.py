@@ -1,0 +1,184 @@
+"""What the server itself writes into metadata."""
+
+from __future__ import annotations
+
+import datetime
+import random
+import uuid
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, required
+from ktui.kube.names import (
+    dns_label_faults,
+    label_key_faults,
+    label_value_faults,
+    path_segment_faults,
+    subdomain_faults,
+)
+from ktui.kube.resources import Resource
+from ktui.kube.status import bare_error, other_namespace
+from ktui.writes.metadata.rules import annotation_errors, finalizer_errors, owner_errors
+
+Obj = dict[str, Any]
+
+# apimachinery: rand.String leaves out vowels and look-alikes.
+SUFFIX_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
+SUFFIX_LENGTH = 5
+MAX_GENERATED_BASE = 58
+# Built-in kinds whose strategy counts generations, and the members whose change counts (custom resources
+# always do, for all of theirs). Upstream: PrepareForCreate and PrepareForUpdate in pkg/registry.
+_SPEC = ("spec",)
+COUNTED = {
+    "CronJob": _SPEC,
+    "CustomResourceDefinition": _SPEC,
+    "DaemonSet": _SPEC,
+    "Deployment": _SPEC,
+    "EndpointSlice": ("addressType", "endpoints", "ports"),
+    "FlowSchema": _SPEC,
+    "Ingress": _SPEC,
+    "IngressClass": _SPEC,
+    "Job": _SPEC,
+    "MutatingWebhookConfiguration": ("webhooks",),
+    "NetworkPolicy": _SPEC,
+    "Pod": _SPEC,
+    "PodDisruptionBudget": _SPEC,
+    "PriorityClass": (),
+    "PriorityLevelConfiguration": _SPEC,
+    "ReplicaSet": _SPEC,
+    "ReplicationController": _SPEC,
+    "StatefulSet": _SPEC,
+    "ValidatingWebhookConfiguration": ("webhooks",),
+}
+
+
+def timestamp(now: datetime.datetime | None = None) -> str:
+    """RFC 3339 with whole seconds, UTC."""
+    return (now or datetime.datetime.now(datetime.UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def metadata_of(obj: Obj) -> Obj:
+    """The object's metadata, created when missing."""
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict):
+        metadata = obj["metadata"] = {}
+    return metadata
+
+
+def drop_empty(metadata: Obj) -> None:
+    """Members that Go's encoding of ObjectMeta leaves out; an empty managedFields list has a meaning."""
+    empty = [n for n, v in metadata.items() if v is None or (v in ({}, []) and n != "managedFields")]
+    for name in empty:
+        del metadata[name]
+
+
+def counts_generations(obj: Obj, resource: Resource) -> bool:
+    """Whether an object of this kind has a generation at all."""
+    return resource.custom or obj.get("kind") in COUNTED
+
+
+def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
+    """Whether what has changed makes another generation of it."""
+    if not counts_generations(old, resource):
+        return False
+    if not resource.custom:
+        labels = old["kind"] == "EndpointSlice" and _labels(old) != _labels(new)
+        return labels or any(old.get(name) != new.get(name) for name in COUNTED[old["kind"]])
+    apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
+    return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
+
+
+def _labels(obj: Obj) -> Obj:
+    return metadata_of(obj).get("labels") or {}
+
+
+def _is_revision(text: Any) -> bool:
+    """Whether it is a number other than 0; what is no number is nothing to a create."""
+    return isinstance(text, str) and text.isascii() and text.isdigit() and int(text) > 0
+
+
+def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
+    """Name, namespace, uid, creationTimestamp and generation of an object to be created.
+
+    StatusError 400 for another namespace than the path's, 500 for a resourceVersion.
+    """
+    metadata = metadata_of(obj)
+    if _is_revision(metadata.get("resourceVersion")):
+        raise bare_error("resourceVersion should not be set on objects to be created")
+    if namespace and (metadata.get("namespace") or namespace) != namespace:
+        raise other_namespace()
+    metadata.pop("resourceVersion", None)
+    metadata.pop("namespace", None)
+    if namespace:
+        metadata["namespace"] = namespace
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = generate_name(metadata["generateName"])
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = timestamp()
+    for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
+        metadata.pop(name, None)
+    if counts_generations(obj, resource):
+        metadata["generation"] = 1
+
+
+def generate_name(base: str) -> str:
+    """The base, cut to fit, and five random characters."""
+    suffix = "".join(random.choices(SUFFIX_CHARACTERS, k=SUFFIX_LENGTH))
+    return base[:MAX_GENERATED_BASE] + suffix
+
+
+_NAME_RULES = {
+    "namespaces": dns_label_faults,
+    "services": dns_label_faults,
+    **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
+}
+
+# Kinds whose rules for an update go over the whole object once more, as for a new one,
+LOOKED_AT_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
+# and those that tell before that what must not change.
+FIXED_FIRST = frozenset({"configmaps", "secrets", "services"})
+
+
+def validate_metadata(
+    obj: Obj,
+    resource: Resource,
+    values: list[FieldError] | None = None,
+    change: list[FieldError] | None = None,
+    subresource: str = "",
+    fixed: list[FieldError] | None = None,
+) -> None:
+    """Names, labels, annotations, owners and finalizers; StatusError 422 with every cause.
+
+    `values` are the causes found in all else; `change` those of an update, whose metadata the
+    generic strategy and the kind's own rules look at again: each finds what is wrong once more.
+    `fixed` are what an update must not change.
+    """
+    metadata = metadata_of(obj)
+    common = _label_errors(metadata.get("labels") or {})
+    common += annotation_errors(metadata.get("annotations") or {})
+    common += owner_errors(metadata.get("ownerReferences") or [])
+    name = str(metadata.get("name") or "")
+    new = _name_errors(name, resource) + common
+    new += finalizer_errors(list(map(str, metadata.get("finalizers") or [])), resource.custom)
+    errors = list(new)
+    if change is not None:
+        errors += [*change, *common] * 2
+    again = new if change is not None and resource.id in LOOKED_AT_TWICE and not subresource else []
+    rest, fixed = [*again, *(values or [])], fixed or []
+    errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
+    if errors:
+        raise invalid_object(resource.kind, resource.group, name, errors)
+
+
+def _name_errors(name: str, resource: Resource) -> list[FieldError]:
+    if not name:
+        return [required("metadata.name", "name or generateName is required")]
+    rule = _NAME_RULES.get(resource.resource, subdomain_faults)
+    return [invalid_value("metadata.name", name, fault) for fault in rule(name)]
+
+
+def _label_errors(labels: Obj) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for key, value in labels.items():
+        errors += [invalid_value("metadata.labels", key, fault) for fault in label_key_faults(key)]
+        errors += [invalid_value("metadata.labels", value, fault) for fault in label_value_faults(str(value))]
+    return errors

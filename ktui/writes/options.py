@@ -1,0 +1,154 @@
+"""Options of writes: dryRun, fieldManager, fieldValidation, and those of deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ktui.apiserver.http.request import Request
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid_object,
+    invalid_value,
+    not_supported,
+    too_long,
+)
+from ktui.kube.golang.numbers import NumError, parse_int
+from ktui.kube.status import bad_request
+from ktui.writes.decoding.body import DecodeProtobuf, decode_document
+
+MAX_MANAGER = 128
+VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+POLICIES = ("Foreground", "Background", "Orphan")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """`validation`: what becomes of unknown fields: "Ignore", "Warn" or "Strict"."""
+
+    dry_run: bool
+    field_manager: str
+    validation: str = "Warn"
+
+
+def write_options(request: Request, kind: str, *, applies: bool = False) -> WriteOptions:
+    """Options of `CreateOptions`, `UpdateOptions` or `PatchOptions` (`kind`); StatusError 422.
+
+    `applies`: of a server-side apply, the only patch that may be forced.
+    """
+    dry_run = request.parameters().get("dryRun", [])
+    manager = request.parameter("fieldManager")
+    errors = []
+    if kind == "PatchOptions" and not applies and "force" in request.parameters():
+        errors.append(forbidden("force", "may not be specified for non-apply patch"))
+    if len(manager.encode()) > MAX_MANAGER:
+        errors.append(too_long("fieldManager", MAX_MANAGER))
+    errors += _unprintable(manager)
+    errors += _dry_run_errors(dry_run)
+    validation = request.parameter("fieldValidation")
+    if validation not in VALIDATIONS:
+        errors.append(not_supported("fieldValidation", validation, VALIDATIONS))
+    if errors:
+        raise invalid_object(kind, "meta.k8s.io", "", errors)
+    return WriteOptions(bool(dry_run), manager or manager_of(request.user_agent), validation or "Warn")
+
+
+def _unprintable(manager: str) -> list[FieldError]:
+    """The characters that no manager's name may have, with their place in bytes."""
+    faults = []
+    at = 0
+    for char in manager:
+        if not char.isprintable():
+            detail = f"invalid character U+{ord(char):04X} (at position {at})"
+            faults.append(invalid_value("fieldManager", manager, detail))
+        at += len(char.encode("utf-8", "surrogatepass"))
+    return faults
+
+
+def manager_of(user_agent: str) -> str:
+    """The manager of a client that names none: its user agent up to the first slash."""
+    return user_agent.split("/")[0][:MAX_MANAGER] or "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """`grace_seconds` None: the object's own. `policy` "": the default one."""
+
+    dry_run: bool = False
+    grace_seconds: int | None = None
+    policy: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+
+Misfit = Callable[[dict[str, Any], str, str], str]
+"""What Go says of a member of a wrong type of an object, by its apiVersion and kind; "" if all fit."""
+
+
+def delete_options(
+    request: Request, body: bytes, from_protobuf: DecodeProtobuf, misfit: Misfit
+) -> DeleteOptions:
+    """From the body, or from the query when there is none; StatusError 400, 415, 422."""
+    source = _from_body(request, body, from_protobuf, misfit) if body else _from_query(request)
+    policy, orphan, dry_run = (source.get(n) for n in ("propagationPolicy", "orphanDependents", "dryRun"))
+    errors = []
+    if orphan is not None and policy is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        errors.append(invalid_value("propagationPolicy", policy, why))
+    if policy is not None and policy not in POLICIES:
+        errors.append(not_supported("propagationPolicy", policy, (*POLICIES, "nil")))
+    errors += _dry_run_errors(dry_run or [])
+    if errors:
+        raise invalid_object("DeleteOptions", "meta.k8s.io", "", errors)
+    if orphan is not None:
+        policy = "Orphan" if orphan else "Background"
+    preconditions = source.get("preconditions") or {}
+    grace = source.get("gracePeriodSeconds")
+    return DeleteOptions(
+        dry_run=bool(dry_run),
+        # A negative period means the least.
+        grace_seconds=None if grace is None else (1 if grace < 0 else grace),
+        policy=policy or "",
+        uid=preconditions.get("uid") or "",
+        resource_version=preconditions.get("resourceVersion") or "",
+    )
+
+
+def _from_body(
+    request: Request, body: bytes, from_protobuf: DecodeProtobuf, misfit: Misfit
+) -> dict[str, Any]:
+    options = decode_document(body, request.headers.get("content-type", ""), from_protobuf)
+    kind, version = options.get("kind", "DeleteOptions"), options.get("apiVersion", "v1")
+    if kind != "DeleteOptions":
+        raise bad_request(
+            f'no kind "{kind}" is registered for version "{version}" in scheme '
+            '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"'
+        )
+    if fault := misfit(options, "v1", "DeleteOptions"):
+        raise bad_request(fault)
+    return options
+
+
+def _from_query(request: Request) -> dict[str, Any]:
+    parameters = request.parameters()
+    options: dict[str, Any] = {"dryRun": parameters.get("dryRun", [])}
+    if "propagationPolicy" in parameters:
+        options["propagationPolicy"] = request.parameter("propagationPolicy")
+    if "orphanDependents" in parameters:
+        options["orphanDependents"] = request.flag("orphanDependents")
+    if "uid" in parameters:
+        options["preconditions"] = {"uid": request.parameter("uid")}
+    if "gracePeriodSeconds" in parameters:
+        try:
+            options["gracePeriodSeconds"] = parse_int(request.parameter("gracePeriodSeconds"))
+        except NumError as fault:
+            raise bad_request(str(fault)) from None
+    return options
+
+
+def _dry_run_errors(values: list[str]) -> list[FieldError]:
+    if all(value == "All" for value in values):
+        return []
+    return [not_supported("dryRun", values, ("All",))]

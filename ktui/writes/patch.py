@@ -1,0 +1,55 @@
+"""PATCH: merge patch, JSON patch, strategic merge patch; server-side apply stands beside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
+from ktui.writes import apply, request_body, stored_objects
+from ktui.writes.before_update import UpdateContext, check_identity
+from ktui.writes.decoding.body import duplicate_fields
+from ktui.writes.decoding.field_validation import duplicate_texts
+from ktui.writes.guaranteed_update import Change, apply_change, context_of
+from ktui.writes.options import write_options
+from ktui.writes.patches.documents import APPLY, JSON_PATCH, patch_document, patch_type, patched
+from ktui.writes.patches.touched import of_json_patch, of_merge_patch
+
+
+async def handle(server: Server, call: Call, resource: Resource) -> None:
+    kind = patch_type(call, resource)
+    form, body = await request_body.begin(server, call, resource)
+    if kind == APPLY:
+        await apply.handle(server, call, resource, form, body)
+        return
+    options = write_options(call.request, "PatchOptions")
+    try:
+        document = patch_document(kind, body)
+    except StatusError:
+        await stored_objects.current(
+            server, resource, call.info.namespace, call.info.name
+        )  # a missing one first
+        raise
+    faults = [] if kind == JSON_PATCH else duplicate_texts(duplicate_fields(body))
+    touched = of_json_patch(document) if kind == JSON_PATCH else of_merge_patch(document)
+    context = context_of(server, call, resource, options, touched=touched)
+    change = _change(kind, document, context)
+    await apply_change(server, call, context, change, form, options, faults)
+
+
+def _change(kind: str, document: Any, context: UpdateContext) -> Change:
+    """From the present object to the patched one; StatusError 400, 422."""
+
+    def change(old: dict[str, Any]) -> dict[str, Any]:
+        new = patched(kind, old, document)
+        metadata = new.get("metadata")
+        if metadata is not None and not isinstance(metadata, dict) and not context.resource.custom:
+            return new  # it does not fit its type: that is told first
+        check_identity(new, context)
+        if isinstance(metadata, dict) and metadata.get("resourceVersion") is None:
+            metadata.pop("resourceVersion", None)
+        return new
+
+    return change

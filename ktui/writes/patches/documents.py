@@ -1,0 +1,96 @@
+"""What a patch is written in, and what it makes of an object: the same for objects and their scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.kube.resources import Resource
+from ktui.kube.status import (
+    StatusError,
+    bad_request,
+    request_entity_too_large,
+    unsupported_media_type,
+)
+from ktui.writes.decoding.body import json_type, media_type, parse_json
+from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
+from ktui.writes.patches.merge import merge_patch
+from ktui.writes.patches.strategic import BadDirective, strategic_merge
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
+CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
+MAX_OPERATIONS = 10_000
+
+
+def patch_type(call: Call, resource: Resource) -> str:
+    """One of TYPES; StatusError 415."""
+    kind = media_type(call.request.headers.get("content-type", ""))
+    if resource.custom:
+        if kind not in CUSTOM_TYPES:
+            raise unsupported_media_type(CUSTOM_TYPES)
+    elif kind not in TYPES:
+        raise StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    return kind
+
+
+def patch_document(kind: str, body: bytes) -> Any:
+    """The operations of a JSON patch, or the tree of a merge patch; StatusError 400, 413."""
+    wanted, go_type = (
+        (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
+    )
+    try:
+        document = parse_json(body)
+    except ValueError as error:
+        raise bad_request(f"error decoding patch: {error}") from None
+    if document is None:
+        if kind == MERGE_PATCH:
+            raise bad_request("Invalid JSON Patch")
+        return wanted()
+    if not isinstance(document, wanted):
+        raise _undecodable(document, f"value of type {go_type}")
+    if isinstance(document, list):
+        _check_operations(document)
+    return document
+
+
+def _check_operations(operations: list[Any]) -> None:
+    """StatusError 400 for what is no operation, 413 for too many. What one lacks shows when it is tried."""
+    for operation in operations:
+        if operation is not None and not isinstance(operation, dict):
+            raise _undecodable(operation, "value of type handlers.jsonPatchOp")
+        for name in ("op", "from", "path"):
+            member = (operation or {}).get(name)
+            if member is not None and not isinstance(member, str):
+                raise _undecodable(member, f"struct field jsonPatchOp.{name} of type string")
+    if len(operations) > MAX_OPERATIONS:
+        raise request_entity_too_large(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        )
+
+
+def _undecodable(value: Any, where: str) -> StatusError:
+    return bad_request(f"error decoding patch: json: cannot unmarshal {json_type(value)} into Go {where}")
+
+
+def patched(kind: str, old: Any, document: Any) -> dict[str, Any]:
+    """What the patch makes of `old`; StatusError 400, 422."""
+    try:
+        if kind == JSON_PATCH:
+            new = json_patch(old, document)
+        elif kind == STRATEGIC:
+            new = strategic_merge(old, document)
+        else:
+            new = merge_patch(old, document)
+    except PatchFailed:
+        # kube-apiserver tells no more than this.
+        message = "the server rejected our request due to an error in our request"
+        raise StatusError(422, "Invalid", message, {}) from None
+    except BadDirective as error:
+        raise bad_request(str(error)) from None
+    if not isinstance(new, dict):
+        raise bad_request("the patch leaves no object")
+    return new

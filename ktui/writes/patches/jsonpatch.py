@@ -1,0 +1,129 @@
+"""JSON patch (RFC 6902) over JSON pointers (RFC 6901)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.trees import copied
+
+
+class PatchFailed(Exception):
+    """An operation could not be applied; nothing of the patch counts then."""
+
+
+def json_patch(target: Any, operations: list[Any]) -> Any:
+    """A new tree with all operations applied in order, or PatchFailed."""
+    document = copied(target)
+    for operation in operations:
+        document = _apply(document, operation)
+    return document
+
+
+def _apply(document: Any, operation: Any) -> Any:
+    if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
+        raise PatchFailed("an operation needs a path")
+    path = _tokens(operation["path"])
+    match operation.get("op"):
+        case "add":
+            return _add(document, path, _value(operation))
+        case "remove":
+            return _remove(document, path)[0]
+        case "replace":
+            return _replace(document, path, _value(operation))
+        case "move":
+            document, value = _remove(document, _from(operation))
+            return _add(document, path, value)
+        case "copy":
+            return _add(document, path, copied(_find(document, _from(operation))))
+        case "test":
+            if not _equal(_find_or_null(document, path), _value(operation)):
+                raise PatchFailed(f"testing value {operation['path']} failed")
+            return document
+    raise PatchFailed(f"unknown operation {operation.get('op')!r}")
+
+
+def _value(operation: dict[str, Any]) -> Any:
+    if "value" not in operation:
+        raise PatchFailed("the operation needs a value")
+    return copied(operation["value"])
+
+
+def _from(operation: dict[str, Any]) -> list[str]:
+    if not isinstance(operation.get("from"), str):
+        raise PatchFailed("the operation needs from")
+    return _tokens(operation["from"])
+
+
+def _tokens(pointer: str) -> list[str]:
+    if pointer == "":
+        return []
+    if not pointer.startswith("/"):
+        raise PatchFailed(f"{pointer!r} is no JSON pointer")
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
+
+
+def _find(document: Any, path: list[str]) -> Any:
+    for token in path:
+        if isinstance(document, dict) and token in document:
+            document = document[token]
+        elif isinstance(document, list):
+            document = document[_index(token, len(document) - 1)]
+        else:
+            raise PatchFailed(f"there is no {token!r}")
+    return document
+
+
+def _find_or_null(document: Any, path: list[str]) -> Any:
+    """A member that is not there counts as null."""
+    parent = _find(document, path[:-1]) if path else None
+    return None if isinstance(parent, dict) and path[-1] not in parent else _find(document, path)
+
+
+def _index(token: str, greatest: int) -> int:
+    if not (token.isascii() and token.isdigit()) or (token != "0" and token.startswith("0")):
+        raise PatchFailed(f"{token!r} is no index")
+    if int(token) > greatest:
+        raise PatchFailed(f"index {token} is out of range")
+    return int(token)
+
+
+def _add(document: Any, path: list[str], value: Any) -> Any:
+    if not path:
+        raise PatchFailed("the whole document cannot be added")
+    parent, last = _find(document, path[:-1]), path[-1]
+    if isinstance(parent, dict):
+        parent[last] = value
+    elif isinstance(parent, list):
+        parent.insert(len(parent) if last == "-" else _index(last, len(parent)), value)
+    else:
+        raise PatchFailed(f"{last!r} cannot be added there")
+    return document
+
+
+def _remove(document: Any, path: list[str]) -> tuple[Any, Any]:
+    if not path:
+        raise PatchFailed("the whole document cannot be removed")
+    gone = _find(document, path)
+    parent, last = _find(document, path[:-1]), path[-1]
+    del parent[int(last) if isinstance(parent, list) else last]
+    return document, gone
+
+
+def _replace(document: Any, path: list[str], value: Any) -> Any:
+    if not path:
+        return value
+    _find(document, path)
+    parent, last = _find(document, path[:-1]), path[-1]
+    parent[int(last) if isinstance(parent, list) else last] = value
+    return document
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """JSON equality: true is not 1."""
+    if isinstance(one, bool) != isinstance(other, bool):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[k], other[k]) for k in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(one == other)

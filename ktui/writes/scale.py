@@ -1,0 +1,112 @@
+"""The scale subresource: replicas of a workload as an autoscaling/v1 Scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.apiserver.answer import send_other
+from ktui.apiserver.call import Call
+from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.server import Server
+from ktui.kube.listoptions import parse_get_options
+from ktui.kube.resources import Resource
+from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, replicas_of, rescaled, scale_of
+from ktui.kube.status import bad_request, conflict, not_found
+from ktui.writes import request_body, stored_objects
+from ktui.writes.decoding.field_validation import refused_patch
+from ktui.writes.managedfields.entries import track_update
+from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.options import WriteOptions, write_options
+from ktui.writes.patches.documents import patch_document, patch_type, patched
+from ktui.writes.patches.touched import patched_text
+
+API_VERSION, KIND = "autoscaling/v1", "Scale"
+Obj = dict[str, Any]
+
+
+async def get(server: Server, call: Call, resource: Resource) -> None:
+    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
+    options = parse_get_options(call.request.query)
+    call.meter.seats = 1
+    answer = await server.cacher(resource).get(
+        call.info.namespace or None, call.info.name, options.resource_version
+    )
+    if answer.object is None:
+        raise not_found(resource, call.info.name)
+    scale = scale_of(stored_objects.tree(server, answer.object, resource), _paths(server, resource))
+    await send_other(server, call, scale, form)
+
+
+async def update(server: Server, call: Call, resource: Resource) -> None:
+    form, body = await request_body.begin(server, call, resource)
+    sent = request_body.sent_document(server, call, body, API_VERSION, KIND)
+    options = write_options(call.request, "UpdateOptions")
+    await _change(server, call, resource, form, options, lambda _: sent)
+
+
+async def patch(server: Server, call: Call, resource: Resource) -> None:
+    kind = patch_type(call, resource)
+    form, body = await request_body.begin(server, call, resource)
+    options, document = write_options(call.request, "PatchOptions"), patch_document(kind, body)
+
+    def change(scale: Obj) -> Obj:
+        new = patched(kind, scale, document)
+        if fault := server.services.codec.go_mismatch(new, API_VERSION, KIND):
+            raise refused_patch(patched_text(new, None), fault)
+        return new
+
+    await _change(server, call, resource, form, options, change)
+
+
+async def _change(
+    server: Server,
+    call: Call,
+    resource: Resource,
+    form: Form,
+    options: WriteOptions,
+    change: Callable[[Obj], Obj],
+) -> None:
+    paths, name = _paths(server, resource), call.info.name
+
+    def rescale(old: Obj) -> Obj:
+        scale = change(scale_of(old, paths))
+        _check_identity(scale, old, resource, name)
+        new = rescaled(old, replicas_of(scale, name), paths)
+        if new != old:
+            metadata = metadata_of(new)
+            metadata["generation"] = int(metadata.get("generation", 0)) + 1
+        track_update(
+            old,
+            new,
+            manager=options.field_manager,
+            time="",
+            resource=resource,
+            subresource="scale",
+        )
+        return new
+
+    call.writes()
+    if options.dry_run:
+        stored = await stored_objects.current(server, resource, call.info.namespace, name)
+        changed = rescale(stored_objects.tree(server, stored, resource))
+    else:
+        store = server.cacher(resource).store
+        stored = await store.update(call.info.namespace or None, name, rescale)
+        changed = stored_objects.tree(server, stored, resource)
+    await send_other(server, call, scale_of(changed, paths), form)
+
+
+def _paths(server: Server, resource: Resource) -> ScalePaths:
+    return server.catalog.scale_paths(resource) if resource.custom else BUILTIN_PATHS
+
+
+def _check_identity(scale: Obj, old: Obj, resource: Resource, name: str) -> None:
+    """A Scale of this very object, and of no older state of it; StatusError 400, 409."""
+    metadata = scale.get("metadata") or {}
+    found = metadata.get("name") or name
+    if found != name:
+        raise bad_request(f"the name of the object ({found}) does not match the name on the URL ({name})")
+    version = metadata.get("resourceVersion") or ""
+    if version not in ("", "0", metadata_of(old).get("resourceVersion")):
+        raise conflict(resource, name)

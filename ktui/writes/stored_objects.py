@@ -1,0 +1,70 @@
+"""Objects as etcd holds them: read from the store or the cache, and shaped as the store returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec.json
+
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError, not_found
+from ktui.wire.errors import CodecError
+from ktui.writes.decoding.field_validation import Unfit, check_metadata
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+Obj = dict[str, Any]
+
+
+def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
+    """The object as it comes back from storage: what its type does not know, and what is empty, is gone.
+
+    Raises Unfit for an object that cannot be stored.
+    """
+    check_metadata(obj)
+    if resource.custom:
+        return obj
+    try:
+        raw = server.services.codec.encode_object(obj, resource)
+    except CodecError as error:
+        raise Unfit(error.reason) from error
+    stored: Obj = msgspec.json.decode(server.services.codec.object_json(raw, None, resource.api_version))
+    return stored
+
+
+def tree(server: Server, obj: StoredObject, resource: Resource) -> Obj:
+    """A stored object as a tree, in the version of the request."""
+    codec = server.services.codec
+    document: Obj = msgspec.json.decode(codec.object_json(obj.raw, obj.rv, resource.api_version))
+    return document
+
+
+async def current(server: Server, resource: Resource, namespace: str, name: str) -> StoredObject:
+    """The object as etcd has it now; StatusError 404."""
+    answer = await server.cacher(resource).get(namespace or None, name, "")
+    if answer.object is None:
+        raise not_found(resource, name)
+    return answer.object
+
+
+async def find(server: Server, resource: Resource, namespace: str, name: str) -> Obj | None:
+    """The object as the cache has it, as a tree that is only to be read: good enough for admission."""
+    try:
+        answer = await server.cacher(resource).get(namespace or None, name, "0")
+    except StatusError:
+        return None
+    found = answer.object
+    if found is None:
+        return None
+    return _read_often(server.services.codec.object_json, found.raw, found.rv, resource.api_version)
+
+
+@lru_cache(maxsize=256)
+def _read_often(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, api_version: str) -> Obj:
+    """The few namespaces and nodes to which everything is admitted."""
+    document: Obj = msgspec.json.decode(read(raw, rv, api_version))
+    return document

@@ -1,0 +1,52 @@
+"""PUT: replace an object, its status or its finalizers."""
+
+from __future__ import annotations
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
+from ktui.writes import request_body
+from ktui.writes.before_update import check_identity, uid_conflict
+from ktui.writes.create import Creation, create
+from ktui.writes.decoding.body import duplicate_fields
+from ktui.writes.decoding.field_validation import duplicate_texts
+from ktui.writes.guaranteed_update import apply_change, context_of
+from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.options import write_options
+
+# Strategies with AllowCreateOnUpdate.
+CREATES = frozenset(
+    {
+        "clusterrolebindings",
+        "clusterroles",
+        "endpoints",
+        "events",
+        "leases",
+        "limitranges",
+        "podtemplates",
+        "resourcequotas",
+        "rolebindings",
+        "roles",
+        "runtimeclasses",
+        "services",
+    }
+)
+
+
+async def handle(server: Server, call: Call, resource: Resource) -> None:
+    form, body = await request_body.begin(server, call, resource)
+    options = write_options(call.request, "UpdateOptions")
+    new = request_body.sent_object(server, call, resource, body)
+    context = context_of(server, call, resource, options, whole=True)
+    check_identity(new, context)
+    faults = duplicate_texts(duplicate_fields(body))
+    try:
+        await apply_change(server, call, context, lambda _: new, form, options, faults)
+    except StatusError as error:
+        if error.code != 404 or resource.resource not in CREATES or call.info.subresource:
+            raise
+        if uid := metadata_of(new).get("uid"):
+            raise uid_conflict(context, uid, "") from None
+        metadata_of(new).pop("resourceVersion", None)
+        await create(server, call, Creation(resource, new, options, faults), form)

@@ -1,0 +1,94 @@
+"""Validation of the usual kinds: what would make an object useless. Most of upstream's rules are not here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, required, too_long
+from ktui.kube.names import config_key_faults, dns_label_faults
+from ktui.kube.resources import Resource
+from ktui.kube.trees import copied
+from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.validation.updates.table import RULES, update_errors
+from ktui.writes.validation.updates.workloads import selector_errors
+
+Obj = dict[str, Any]
+
+MAX_DATA_BYTES = 1024 * 1024
+# What an update keeps to by other rules, or does not change at all.
+_APART = frozenset({"apiVersion", "kind", "metadata", "status"})
+
+
+def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
+    """What is wrong with an object by itself."""
+    rule = None if resource.custom else _RULES.get(resource.id)
+    return rule(obj) if rule is not None else []
+
+
+def validate_object(obj: Obj, resource: Resource) -> None:
+    """StatusError 422 with every cause found."""
+    if errors := object_errors(obj, resource):
+        name = str((obj.get("metadata") or {}).get("name", ""))
+        raise invalid_object(resource.kind, resource.group, name, errors)
+
+
+def _pod(obj: Obj) -> list[FieldError]:
+    containers = (obj.get("spec") or {}).get("containers") or []
+    if not containers:
+        return [required("spec.containers")]
+    errors: list[FieldError] = []
+    for at, container in enumerate(containers):
+        path = f"spec.containers[{at}]"
+        name = container.get("name", "")
+        if not name:
+            errors.append(required(f"{path}.name"))
+        errors += [invalid_value(f"{path}.name", name, fault) for fault in dns_label_faults(name) if name]
+        if not container.get("image"):
+            errors.append(required(f"{path}.image"))
+    return errors
+
+
+def _service(obj: Obj) -> list[FieldError]:
+    spec = obj.get("spec") or {}
+    portless = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None"
+    return [] if spec.get("ports") or portless else [required("spec.ports")]
+
+
+def _config(obj: Obj) -> list[FieldError]:
+    errors: list[FieldError] = []
+    size = 0
+    for member in ("data", "binaryData"):
+        for key, value in (obj.get(member) or {}).items():
+            size += len(str(value).encode())
+            errors += [invalid_value(f"{member}[{key}]", key, fault) for fault in config_key_faults(key)]
+    if size > MAX_DATA_BYTES:
+        errors.append(too_long("[]" if obj.get("kind") == "ConfigMap" else "data", MAX_DATA_BYTES))
+    return errors
+
+
+_RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
+    "configmaps": _config,
+    "daemonsets.apps": selector_errors,
+    "deployments.apps": selector_errors,
+    "jobs.batch": selector_errors,
+    "pods": _pod,
+    "replicasets.apps": selector_errors,
+    "secrets": _config,
+    "services": _service,
+    "statefulsets.apps": selector_errors,
+}
+
+
+def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
+    """What an update must not change."""
+    if resource.id not in RULES:
+        return []
+    before = copied(old)
+    set_defaults(before)  # as decoding it would
+    return update_errors(resource.id, before, new)
+
+
+def has_changed(old: Obj, new: Obj) -> bool:
+    """Whether an update goes beyond metadata and status: most do not, and need no look at the rest."""
+    return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - _APART)

@@ -1,0 +1,113 @@
+"""Services: what was allocated stays, and what only one type has goes with the type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, required
+from ktui.writes.validation.updates.parts import Obj, bad, spec_of
+
+SET = "may not change once set"
+
+
+def service(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    errors = _addresses(was, wanted) + _families(was, wanted)
+    if type_of(was) == type_of(wanted) == "LoadBalancer":
+        one, other = was.get("loadBalancerClass"), wanted.get("loadBalancerClass")
+        errors += [] if one == other else [bad("spec.loadBalancerClass", other, SET)]
+    checked = needs_health_check(was) and needs_health_check(wanted)
+    if checked and was.get("healthCheckNodePort") != wanted.get("healthCheckNodePort"):
+        errors.append(forbidden("spec.healthCheckNodePort", "field is immutable"))
+    return errors + _of_type(wanted)
+
+
+def type_of(spec: Obj) -> str:
+    return str(spec.get("type") or "ClusterIP")
+
+
+def needs_health_check(spec: Obj) -> bool:
+    return type_of(spec) == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+
+
+def addresses_of(spec: Obj) -> list[str]:
+    """`clusterIPs`, of which clients that are old only know the first."""
+    first = spec.get("clusterIP")
+    return list(spec.get("clusterIPs") or ([first] if first else []))
+
+
+def _headless(spec: Obj) -> bool:
+    return addresses_of(spec) == ["None"]
+
+
+def _external(was: Obj, wanted: Obj) -> bool:
+    return "ExternalName" in (type_of(was), type_of(wanted))
+
+
+def _addresses(was: Obj, wanted: Obj) -> list[FieldError]:
+    if _external(was, wanted) or (_headless(was) and _headless(wanted)):
+        return []
+    old, new = addresses_of(was), addresses_of(wanted)
+    changed = [index for index in range(min(len(old), len(new))) if old[index] != new[index]]
+    if len(old) != len(new):
+        changed = [index for index in changed if index == 0]  # the secondary one comes and goes
+    errors = (
+        [bad("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")] if old and not new else []
+    )
+    errors += [bad(f"spec.clusterIPs[{index}]", new, SET) for index in changed]
+    return errors + _released(old, new, wanted, "clusterIP")
+
+
+def _families(was: Obj, wanted: Obj) -> list[FieldError]:
+    if _external(was, wanted) or _headless(was) or _headless(wanted):
+        return []
+    old, new = was.get("ipFamilies") or [], wanted.get("ipFamilies") or []
+    changed = [index for index in range(min(len(old), len(new))) if old[index] != new[index]]
+    # Upstream shows the addresses where the number of families has changed.
+    shown: Any = new
+    if len(old) != len(new):
+        changed, shown = [index for index in changed if index == 0], addresses_of(wanted) or None
+    errors = [bad("spec.ipFamilies[0]", shown, SET) for _ in changed]
+    return errors + _released(old, new, wanted, "ipFamily")
+
+
+def _released(old: list[str], new: list[str], wanted: Obj, what: str) -> list[FieldError]:
+    if not len(old) > len(new) == 1 or wanted.get("ipFamilyPolicy") == "SingleStack":
+        return []
+    why = f"must be set to 'SingleStack' when releasing the secondary {what}"
+    return [bad("spec.ipFamilyPolicy", wanted.get("ipFamilyPolicy"), why)]
+
+
+def _of_type(spec: Obj) -> list[FieldError]:
+    """Of what holds for a new service as well: what hangs on its type."""
+    kind = type_of(spec)
+    errors = _external_name(spec) if kind == "ExternalName" else []
+    if kind == "ClusterIP":
+        errors += [
+            forbidden(f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
+            for index, port in enumerate(spec.get("ports") or [])
+            if port.get("nodePort")
+        ]
+    if kind != "LoadBalancer":
+        errors += [
+            forbidden(f"spec.{name}", "may only be used when `type` is 'LoadBalancer'")
+            for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass")
+            if spec.get(name) is not None
+        ]
+    reachable = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
+    if (policy := spec.get("externalTrafficPolicy")) and not reachable:
+        why = "may only be set for externally-accessible services"
+        errors.append(bad("spec.externalTrafficPolicy", policy, why))
+    return errors
+
+
+def _external_name(spec: Obj) -> list[FieldError]:
+    owned = {
+        "clusterIPs": addresses_of(spec),
+        "ipFamilies": spec.get("ipFamilies"),
+        "ipFamilyPolicy": spec.get("ipFamilyPolicy"),
+    }
+    errors = [
+        forbidden(f"spec.{name}", "may not be set for ExternalName services") for name in owned if owned[name]
+    ]
+    return errors if spec.get("externalName") else [*errors, required("spec.externalName")]

@@ -1,0 +1,151 @@
+"""Claims, volumes and the classes that make them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.kube.quantity import amount
+from ktui.writes.validation.updates.differences import differences
+from ktui.writes.validation.updates.parts import Obj, at, bad, same, selector_shown, spec_of, unchanged
+from ktui.writes.validation.updates.scheduling import term_shown
+
+_CLAIM = (
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound"
+    " claims"
+)
+_ATTRIBUTES = "spec.volumeAttributesClassName"
+# What a volume's spec has beside its source.
+_VOLUME_FIELDS = frozenset(
+    {
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    }
+)
+# Labels of nodes that have got another name.
+_GA_LABELS = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+}
+
+
+def claim(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    munged = _munged_claim(was, wanted, bound=at(new, "status.phase") == "Bound")
+    errors: list[FieldError] = []
+    if any(not same(was.get(name), munged.get(name)) for name in was.keys() | munged.keys()):
+        errors.append(forbidden("spec", f"{_CLAIM}\n{differences(was, munged, 'spec')}"))
+    before, after = (amount(at(spec, "resources.requests.storage")) for spec in (was, wanted))
+    if after < before and after <= amount(at(old, "status.capacity.storage")):
+        errors.append(
+            forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
+        )
+    errors += unchanged(was.get("volumeMode"), wanted.get("volumeMode"), "volumeMode")
+    name, other = was.get("volumeAttributesClassName"), wanted.get("volumeAttributesClassName")
+    if name is not None and not other:
+        to = "nil" if other is None else "an empty string"
+        errors.append(forbidden(_ATTRIBUTES, f"update from non-nil value to {to} is forbidden"))
+    return errors
+
+
+def _munged_claim(was: Obj, wanted: Obj, bound: bool) -> Obj:
+    """The wanted spec with the old values of what may change."""
+    munged = dict(wanted)
+    if not was.get("volumeName"):
+        munged.pop("volumeName", None)  # set once, by whoever binds the claim
+    if was.get("storageClassName") is None:
+        munged.pop("storageClassName", None)  # by hand, or when a default class comes
+    if not bound:
+        return munged
+    if requests := at(wanted, "resources.requests"):
+        storage = at(was, "resources.requests.storage")
+        munged["resources"] = {**wanted["resources"], "requests": {**requests, "storage": storage}}
+    if "volumeAttributesClassName" in munged:
+        munged["volumeAttributesClassName"] = was.get("volumeAttributesClassName")
+    return munged
+
+
+def volume(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    source, other = _source(was), _source(wanted)
+    if "csi" in source and "csi" in other and "controllerExpandSecretRef" not in source["csi"]:
+        csi = {k: v for k, v in other["csi"].items() if k != "controllerExpandSecretRef"}
+        other = {**other, "csi": csi}
+    errors: list[FieldError] = []
+    if source != other:
+        why = f"spec.persistentvolumesource is immutable after creation\n{differences(source, other, 'spec')}"
+        errors.append(forbidden("spec.persistentvolumesource", why))
+    errors += unchanged(was.get("volumeMode"), wanted.get("volumeMode"), "volumeMode")
+    affinity = was.get("nodeAffinity")
+    if affinity is not None and _required(affinity) != _required(wanted.get("nodeAffinity")):
+        why = "field is immutable, except for updating from beta label to GA"
+        errors.append(bad("nodeAffinity", _affinity_shown(wanted.get("nodeAffinity")), why))
+    if was.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
+        errors.append(forbidden(_ATTRIBUTES, "update from non-nil value to nil is forbidden"))
+    return errors
+
+
+def _source(spec: Obj) -> Obj:
+    return {name: value for name, value in spec.items() if name not in _VOLUME_FIELDS}
+
+
+def _required(affinity: Any) -> Any:
+    """A volume's node affinity, by the names that labels have now."""
+    terms = at(affinity or {}, "required.nodeSelectorTerms")
+    if not terms:
+        return terms
+    return [
+        {
+            member: [{**r, "key": _GA_LABELS.get(r.get("key", ""), r.get("key"))} for r in requirements or []]
+            for member, requirements in term.items()
+        }
+        for term in terms
+    ]
+
+
+def _affinity_shown(affinity: Any) -> Any:
+    """As Go shows the internal type."""
+    if affinity is None or affinity.get("required") is None:
+        return None if affinity is None else {"Required": None}
+    terms = [term_shown(term) for term in affinity["required"].get("nodeSelectorTerms") or []]
+    return {"Required": {"NodeSelectorTerms": terms or None}}
+
+
+def storage_class(old: Obj, new: Obj) -> list[FieldError]:
+    names = ("parameters", "provisioner", "reclaimPolicy")
+    errors = _no_updates(old, new, names)
+    mode = new.get("volumeBindingMode")
+    return errors + unchanged(old.get("volumeBindingMode"), mode, "volumeBindingMode")
+
+
+def attributes_class(old: Obj, new: Obj) -> list[FieldError]:
+    return _no_updates(old, new, ("driverName", "parameters"))
+
+
+def _no_updates(old: Obj, new: Obj, names: tuple[str, ...]) -> list[FieldError]:
+    changed = [name for name in names if not same(old.get(name), new.get(name))]
+    return [forbidden(name, f"updates to {name} are forbidden.") for name in changed]
+
+
+def capacity(old: Obj, new: Obj) -> list[FieldError]:
+    topology = new.get("nodeTopology")
+    errors = unchanged(old.get("nodeTopology"), topology, "nodeTopology", selector_shown(topology))
+    return errors + unchanged(old.get("storageClassName"), new.get("storageClassName"), "storageClassName")
+
+
+def driver(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    # The first field is misnamed upstream.
+    errors = unchanged(was.get("attachRequired"), wanted.get("attachRequired"), "spec.attachedRequired")
+    modes = wanted.get("volumeLifecycleModes")
+    return errors + unchanged(was.get("volumeLifecycleModes"), modes, "spec.volumeLifecycleModes")

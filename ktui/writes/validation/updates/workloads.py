@@ -1,0 +1,125 @@
+"""Workloads: which pods are theirs does not change; of stateful sets and jobs not much does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, required
+from ktui.writes.validation.updates.parts import Obj, bad, same, selector_shown, spec_of, unchanged
+
+_STATEFUL_SET_FIELDS = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+_STATEFUL_SET = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+_DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
+
+
+def workload(old: Obj, new: Obj) -> list[FieldError]:
+    """Deployments and replica sets."""
+    return _removed_selector(old, new) + _selector(old, new)
+
+
+def daemon_set(old: Obj, new: Obj) -> list[FieldError]:
+    """Upstream does not miss a selector here, only what it would find."""
+    return _removed_selector(old, new)[1:] + _selector(old, new)
+
+
+def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    rest = (was.keys() | wanted.keys()) - set(_STATEFUL_SET_FIELDS)
+    same_rest = all(same(_bare(was.get(name)), _bare(wanted.get(name))) for name in rest)
+    errors = _removed_selector(old, new)
+    return errors if same_rest else [*errors, forbidden("spec", _STATEFUL_SET)]
+
+
+def job(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    errors = _removed_selector(old, new) + _completions(was, wanted) + _selector(old, new)
+    free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
+    if not same(_template(was, free), _template(wanted, free)):
+        errors.append(bad("spec.template", wanted.get("template"), "field is immutable"))
+    names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+    for name in names:
+        errors += unchanged(was.get(name), wanted.get(name), f"spec.{name}")
+    return errors
+
+
+def selector_errors(obj: Obj) -> list[FieldError]:
+    """A template whose pods the selector would not find."""
+    wanted = (spec_of(obj).get("selector") or {}).get("matchLabels") or {}
+    labels = ((spec_of(obj).get("template") or {}).get("metadata") or {}).get("labels") or {}
+    if all(labels.get(key) == value for key, value in wanted.items()):
+        return []
+    return [_mismatch(labels)]
+
+
+def _mismatch(labels: Obj) -> FieldError:
+    shown = dict(sorted(labels.items())) or None
+    return bad("spec.template.metadata.labels", shown, "`selector` does not match template `labels`")
+
+
+def _removed_selector(old: Obj, new: Obj) -> list[FieldError]:
+    """No selector finds nothing."""
+    if spec_of(old).get("selector") is None or spec_of(new).get("selector") is not None:
+        return []
+    labels = ((spec_of(new).get("template") or {}).get("metadata") or {}).get("labels") or {}
+    return [required("spec.selector"), _mismatch(labels)]
+
+
+def _selector(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old).get("selector"), spec_of(new).get("selector")
+    return unchanged(was, wanted, "spec.selector", selector_shown(wanted))
+
+
+def _bare(value: Any) -> Any:
+    """Claim templates without what is set by decoding them."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {name: v for name, v in item.items() if name not in ("apiVersion", "kind", "status")}
+        if isinstance(item, dict)
+        else item
+        for item in value
+    ]
+
+
+def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
+    """An indexed job's follow its parallelism."""
+    old, new = was.get("completions"), wanted.get("completions")
+    if wanted.get("completionMode") != "Indexed":
+        return unchanged(old, new, "spec.completions")
+    if old == new or new is None or new == wanted.get("parallelism"):
+        return []
+    return [bad("spec.completions", new, "can only be modified in tandem with spec.parallelism")]
+
+
+def _template(spec: Obj, free: bool) -> Any:
+    """What of a job's template is compared: a suspended one, whose pods are gone, is `free`.
+
+    It may be scheduled (MutableSchedulingDirectivesForSuspendedJobs) and sized
+    (MutablePodResourcesForSuspendedJobs) anew; both are on in 1.36.
+    """
+    template = spec.get("template") or {}
+    if not free:
+        return template
+    pod = {name: value for name, value in (template.get("spec") or {}).items() if name not in _DIRECTIVES}
+    affinity = {
+        name: value for name, value in (pod.pop("affinity", None) or {}).items() if name != "nodeAffinity"
+    }
+    for name in ("containers", "initContainers"):
+        pod[name] = [{k: v for k, v in c.items() if k != "resources"} for c in pod.get(name) or []]
+    metadata = {
+        name: value
+        for name, value in (template.get("metadata") or {}).items()
+        if name not in ("labels", "annotations")
+    }
+    return {"metadata": metadata, "spec": {**pod, "affinity": affinity}}

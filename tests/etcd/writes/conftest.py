@@ -1,0 +1,5 @@
+"""The server of the apiserver tests: the write path is tested over real HTTP as well."""
+
+from tests.etcd.apiserver.conftest import api, widgets
+
+__all__ = ["api", "widgets"]

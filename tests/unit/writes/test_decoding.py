@@ -1,0 +1,142 @@
+"""What is said of objects that do not fit their type or their schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.apiserver.deprecations import warning_of
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.status import StatusError
+from ktui.kube.versions import behaviour_of
+from ktui.writes.decoding.body import decode_object, duplicate_fields
+from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_fields
+from ktui.writes.validation.custom_resources import validate
+from ktui.writes.validation.objects import change_errors, validate_object
+
+
+def resource(name: str, group: str = "", version: str = "v1") -> Resource:
+    found = BUILTIN.find(group, version, name)
+    assert found is not None
+    return found
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "metadata": {"type": "string"},  # never looked at
+        "spec": {
+            "type": "object",
+            "required": ["color"],
+            "properties": {
+                "color": {"type": "string", "enum": ["red", "blue"], "maxLength": 3},
+                "size": {"type": "integer", "minimum": 1, "maximum": 9},
+                "name": {"type": "string", "pattern": "^[a-z]+$"},
+                "port": {"x-kubernetes-int-or-string": True, "type": "integer"},
+                "list": {"type": "array", "maxItems": 1, "items": {"type": "boolean"}},
+                "maybe": {"type": "string", "nullable": True},
+                "map": {"type": "object", "additionalProperties": {"type": "number"}},
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "error"),
+    [
+        ({"color": "red", "size": 9, "port": "http", "maybe": None, "map": {"a": 1.5}}, ""),
+        ("str", 'spec: Invalid value: "string": spec in body must be of type object: "string"'),
+        ({}, "spec.color: Required value"),
+        ({"color": "tan"}, 'spec.color: Unsupported value: "tan": supported values: "red", "blue"'),
+        ({"color": "red", "size": 0}, "spec.size in body should be greater than or equal to 1"),
+        ({"color": "red", "size": 1.5}, "spec.size in body must be of type integer"),
+        ({"color": "red", "size": True}, 'must be of type integer: "boolean"'),
+        ({"color": "red", "name": "A"}, "should match '^[a-z]+$'"),
+        ({"color": "red", "list": [True, 1]}, "spec.list in body should have at most 1 items"),
+        ({"color": "red", "list": [1]}, "spec.list[0] in body must be of type boolean"),
+        ({"color": "red", "map": {"a": "x"}}, "spec.map.a in body must be of type number"),
+    ],
+)
+def test_custom_resources_are_validated(spec: Any, error: str) -> None:
+    errors = validate({"metadata": {"name": "w"}, "spec": spec}, SCHEMA)
+    assert (error in str(errors[0])) if error else not errors
+
+
+def test_fields_that_are_not_kept_are_named() -> None:
+    sent = {"a": 1, "b": {"x": 1, "y": 2}, "l": [{"k": 1, "z": 1}], "empty": {"n": None}}
+    stored = {"a": 1, "b": {"x": 1}, "l": [{"k": 1}]}
+    assert unknown_fields(sent, stored) == ["b.y", "l[0].z"]
+
+
+@pytest.mark.parametrize(
+    ("body", "paths"),
+    [
+        (b'{"a": 1, "a": 2}', ["a"]),
+        (b'{"d": {"x": 1, "x": 2}, "l": [{}, {"k": 1, "k": 1}]}', ["d.x", "l[1].k"]),
+        (b'{"a": {"x": 1}, "b": {"x": 1}}', []),
+        (b"nonsense", []),
+    ],
+)
+def test_members_that_stand_twice(body: bytes, paths: list[str]) -> None:
+    assert duplicate_fields(body) == paths
+
+
+@pytest.mark.parametrize(
+    "metadata", [5, {"labels": 5}, {"labels": {"a": 1}}, {"annotations": []}, {"finalizers": "x"}]
+)
+def test_metadata_of_wrong_types(metadata: Any) -> None:
+    with pytest.raises(Unfit):
+        check_metadata({"metadata": metadata})
+
+
+def test_protobuf_bodies_are_decoded_by_whoever_can() -> None:
+    def decode(message: bytes) -> bytes:
+        if not message.startswith(b"k8s\0"):
+            raise ValueError("no message")
+        return b'{"metadata":{"name":"x"}}'
+
+    pods = resource("pods")
+    media = "application/vnd.kubernetes.protobuf"
+    assert decode_object(b"k8s\0rest", media, pods, lambda *_: True, decode)["kind"] == "Pod"
+    with pytest.raises(StatusError, match=r"must be of type Pod\): no message"):
+        decode_object(b'{"a": 1}', media, pods, lambda *_: True, decode)
+
+
+@pytest.mark.parametrize(
+    ("name", "group", "old", "new", "field"),
+    [
+        ("configmaps", "", {"immutable": True, "data": {"a": "1"}}, {"immutable": True, "data": {}}, "data"),
+        (
+            "deployments",
+            "apps",
+            {"spec": {"selector": {"a": "b"}}},
+            {"spec": {"selector": {}}},
+            "spec.selector",
+        ),
+    ],
+)
+def test_what_must_not_change(name: str, group: str, old: Any, new: Any, field: str) -> None:
+    assert [error.field for error in change_errors(old, new, resource(name, group))] == [field]
+
+
+def test_what_was_stored_without_its_defaults_is_unchanged_by_them() -> None:
+    old: dict[str, Any] = {"kind": "StorageClass", "provisioner": "p"}
+    new = {**old, "reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
+    assert change_errors(old, new, resource("storageclasses", "storage.k8s.io")) == []
+    assert "reclaimPolicy" not in old
+
+
+def test_containers_have_names_and_images() -> None:
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "A_b"}]}}
+    with pytest.raises(StatusError) as caught:
+        validate_object(pod, resource("pods"))
+    causes = caught.value.body()["details"]["causes"]
+    assert [cause["field"] for cause in causes] == ["spec.containers[0].name", "spec.containers[0].image"]
+
+
+@pytest.mark.parametrize(("minor", "warns"), [("1.32", False), ("1.33", True)])
+def test_deprecated_kinds_warn(minor: str, warns: bool) -> None:
+    assert bool(warning_of(resource("endpoints"), behaviour_of(minor))) is warns
+    assert warning_of(resource("pods"), behaviour_of(minor)) == ""

@@ -1,0 +1,175 @@
+"""The three patch languages."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
+from ktui.writes.patches.merge import merge_patch
+from ktui.writes.patches.strategic import BadDirective, strategic_merge
+from ktui.writes.patches.touched import of_json_patch, of_merge_patch, patched_text
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "result"),
+    [  # the examples of RFC 7386, appendix A
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        (["a", "b"], ["c", "d"], ["c", "d"]),
+        ({"a": "b"}, ["c"], ["c"]),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ],
+)
+def test_merge_patch(target: Any, patch: Any, result: Any) -> None:
+    assert merge_patch(target, patch) == result
+
+
+@given(JSON, JSON)
+def test_merge_patch_is_idempotent_and_leaves_its_inputs_alone(target: Any, patch: Any) -> None:
+    before = copy.deepcopy((target, patch))
+    once = merge_patch(target, patch)
+    assert merge_patch(once, patch) == once
+    assert (target, patch) == before
+
+
+@pytest.mark.parametrize(
+    ("target", "operations", "result"),
+    [
+        ({"a": 1}, [{"op": "add", "path": "/b", "value": 2}], {"a": 1, "b": 2}),
+        ({"l": [1, 3]}, [{"op": "add", "path": "/l/1", "value": 2}], {"l": [1, 2, 3]}),
+        ({"l": [1]}, [{"op": "add", "path": "/l/-", "value": 2}], {"l": [1, 2]}),
+        ({"a": 1, "b": 2}, [{"op": "remove", "path": "/a"}], {"b": 2}),
+        ({"a": 1}, [{"op": "replace", "path": "/a", "value": None}], {"a": None}),
+        ({"a": 1}, [{"op": "move", "from": "/a", "path": "/b"}], {"b": 1}),
+        ({"a": [1]}, [{"op": "copy", "from": "/a", "path": "/b"}], {"a": [1], "b": [1]}),
+        ({"a/b": 1, "m~n": 2}, [{"op": "test", "path": "/a~1b", "value": 1}], {"a/b": 1, "m~n": 2}),
+        ({"a/b": 1, "m~n": 2}, [{"op": "remove", "path": "/m~0n"}], {"a/b": 1}),
+        ({"": {"": 1}}, [{"op": "replace", "path": "//", "value": 2}], {"": {"": 2}}),
+        ({"a": 1}, [{"op": "replace", "path": "", "value": {"z": 1}}], {"z": 1}),
+        ({"a": 1}, [], {"a": 1}),
+    ],
+)
+def test_json_patch(target: Any, operations: list[Any], result: Any) -> None:
+    assert json_patch(target, operations) == result
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "remove", "path": "/nope"},
+        {"op": "replace", "path": "/nope", "value": 1},
+        {"op": "add", "path": "/a/b", "value": 1},
+        {"op": "add", "path": "/l/9", "value": 1},
+        {"op": "add", "path": "/l/01", "value": 1},
+        {"op": "add", "path": "/b"},
+        {"op": "add", "path": "b", "value": 1},
+        {"op": "test", "path": "/a", "value": True},
+        {"op": "move", "path": "/b"},
+        {"op": "bogus", "path": "/a"},
+        {"op": "add"},
+        "add",
+    ],
+)
+def test_a_failing_operation_changes_nothing(operation: Any) -> None:
+    target = {"a": 1, "l": [1]}
+    with pytest.raises(PatchFailed):
+        json_patch(target, [{"op": "add", "path": "/new", "value": 1}, operation])
+    assert target == {"a": 1, "l": [1]}
+
+
+@given(st.dictionaries(st.text(max_size=4), JSON, max_size=4), st.text(max_size=4), JSON)
+def test_what_was_added_can_be_removed_again(target: dict[str, Any], name: str, value: Any) -> None:
+    target.pop(name, None)
+    path = "/" + name.replace("~", "~0").replace("/", "~1")
+    added = json_patch(target, [{"op": "add", "path": path, "value": value}])
+    assert added == {**target, name: value}
+    assert json_patch(added, [{"op": "remove", "path": path}]) == target
+
+
+POD = {"spec": {"containers": [{"name": "one", "image": "i:1"}, {"name": "two", "image": "i:1"}]}}
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "result"),
+    [
+        (
+            POD,
+            {"spec": {"containers": [{"name": "two", "image": "i:3"}]}},
+            {"spec": {"containers": [{"name": "one", "image": "i:1"}, {"name": "two", "image": "i:3"}]}},
+        ),
+        (
+            POD,
+            {"spec": {"containers": [{"name": "one", "$patch": "delete"}]}},
+            {"spec": {"containers": [{"name": "two", "image": "i:1"}]}},
+        ),
+        (
+            POD,
+            {"spec": {"containers": [{"$patch": "replace"}, {"name": "x"}]}},
+            {"spec": {"containers": [{"name": "x"}]}},
+        ),
+        ({"a": {"x": 1}}, {"a": {"$patch": "replace", "y": 2}}, {"a": {"y": 2}}),
+        ({"a": {"x": 1}}, {"a": {"x": None}}, {"a": {}}),
+        ({"args": [1, 2]}, {"args": [3]}, {"args": [3]}),
+        ({"finalizers": ["a"]}, {"finalizers": ["b", "a"]}, {"finalizers": ["a", "b"]}),
+        ({"finalizers": ["a", "b"]}, {"$deleteFromPrimitiveList/finalizers": ["a"]}, {"finalizers": ["b"]}),
+        (
+            {"ports": [{"containerPort": 80, "protocol": "TCP"}]},
+            {"ports": [{"containerPort": 80, "name": "http"}], "$setElementOrder/ports": []},
+            {"ports": [{"containerPort": 80, "protocol": "TCP", "name": "http"}]},
+        ),
+        (
+            {"strategy": {"type": "x", "y": 1}},
+            {"strategy": {"$retainKeys": ["type"], "type": "z"}},
+            {"strategy": {"type": "z"}},
+        ),
+    ],
+)
+def test_strategic_merge(target: Any, patch: Any, result: Any) -> None:
+    before = copy.deepcopy(target)
+    assert strategic_merge(target, patch) == result
+    assert target == before
+
+
+def test_an_unknown_directive_is_refused() -> None:
+    with pytest.raises(BadDirective, match="explode"):
+        strategic_merge({}, {"a": {"$patch": "explode"}})
+
+
+@pytest.mark.parametrize(
+    ("touched", "text"),
+    [
+        ({}, '{"a":{"y":1,"x":{"n":1,"m":2}},"b":[{"y":1,"x":2}]}'),
+        (None, '{"a":{"x":{"m":2,"n":1},"y":1},"b":[{"x":2,"y":1}]}'),
+        (of_merge_patch({"a": {"z": 1}, "b": 5}), '{"a":{"x":{"n":1,"m":2},"y":1},"b":[{"y":1,"x":2}]}'),
+        (
+            of_json_patch([{"op": "add", "path": "/b/0/z", "value": 1}]),
+            '{"a":{"y":1,"x":{"n":1,"m":2}},"b":[{"x":2,"y":1}]}',
+        ),
+        (
+            of_json_patch([{"op": "move", "from": "/a/x/m", "path": "/c"}, "nonsense"]),
+            '{"a":{"x":{"m":2,"n":1},"y":1},"b":[{"y":1,"x":2}]}',
+        ),
+    ],
+)
+def test_only_what_a_patch_goes_into_is_sorted(touched: dict[str, Any] | None, text: str) -> None:
+    patched = {"b": [{"y": 1, "x": 2}], "a": {"y": 1, "x": {"n": 1, "m": 2}}}
+    assert patched_text(patched, touched) == text

@@ -1,0 +1,204 @@
+"""What of a pod may change, and in which words upstream refuses the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.writes.validation.updates import update_errors
+
+OTHERS = (
+    "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+    "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it "
+    "was previously "
+    "negative)\n"
+)
+NODE = {"key": "a", "operator": "Exists"}
+TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+
+def told(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """The errors of an update from one spec to the other."""
+    container = {"containers": [{"name": "c", "image": "i:1"}]}
+    pods = ({"spec": {**container, **spec}} for spec in (old, new))
+    return [str(error) for error in update_errors("pods", *pods)]
+
+
+def affinity(*terms: list[str], preferred: int = 1) -> dict[str, Any]:
+    required = [{"matchExpressions": [{"key": k, "operator": "Exists"} for k in keys]} for keys in terms]
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": required},
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": preferred}],
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({}, {"containers": [{"name": "c", "image": "i:2"}]}),
+        (
+            {"initContainers": [{"name": "c", "image": "i:1"}]},
+            {"initContainers": [{"name": "c", "image": "i:2"}]},
+        ),
+        ({}, {"activeDeadlineSeconds": 10}),
+        ({"activeDeadlineSeconds": 10}, {"activeDeadlineSeconds": 9}),
+        ({"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "b"}, {"key": "a"}]}),
+        (
+            {"tolerations": [{"key": "a", "tolerationSeconds": 3}]},
+            {"tolerations": [{"key": "a", "tolerationSeconds": 4}]},
+        ),
+        ({"terminationGracePeriodSeconds": -1}, {"terminationGracePeriodSeconds": 1}),
+        ({"schedulingGates": [{"name": "a"}, {"name": "b"}]}, {"schedulingGates": [{"name": "b"}]}),
+        ({"serviceAccountName": "a", "serviceAccount": "a"}, {"serviceAccountName": "a"}),
+        ({}, {"volumes": []}),
+    ],
+)
+def test_what_may_change(old: dict[str, Any], new: dict[str, Any]) -> None:
+    assert told(old, new) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "errors"),
+    [
+        ({}, {"nodeName": "n"}, [f'spec: {OTHERS}+ spec.nodeName: "n"\n']),
+        (
+            {"nodeName": "n"},
+            {"nodeName": "m"},
+            [f'spec: {OTHERS}- spec.nodeName: "n"\n+ spec.nodeName: "m"\n'],
+        ),
+        (
+            {},
+            {"containers": [{"name": "c", "image": "i:2", "command": ["<"]}]},
+            [f'spec: {OTHERS}+ spec.containers[0].command: ["\\u003c"]\n'],
+        ),
+        (
+            {"terminationGracePeriodSeconds": 30},
+            {"terminationGracePeriodSeconds": 1},
+            [
+                f"spec: {OTHERS}- spec.terminationGracePeriodSeconds: 30\n+ "
+                "spec.terminationGracePeriodSeconds: 1\n"
+            ],
+        ),
+        (
+            {},
+            {"containers": [{"name": "c", "image": "i"}] * 2, "nodeName": "n"},
+            ["spec.containers: Forbidden: pod updates may not add or remove containers"],
+        ),
+        (
+            {},
+            {"initContainers": [{"name": "c", "image": "i"}]},
+            ["spec.initContainers: Forbidden: pod updates may not add or remove containers"],
+        ),
+        ({}, {"containers": [{"name": "c"}]}, ["spec.containers[0].image: Required value"]),
+        (
+            {},
+            {"containers": [{"name": "c", "image": " i"}]},
+            ['spec.containers[0].image: Invalid value: " i": must not have leading or trailing whitespace']
+            * 2,
+        ),
+        (
+            {"activeDeadlineSeconds": 9},
+            {"activeDeadlineSeconds": 10, "nodeName": "n"},
+            ["spec.activeDeadlineSeconds: Invalid value: 10: must be less than or equal to previous value"],
+        ),
+        (
+            {"activeDeadlineSeconds": 9},
+            {},
+            [
+                "spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer "
+                "to nil"
+                " value"
+            ],
+        ),
+        (
+            {},
+            {"activeDeadlineSeconds": -1, "nodeName": "n"},
+            [
+                f"spec.activeDeadlineSeconds: Invalid value: -1: must be between {least} and 2147483647, "
+                "inclusive"
+                for least in (1, 0)
+            ],
+        ),
+        (
+            {"tolerations": [{"key": "a", "effect": "NoExecute"}]},
+            {"tolerations": [{"key": "a"}], "nodeName": "n"},
+            [
+                "spec.tolerations: Forbidden: existing toleration can not be modified except its "
+                "tolerationSeconds",
+                f'spec: {OTHERS}+ spec.nodeName: "n"\n',
+            ],
+        ),
+        (
+            {"schedulingGates": [{"name": "a"}]},
+            {"schedulingGates": [{"name": "a"}, {"name": "b"}]},
+            [
+                "spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new "
+                "scheduling gate"
+                " 'b'"
+            ],
+        ),
+    ],
+)
+def test_what_is_refused(old: dict[str, Any], new: dict[str, Any], errors: list[str]) -> None:
+    assert told(old, new) == errors
+
+
+GATED = {"schedulingGates": [{"name": "g"}]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "errors"),
+    [
+        ({"nodeSelector": {"a": "1"}}, {"nodeSelector": {"b": "2", "a": "1"}}, []),
+        (
+            {"nodeSelector": {"a": "1"}},
+            {"nodeSelector": {"b": "2"}},
+            [
+                'spec.nodeSelector: Invalid value: {"b":"2"}: only additions to spec.nodeSelector are '
+                "allowed (no"
+                " mutations or deletions)"
+            ],
+        ),
+        ({}, {"affinity": affinity(["a"])}, []),
+        ({"affinity": affinity(["a"])}, {"affinity": affinity(["a", "b"], preferred=2)}, []),
+        (
+            {"affinity": affinity(["a"])},
+            {"affinity": affinity(["a"], ["b"])},
+            [
+                f"{TERMS}: Invalid value: "
+                f'[{{"MatchExpressions":[{{"Key":"a","Operator":"Exists","Values":null}}],'
+                '"MatchFields":null},{"MatchExpressions":[{"Key":"b","Operator":"Exists","Values":null}],'
+                '"MatchFields":null}]: no additions/deletions to non-empty NodeSelectorTerms list are allowed'
+            ],
+        ),
+        (
+            {"affinity": affinity(["a"])},
+            {"affinity": affinity(["b"])},
+            [
+                f"{TERMS}[0]: Invalid value: "
+                f'{{"MatchExpressions":[{{"Key":"b","Operator":"Exists","Values":null}}],'
+                '"MatchFields":null}: only additions are allowed (no mutations or deletions)'
+            ],
+        ),
+        (
+            {"affinity": affinity(["a"])},
+            {},
+            [
+                f"{TERMS}: Invalid value: null: no additions/deletions to non-empty NodeSelectorTerms list "
+                "are"
+                " allowed"
+            ],
+        ),
+    ],
+)
+def test_gated_pods(old: dict[str, Any], new: dict[str, Any], errors: list[str]) -> None:
+    assert told({**GATED, **old}, {**GATED, **new}) == errors
+
+
+def test_what_only_gated_pods_may_change() -> None:
+    (error,) = told({}, {"nodeSelector": {"a": "1"}})
+    assert error == f'spec: {OTHERS}+ spec.nodeSelector: {{"a":"1"}}\n'

@@ -1,0 +1,131 @@
+"""What services keep, what is given back to them, and what goes with their type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.writes.validation.updates import settled, update_errors
+
+ADDRESS = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}
+DUAL = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1", "fd00::1"], "ipFamilies": ["IPv4", "IPv6"]}
+LOCAL = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "healthCheckNodePort": 30001}
+
+
+def told(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """The errors of an update as it comes, after what is put back."""
+    was, wanted = {"spec": old}, {"spec": new}
+    settled("services", was, wanted)
+    return [str(error) for error in update_errors("services", was, wanted)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "errors"),
+    [
+        (ADDRESS, {}, []),
+        (ADDRESS, {"clusterIP": "10.0.0.1", "type": "NodePort"}, []),
+        ({}, {"clusterIP": "10.0.0.2"}, []),
+        (
+            ADDRESS,
+            {**ADDRESS, "clusterIP": "10.0.0.2"},
+            ['spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set'],
+        ),
+        (
+            ADDRESS,
+            {"clusterIP": "None"},
+            ['spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],
+        ),
+        (
+            {"clusterIP": "None", "clusterIPs": ["None"]},
+            {"clusterIP": "10.0.0.2"},
+            ['spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set'],
+        ),
+        (
+            DUAL,
+            {**ADDRESS, "ipFamilies": ["IPv4"]},
+            [
+                "spec.ipFamilyPolicy: Invalid value: null: must be set to 'SingleStack' when releasing the"
+                f" secondary {what}"
+                for what in ("clusterIP", "ipFamily")
+            ],
+        ),
+        (DUAL, {**ADDRESS, "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}, []),
+        (
+            {**ADDRESS, "ipFamilies": ["IPv4"]},
+            {**ADDRESS, "ipFamilies": ["IPv6"]},
+            ['spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set'],
+        ),
+        (ADDRESS, {"type": "ExternalName"}, ["spec.externalName: Required value"]),
+        (ADDRESS, {**ADDRESS, "type": "ExternalName", "externalName": "a.example"}, []),
+        (
+            {"type": "ExternalName", "externalName": "a.example"},
+            {"type": "ExternalName", "externalName": "a.example", **ADDRESS},
+            ["spec.clusterIPs: Forbidden: may not be set for ExternalName services"],
+        ),
+        (
+            {},
+            {"ports": [{"port": 1, "nodePort": 30000}]},
+            ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
+        ),
+        (LOCAL, {"type": "LoadBalancer", "externalTrafficPolicy": "Local"}, []),
+        (
+            LOCAL,
+            {**LOCAL, "healthCheckNodePort": 30002},
+            ["spec.healthCheckNodePort: Forbidden: field is immutable"],
+        ),
+        (
+            {"type": "LoadBalancer", "loadBalancerClass": "a.example/b"},
+            {"type": "LoadBalancer"},
+            ["spec.loadBalancerClass: Invalid value: null: may not change once set"],
+        ),
+        (
+            {"type": "LoadBalancer", "loadBalancerClass": "a.example/b"},
+            {"loadBalancerClass": "a.example/c"},
+            ["spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'"],
+        ),
+        (
+            {},
+            {"externalTrafficPolicy": "Local"},
+            [
+                'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for '
+                "externally-accessible"
+                " services"
+            ],
+        ),
+    ],
+)
+def test_services(old: dict[str, Any], new: dict[str, Any], errors: list[str]) -> None:
+    assert told(old, new) == errors
+
+
+def test_what_was_given_is_put_back() -> None:
+    old = {"type": "NodePort", **ADDRESS, "ports": [{"name": "a", "port": 1, "nodePort": 30001}]}
+    new: dict[str, Any] = {"type": "NodePort", "ports": [{"name": "a", "port": 2}, {"name": "b", "port": 3}]}
+    settled("services", {"spec": old}, {"spec": new})
+    assert new["clusterIPs"] == ["10.0.0.1"]
+    assert new["ports"] == [{"name": "a", "port": 2, "nodePort": 30001}, {"name": "b", "port": 3}]
+
+
+def test_what_the_new_type_has_not_goes() -> None:
+    old = {
+        **LOCAL,
+        **ADDRESS,
+        "allocateLoadBalancerNodePorts": True,
+        "ports": [{"port": 1, "nodePort": 30001}],
+    }
+    new = {**old, "type": "ClusterIP", "ports": [{"port": 1, "nodePort": 30001}]}
+    assert told(old, new) == []
+    assert new == {"type": "ClusterIP", **ADDRESS, "ports": [{"port": 1}]}
+
+
+def test_finalizers_of_a_namespace_stay() -> None:
+    new = {"spec": {"finalizers": ["a/b"]}}
+    settled("namespaces", {"spec": {"finalizers": ["kubernetes"]}}, new)
+    assert new == {"spec": {"finalizers": ["kubernetes"]}}
+
+
+def test_what_the_priority_plugin_gave_a_pod_stays() -> None:
+    new: dict[str, Any] = {"spec": {"nodeName": "n"}}
+    settled("pods", {"spec": {"priority": 7, "preemptionPolicy": "Never"}}, new)
+    assert new["spec"] == {"nodeName": "n", "priority": 7, "preemptionPolicy": "Never"}
