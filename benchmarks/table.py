@@ -21,9 +21,9 @@ from functools import partial
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from ktui.core.table.columns import Column
 from ktui.tui.looks import themes
-from ktui.tui.widgets.columns import Column
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FRAME = 30.0  # ms: no key may wait longer

@@ -15,7 +15,7 @@ from benchmarks.ui.program import BARE, FOOTER, KTUI
 from benchmarks.ui.storm import storm
 from benchmarks.ui.terminal import Terminal, plain
 from benchmarks.ui.traffic import events, opening
-from ktui.telemetry.recording import encode_lines
+from ktui.contract.recording import encode_lines
 
 FIRST_FRAME = 1.6  # times a bare Textual app's
 FIRST_DATA_MS = 2500.0

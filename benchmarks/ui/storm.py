@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from benchmarks.ui.traffic import events, opening
-from ktui.telemetry.recording import encode_lines
+from ktui.contract.recording import encode_lines
 
 TICK = 0.05  # seconds between two batches, as a server's loop makes them
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec.structs
 
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdCall,

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
+from ktui.contract.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted, RouteStep
 from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.seats import flow_controlled
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted, RouteStep
 from ktui.telemetry.memory import Visit
 from ktui.telemetry.meter import Meter
 

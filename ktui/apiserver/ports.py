@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from ktui.contract.events import ServerInfo
 from ktui.kube.resources import Resource
-from ktui.telemetry.events import ServerInfo
 
 
 class ServerFacts(Protocol):

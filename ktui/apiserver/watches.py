@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import msgspec.structs
 
 from ktui.cacher.requests import WatchAnswer
+from ktui.contract.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState
 from ktui.telemetry.meter import Meter
 
 INTERVAL = 1.0  # seconds between two reports of a watcher

@@ -6,9 +6,9 @@ from collections import Counter
 from typing import NamedTuple
 
 from ktui.audit.client import Client
-from ktui.audit.histogram import Histogram
 from ktui.audit.record import Request, SlowRequest
 from ktui.audit.shape import Shape
+from ktui.core.ranking.histogram import Histogram
 
 
 class Key(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ktui.audit.causes import causes, fills_cache
 from ktui.audit.foresight import Foreseen, Foresight
 from ktui.audit.group import Group, SlowGroup
-from ktui.audit.histogram import Histogram
 from ktui.audit.report import Cheaper, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
+from ktui.core.ranking.histogram import Histogram
 from ktui.kube.advice import advise
 from ktui.kube.cautions import cautions
 from ktui.kube.habits import Habit

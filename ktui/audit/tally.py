@@ -15,7 +15,7 @@ from ktui.audit.ranges import range_key
 from ktui.audit.reader import line_reader
 from ktui.audit.record import Malformed, Request, SlowRequest
 from ktui.audit.shape import Shape, shape_of_uri
-from ktui.audit.topk import TopGroups
+from ktui.core.ranking.topk import TopGroups
 
 MOST_GROUPS = 4096
 MOST_SLOW_GROUPS = 1024

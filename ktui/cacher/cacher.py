@@ -16,8 +16,8 @@ from ktui.cacher.object_count import ObjectCount
 from ktui.cacher.requests import GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
 from ktui.cacher.settings import Settings
 from ktui.cacher.watching import Watching
+from ktui.contract import events as telemetry
 from ktui.kube.routing.model import CacheState, Readiness
-from ktui.telemetry import events as telemetry
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from ktui.cacher.events import DELETED, MODIFIED, CacheEvent, OutEvent
 from ktui.cacher.watchers import Watcher
+from ktui.contract.events import FanOut
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import FanOut
 
 SHORTEST_INTERVAL = 1.0  # seconds between two samples of a resource
 # Encodings are made when a watcher writes: by then those that keep up have written.

@@ -17,9 +17,9 @@ from ktui.cacher.reflector import Reflector
 from ktui.cacher.rehearsal import rehearse
 from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
+from ktui.contract import events as telemetry
 from ktui.kube import status
 from ktui.kube.routing.model import CacheState, Readiness
-from ktui.telemetry import events as telemetry
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
 

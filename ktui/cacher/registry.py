@@ -10,8 +10,8 @@ from ktui.cacher.cacher import Cacher
 from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.settings import Settings
+from ktui.contract.events import CacheState
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import CacheState
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource

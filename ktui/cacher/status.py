@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from ktui.contract.events import CacheState
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import CacheState
 
 SHORTEST_INTERVAL = 0.25
 

@@ -128,7 +128,7 @@ def _screen(args: argparse.Namespace, progress: bool) -> int:
     from ktui.cli.auditing.sizes import find_sizes
     from ktui.cli.preferences import check_theme, preferences_of
     from ktui.kube.versions import parse_gates
-    from ktui.tui.model.audit.reading import Wish
+    from ktui.tui.audit.reading import Wish
 
     check_theme(args)
     with keyboard_apart("-" in args.files) as piped, open_logs(args.files, piped) as logs:

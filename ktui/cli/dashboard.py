@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ktui.cli.child import ServerChild
-    from ktui.telemetry.recorder import Recorder
+    from ktui.core.recordings.recorder import Recorder
     from ktui.tui.app import KtuiApp
     from ktui.tui.source import Source
 
@@ -68,8 +68,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _pace(text: str) -> float:
-    from ktui.telemetry.errors import RecordingError
-    from ktui.telemetry.spot import pace
+    from ktui.contract.errors import RecordingError
+    from ktui.core.recordings.times import pace
 
     try:
         return pace(text)
@@ -102,7 +102,7 @@ def _open(args: argparse.Namespace) -> int:
 
     gc.disable()  # until the first frame: all that is loaded before it lives for good
     from ktui.client.connection import ClientError
-    from ktui.telemetry.errors import RecordingError
+    from ktui.contract.errors import RecordingError
 
     if args.page_of:
         from ktui.cli.parent import die_with_parent
@@ -186,7 +186,7 @@ def _recorder(args: argparse.Namespace) -> Recorder | None:
         return None
     from pathlib import Path
 
-    from ktui.telemetry.recorder import Recorder
+    from ktui.core.recordings.recorder import Recorder
 
     return Recorder(Path(args.record))
 
@@ -205,8 +205,8 @@ def _recording(name: str) -> Path:
     """The file to replay; RecordingError when its very beginning is no recording."""
     from pathlib import Path
 
-    from ktui.telemetry.beginning import check_beginning
-    from ktui.telemetry.errors import RecordingError
+    from ktui.contract.errors import RecordingError
+    from ktui.core.recordings.beginning import check_beginning
 
     if not Path(name).is_file():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")

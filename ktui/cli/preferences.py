@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ktui.config.errors import ConfigError, Problem, nearest
 from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.themes import theme_names
-from ktui.tui.tables import check_columns
+from ktui.tui.table.registry import check_columns
 
 if TYPE_CHECKING:
     from ktui.config.document import Config
@@ -66,7 +66,7 @@ def problems_of(config: Config) -> list[str]:
     """
     found = [*_told(config, COLUMNS, check_columns(config.columns))]
     if config.keys:
-        from ktui.tui.keymap import check_keymap
+        from ktui.tui.keys.keymap import check_keymap
 
         found += _told(config, KEYS, check_keymap(config.keys))
     return found

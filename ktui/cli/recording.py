@@ -70,7 +70,7 @@ def _add_in_out(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from ktui.telemetry.errors import RecordingError
+    from ktui.contract.errors import RecordingError
 
     try:
         if args.doing == "info":
@@ -97,8 +97,8 @@ def _info(path: Path, as_json: bool) -> int:
 
 def _cut(source: Path, target: Path, begin: str, end: str) -> int:
     from ktui.cli.recording_cut import cut
-    from ktui.telemetry.recorder import write_recording
-    from ktui.tui.replay.index import Index
+    from ktui.core.recordings.recorder import write_recording
+    from ktui.core.replay.index import Index
 
     index = Index(source)
     try:
@@ -111,9 +111,9 @@ def _cut(source: Path, target: Path, begin: str, end: str) -> int:
 def _share(source: Path, target: Path, *, hashing: bool) -> int:
     import secrets
 
-    from ktui.telemetry.recorder import write_recording
-    from ktui.telemetry.sharing.share import Sharer
-    from ktui.telemetry.tape import Tape
+    from ktui.core.recordings.reader import Tape
+    from ktui.core.recordings.recorder import write_recording
+    from ktui.core.sharing.share import Sharer
 
     sharer = Sharer(secrets.token_bytes(32), hashing=hashing)
     with Tape(source) as tape:

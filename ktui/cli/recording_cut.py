@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.events import Marker
-from ktui.telemetry.spot import spot
-from ktui.tui.model.present import present
-from ktui.tui.replay.markers import MarkerFile
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import Marker
+from ktui.core.present import present
+from ktui.core.recordings.times import spot
+from ktui.core.replay.marker_file import MarkerFile
 
 if TYPE_CHECKING:
-    from ktui.telemetry.events import AnyEvent
-    from ktui.tui.replay.index import Index
+    from ktui.contract.events import AnyEvent
+    from ktui.core.replay.index import Index
 
 
 def cut(index: Index, begin: str, end: str) -> Iterator[AnyEvent]:

@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 
 from ktui.cli.units import size
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.events import ServerInfo
-from ktui.telemetry.moments import Moments
-from ktui.telemetry.tape import Tape
-from ktui.telemetry.timeline import Timeline
-from ktui.tui.model.format import safe
-from ktui.tui.replay.markers import MarkerFile
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import ServerInfo
+from ktui.core.format import safe
+from ktui.core.recordings.moments import Moments
+from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.timeline import Timeline
+from ktui.core.replay.marker_file import MarkerFile
 
 
 class Mark(msgspec.Struct, frozen=True):

@@ -107,8 +107,8 @@ async def _serve(config: ServeConfig) -> int:
     from ktui.cli.logs import hide
     from ktui.cli.server.composition import Composition
     from ktui.cli.server.runtime import spare_the_collector
+    from ktui.contract.errors import RecordingError
     from ktui.etcd.errors import EtcdError
-    from ktui.telemetry.errors import RecordingError
 
     composition = Composition(config)
     hide(config.token or "")

@@ -15,7 +15,7 @@ from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
 from ktui.cli.logs import log_of
-from ktui.tui.model.format import safe
+from ktui.core.format import safe
 
 log = log_of(__name__)
 

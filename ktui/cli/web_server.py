@@ -21,7 +21,7 @@ from ktui.cli.web import page_words
 from ktui.cli.web_guard import Guard
 from ktui.cli.web_page import PATIENCE, Page
 from ktui.client.connection import ClientError
-from ktui.telemetry.errors import RecordingError
+from ktui.contract.errors import RecordingError
 
 ASSETS = Path(__file__).with_name("web_assets")
 MOST_CELLS = 1000  # columns or rows that a page may begin with

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ktui.telemetry.events import RequestFinished
+from ktui.contract.events import RequestFinished
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

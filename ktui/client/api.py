@@ -17,8 +17,8 @@ import msgspec
 from ktui import __version__
 from ktui.client.connection import ClientError, Connection
 from ktui.client.pieces import pieces
-from ktui.telemetry.events import AnyEvent
-from ktui.telemetry.recording import LineDecoder
+from ktui.contract.events import AnyEvent
+from ktui.contract.recording import LineDecoder
 
 # A consistent read may wait 3 s in the cache and then be repeated at etcd; a full LIST streams longer.
 TIMEOUT = httpx.Timeout(10.0, read=120.0)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.client.connection import ClientError
 from ktui.client.world import OWN_LEVEL, World, resource_id_of
+from ktui.contract.events import CacheState, Progress
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.habits import UNKNOWN, Habit
 from ktui.kube.routing.model import Route
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
-from ktui.telemetry.events import CacheState, Progress
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

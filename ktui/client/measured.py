@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ktui.telemetry.events import RequestFinished
+from ktui.contract.events import RequestFinished
 
 ETCD = ("rpcs", "keys", "bytes")
 OBJECTS = ("fetched", "evaluated", "matched", "returned")

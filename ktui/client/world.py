@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ktui.contract.events import CacheState
 from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.routing.model import CacheState as RoutingState
 from ktui.kube.routing.model import Readiness
 from ktui.kube.versions import Behaviour
-from ktui.telemetry.events import CacheState
 
 OWN_LEVEL = told_level(LEVELS["exempt"])
 """The priority level of what we ask ktui's own server: its token makes an administrator."""

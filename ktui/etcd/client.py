@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from aetcd import rpc
 
+from ktui.contract.events import Toll
 from ktui.etcd import faults, guard
 from ktui.etcd.alarms import alarm_of
 from ktui.etcd.config import EtcdConfig
@@ -20,7 +21,6 @@ from ktui.etcd.transport import Decoded, T, Transport
 from ktui.etcd.types import EtcdStatus, RangeResult, TxnResult
 from ktui.etcd.watch import WatchStream
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import Toll
 
 
 class EtcdClient:

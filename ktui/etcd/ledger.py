@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from ktui.contract.events import AnyEvent, EtcdCall, EtcdHealth, Progress, Toll
 from ktui.etcd.errors import UnreachableError
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import AnyEvent, EtcdCall, EtcdHealth, Progress, Toll
 from ktui.telemetry.meter import current_meter
 
 PUBLISH_INTERVAL = 0.25  # seconds: at most four Toll and Progress events each second

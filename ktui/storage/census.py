@@ -7,10 +7,10 @@ import contextlib
 import time
 from collections.abc import Iterable
 
+from ktui.contract.events import Prefix
 from ktui.etcd.errors import EtcdError
 from ktui.storage.browser import Browser, PrefixChild, PrefixListing
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import Prefix
 
 # kube-apiserver itself counts once a minute; an etcd of our own may be asked more often.
 OWN_SECONDS, FOREIGN_SECONDS = 5.0, 60.0

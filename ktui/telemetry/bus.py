@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
 import msgspec.structs
 
-from ktui.telemetry.events import AnyEvent, Dropped
+from ktui.contract.events import AnyEvent, Dropped
 
 # A dashboard drains at 10 Hz; 20,000 leaves it two seconds of a 10,000 events/s storm.
 DEFAULT_BACKLOG = 20_000

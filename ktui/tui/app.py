@@ -14,15 +14,15 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.widgets import Input
 
-from ktui.tui import keys
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.history import LineHistory
-from ktui.tui.modes import MODES as ALL_MODES
-from ktui.tui.navigation import Navigator
+from ktui.tui.keys import bindings as keys
+from ktui.tui.navigation.modes import MODES as ALL_MODES
+from ktui.tui.navigation.navigator import Navigator
+from ktui.tui.prompt.history import LineHistory
+from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.controls import ask_marker, move, toggle_recording, watch_recording
 from ktui.tui.replay.messages import Sought
 from ktui.tui.screens.base import ModeScreen
-from ktui.tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from ktui.tui.commands import Commands
@@ -196,7 +196,7 @@ class KtuiApp(Dashboard):
         self.theme = names[place % len(names)]
 
     def action_help(self) -> None:
-        from ktui.tui.screens.dialogs.help import HelpScreen
+        from ktui.tui.dialogs.help import HelpScreen
 
         if isinstance(self.screen, HelpScreen):
             self.pop_screen()

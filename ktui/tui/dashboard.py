@@ -14,27 +14,27 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.worker import Worker
 
-from ktui.telemetry.events import AnyEvent
-from ktui.tui.compat import WholeScreen
+from ktui.contract.events import AnyEvent
+from ktui.core.references import Place, Request
+from ktui.core.seen import Seen
+from ktui.core.selection import InHand
+from ktui.core.state import State
+from ktui.tui.compat.screen import WholeScreen
 from ktui.tui.intake import Intake
-from ktui.tui.key_hints import written
-from ktui.tui.key_names import usable
+from ktui.tui.keys.hints import written
+from ktui.tui.keys.names import usable
 from ktui.tui.leaving import leave_on_signals
 from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
-from ktui.tui.model.in_hand import InHand
-from ktui.tui.model.references import Place, Request
-from ktui.tui.model.seen import Seen
-from ktui.tui.model.state import State
 from ktui.tui.pace import Pace
 from ktui.tui.preferences import DEFAULTS, Preferences
+from ktui.tui.replay.recording import Taping
 from ktui.tui.source import Link, Source
-from ktui.tui.table_memory import TableMemory
-from ktui.tui.taping import Taping
+from ktui.tui.table.memory import TableMemory
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
-    from ktui.telemetry.recorder import Recorder
+    from ktui.core.recordings.recorder import Recorder
 
 
 class Dashboard(ThemedApp):

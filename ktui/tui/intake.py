@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ktui.client.connection import ClientError
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.events import AnyEvent
-from ktui.tui.model import reducer
-from ktui.tui.model.format import clock_time
-from ktui.tui.model.state import State
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent
+from ktui.core import reducer
+from ktui.core.format import clock_time
+from ktui.core.state import State
 from ktui.tui.source import LaunchError, Link, Report, Source, Stage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from ktui.client.connection import ClientError
-from ktui.telemetry.events import AnyEvent
+from ktui.contract.events import AnyEvent
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

@@ -9,14 +9,14 @@ from urllib.parse import unquote
 from textual.content import Content
 
 from ktui.client.connection import ClientError
+from ktui.core.routes import badge_of_route
+from ktui.core.selection import EXAMPLE, InHand
+from ktui.core.state import State
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.model.in_hand import EXAMPLE, InHand
-from ktui.tui.model.routes import badge_of_route
-from ktui.tui.model.state import State
-from ktui.tui.model.versions_view import followed_behaviour, routes_under
-from ktui.tui.screens.dialogs.rules import RulesScreen
+from ktui.tui.dialogs.rules import RulesScreen
 from ktui.tui.source import Stage
+from ktui.tui.versions.view import followed_behaviour, routes_under
 from ktui.tui.widgets.lines import line
 
 BEHAVIOUR = "/ktui/v1/behaviour"

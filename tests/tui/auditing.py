@@ -13,8 +13,8 @@ from ktui.audit.files import open_logs
 from ktui.audit.record import Request
 from ktui.audit.sizes import Size
 from ktui.audit.tally import Tally
-from ktui.tui.audit_app import AuditApp
-from ktui.tui.model.audit.reading import Progress, Reading, Wish
+from ktui.tui.audit.app import AuditApp
+from ktui.tui.audit.reading import Progress, Reading, Wish
 from tests.unit.audit.logs import audit_event, traffic
 
 from .asking import until

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.tui.app import KtuiApp
-from ktui.tui.screens.etcd import EtcdScreen
+from ktui.tui.etcd.screen import EtcdScreen
 
 from .asking import until, until_shown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdHealth,

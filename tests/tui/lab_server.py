@@ -11,8 +11,8 @@ import msgspec
 
 from ktui.client.api import Fired
 from ktui.client.connection import Connection
+from ktui.contract.events import RequestFinished
 from ktui.kube.continuetoken import decode, encode
-from ktui.telemetry.events import RequestFinished
 
 from .fake_server import HEAD, PODS, FakeServer, Reply
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     RequestFinished,
     RequestStarted,

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ktui.telemetry.events import AnyEvent
-from ktui.telemetry.recording import read_recording
+from ktui.contract.events import AnyEvent
+from ktui.contract.recording import read_recording
 from ktui.tui.app import KtuiApp
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.source import Link, Stage
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
 
 DEMO = Path(__file__).with_name("data") / "demo.ndjson"
 SMALL, NORMAL, WIDE = (80, 24), (120, 40), (200, 50)

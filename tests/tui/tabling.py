@@ -9,15 +9,15 @@ from typing import ClassVar
 from textual.app import App, ComposeResult
 from textual.containers import Container
 
-from ktui.tui import keys
-from ktui.tui.history import LineHistory
+from ktui.core.table.columns import Column
+from ktui.tui.keys import bindings as keys
 from ktui.tui.looks import themes
+from ktui.tui.prompt.history import LineHistory
+from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.prompt.suggestions import Suggestions
 from ktui.tui.screens.table_screen import TableScreen
-from ktui.tui.table_memory import ColumnChoices, TableMemory
-from ktui.tui.widgets.columns import Column
-from ktui.tui.widgets.prompt import Prompt
-from ktui.tui.widgets.suggestions import Suggestions
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
+from ktui.tui.table.memory import ColumnChoices, TableMemory
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from ktui.client.connection import ClientError
-from ktui.telemetry.events import AnyEvent, RequestFinished, RequestStarted
+from ktui.contract.events import AnyEvent, RequestFinished, RequestStarted
 from ktui.tui.app import KtuiApp
 from ktui.tui.intake import BACKLOG
+from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Link, Report, Stage
 from ktui.tui.widgets.banner import Banner
-from ktui.tui.widgets.prompt import Prompt
 
 from .still import DEMO, HANGS, NORMAL, SMALL, demo_events, shown, still_app
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from ktui.audit.record import Request
-from ktui.tui.audit_app import AuditApp
-from ktui.tui.model.export import csv_text
-from ktui.tui.screens.audit import AuditScreen
+from ktui.core.table.export import csv_text
+from ktui.tui.audit.screen import AuditScreen
+from ktui.tui.audit.app import AuditApp
+from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.widgets.header import HeaderBar
-from ktui.tui.widgets.prompt import Prompt
 from tests.unit.audit.logs import audit_event
 
 from .asking import Snap, asking_app, until, until_shown

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ktui.telemetry.events import CacheState
+from ktui.contract.events import CacheState
 from ktui.tui.app import KtuiApp
-from ktui.tui.screens.cache import CacheScreen
-from ktui.tui.screens.dialogs.text import TextScreen
+from ktui.tui.cache.screen import CacheScreen
+from ktui.tui.dialogs.text import TextScreen
 
 from .asking import SIZES, Snap, asking_app, until, until_shown
 from .fake_server import HEAD, FakeServer, Reply

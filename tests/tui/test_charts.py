@@ -10,19 +10,19 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.pilot import Pilot
 
-from ktui.telemetry.events import AnyEvent, Progress, RequestFinished, RequestRouted, RequestStarted
+from ktui.contract.events import AnyEvent, Progress, RequestFinished, RequestRouted, RequestStarted
+from ktui.core.format import long_bytes
+from ktui.core.reducer import apply
+from ktui.core.state import State
+from ktui.tui.charts.chart import Chart
+from ktui.tui.charts.latency import LatencyChart
+from ktui.tui.charts.routes import RoutesChart
+from ktui.tui.charts.strip import ChartStrip
+from ktui.tui.charts.transfer import BytesChart
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
 from ktui.tui.looks.symbols import Symbols
-from ktui.tui.model.format import long_bytes
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
 from ktui.tui.preferences import Preferences
-from ktui.tui.widgets.charts.chart import Chart
-from ktui.tui.widgets.charts.latency import LatencyChart
-from ktui.tui.widgets.charts.routes import RoutesChart
-from ktui.tui.widgets.charts.strip import ChartStrip
-from ktui.tui.widgets.charts.transfer import BytesChart
 
 from .still import NORMAL, SMALL, WIDE, shown, still_app
 

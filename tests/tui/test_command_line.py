@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from ktui.client.running import state_home
+from ktui.core.references import Key, Object, Place
 from ktui.tui.app import KtuiApp
-from ktui.tui.model.references import Key, Object, Place
-from ktui.tui.screens.dialogs.jump import JumpScreen
-from ktui.tui.screens.etcd import EtcdScreen
-from ktui.tui.widgets.prompt import Prompt
-from ktui.tui.widgets.suggestions import Suggestions
+from ktui.tui.dialogs.jump import JumpScreen
+from ktui.tui.etcd.screen import EtcdScreen
+from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.prompt.suggestions import Suggestions
 
 from .asking import asking_app, until, until_shown
 from .fake_server import FakeServer

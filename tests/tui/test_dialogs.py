@@ -9,8 +9,8 @@ from textual import events
 from textual.widgets import Input
 
 from ktui.tui.app import KtuiApp
-from ktui.tui.screens.dialogs.dialog import Dialog
-from ktui.tui.screens.dialogs.help import HelpScreen
+from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.dialogs.help import HelpScreen
 
 from .asking import SIZES, Snap
 from .still import SMALL, demo_events, shown, still_app

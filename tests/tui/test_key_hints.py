@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.tui.key_hints import key_of, told
-from ktui.tui.keymap import scopes
+from ktui.tui.keys.hints import key_of, told
+from ktui.tui.keys.keymap import scopes
 from ktui.tui.preferences import Preferences
 
 from .still import NORMAL, demo_events, shown, still_app

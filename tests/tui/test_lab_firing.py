@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from ktui.client import burden
-from ktui.telemetry.events import Progress
-from ktui.tui.lab_history import LabHistory
-from ktui.tui.screens.dialogs.text import TextScreen
-from ktui.tui.screens.lab import LabScreen
-from ktui.tui.screens.lab.pages import PagesScreen
+from ktui.contract.events import Progress
+from ktui.tui.dialogs.text import TextScreen
+from ktui.tui.lab.screen import LabScreen
+from ktui.tui.lab.history import LabHistory
+from ktui.tui.lab.pages import PagesScreen
 
 from .asking import until, until_shown
 from .lab import (

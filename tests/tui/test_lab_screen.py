@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ktui.tui.model.in_hand import InHand
-from ktui.tui.model.references import Place, Read
+from ktui.core.references import Place, Read
+from ktui.core.selection import InHand
 from ktui.tui.source import Link, Stage
 
 from .asking import SIZES, Snap, asking_app, until, until_shown

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ktui.tui.keymap import check_keymap
-from ktui.tui.model.references import Object, Place, Prefix, Read, Resource
+from ktui.core.references import Object, Place, Prefix, Read, Resource
+from ktui.tui.cache.screen import CacheScreen
+from ktui.tui.dialogs.help import HelpScreen
+from ktui.tui.dialogs.jump import JumpScreen
+from ktui.tui.keys.keymap import check_keymap
 from ktui.tui.preferences import Preferences
-from ktui.tui.screens.cache import CacheScreen
-from ktui.tui.screens.dialogs.help import HelpScreen
-from ktui.tui.screens.dialogs.jump import JumpScreen
 from ktui.tui.widgets.header import HeaderBar
 
 from .asking import SIZES, Snap, asking_app, until, until_shown

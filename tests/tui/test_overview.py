@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ktui.telemetry.events import Prefix, RequestFinished, RequestRouted, RequestStarted
+from ktui.contract.events import Prefix, RequestFinished, RequestRouted, RequestStarted
 
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 

@@ -7,11 +7,11 @@ import pytest
 from ktui.client.connection import ClientError
 from ktui.client.target import KubeTarget
 from ktui.client.world import World
+from ktui.core.lab.server import Elsewhere
 from ktui.kube.versions import behaviour_of
-from ktui.tui.model.lab.server import Elsewhere
+from ktui.tui.lab import aiming
+from ktui.tui.lab.aim import Aim
 from ktui.tui.preferences import Preferences
-from ktui.tui.screens.lab import aiming
-from ktui.tui.screens.lab.aim import Aim
 
 from .asking import until, until_shown
 from .lab import lab_app, open_lab

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from ktui.telemetry.events import Marker
-from ktui.telemetry.recorder import write_recording
-from ktui.telemetry.recording import read_recording
-from ktui.telemetry.spot import FASTEST
+from ktui.contract.events import Marker
+from ktui.contract.recording import read_recording
+from ktui.core.recordings.recorder import write_recording
+from ktui.core.recordings.times import FASTEST
+from ktui.core.replay import index
 from ktui.tui.app import KtuiApp
-from ktui.tui.replay import index
+from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.playback import Playback
+from ktui.tui.replay.scrub_bar import ScrubBar
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Stage
 from ktui.tui.widgets.banner import Banner
-from ktui.tui.widgets.prompt import Prompt
-from ktui.tui.widgets.scrub_bar import ScrubBar
 
 from .still import DEMO, HANGS, NORMAL, SMALL, shown, still_app
 

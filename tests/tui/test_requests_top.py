@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ktui.telemetry.events import ServerInfo
+from ktui.contract.events import ServerInfo
+from ktui.core.references import Part, Place
 from ktui.tui.app import KtuiApp
-from ktui.tui.model.references import Part, Place
-from ktui.tui.screens.requests import RequestsScreen
-from ktui.tui.screens.requests.log import EMPTY_GROUP
+from ktui.tui.requests.screen import RequestsScreen
+from ktui.tui.requests.log import EMPTY_GROUP
 
 from .asking import until
 from .reads import AT, asked

@@ -7,8 +7,8 @@ import json
 import msgspec.structs
 import pytest
 
-from ktui.telemetry.events import ServerInfo
-from ktui.tui.screens.dialogs.rules import RulesScreen
+from ktui.contract.events import ServerInfo
+from ktui.tui.dialogs.rules import RulesScreen
 from ktui.tui.source import Link, Stage
 
 from .asking import SIZES, Snap, asking_app, until

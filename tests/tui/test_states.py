@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from ktui.telemetry.events import AnyEvent, CacheState, EtcdCall, EtcdHealth, ServerInfo
+from ktui.contract.events import AnyEvent, CacheState, EtcdCall, EtcdHealth, ServerInfo
 from ktui.tui.app import KtuiApp
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.banner import Banner
@@ -156,7 +156,7 @@ async def test_5000_caches_and_prefixes_are_all_there() -> None:
 
 
 def _plain(cell: Any) -> str:
-    from ktui.tui.widgets.columns import plain
+    from ktui.core.table.columns import plain
 
     return plain(cell)
 

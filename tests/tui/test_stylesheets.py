@@ -6,7 +6,7 @@ import pytest
 from textual.geometry import Region
 
 from ktui.tui.app import KtuiApp
-from ktui.tui.modes import MODES
+from ktui.tui.navigation.modes import MODES
 
 from .still import NORMAL, SMALL, WIDE, demo_events, still_app
 

@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 import ktui.tui
-from ktui.telemetry.events import Prefix, RequestStarted
+from ktui.contract.events import Prefix, RequestStarted
 from ktui.tui.looks.symbols import ASCII_OF, Symbols, choose, in_ascii
-from ktui.tui.modes import MODES
+from ktui.tui.navigation.modes import MODES
 from ktui.tui.preferences import Preferences
 
 from .still import NORMAL, SMALL, demo_events, shown, still_app

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from ktui.tui.screens.dialogs.columns import ColumnScreen
-from ktui.tui.screens.dialogs.filter_help import FilterHelpScreen
-from ktui.tui.screens.dialogs.sort import SortScreen
-from ktui.tui.widgets.prompt import Prompt
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.dialogs.columns import ColumnScreen
+from ktui.tui.dialogs.filter_help import FilterHelpScreen
+from ktui.tui.dialogs.sort import SortScreen
+from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.table import VTable
 from tests.tui.tabling import Read, TablesApp, reads
 
 pytestmark = pytest.mark.anyio

@@ -9,11 +9,11 @@ import pytest
 
 from ktui.config.errors import Problem
 from ktui.tui.app import KtuiApp
-from ktui.tui.modes import MODES
+from ktui.tui.navigation.modes import MODES
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.table_screen import TableScreen
-from ktui.tui.tables import COLUMNS, check_columns
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
+from ktui.tui.table.registry import COLUMNS, check_columns
 
 from .auditing import audit_app, read, write_log
 from .still import WIDE

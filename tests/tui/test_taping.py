@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ktui.telemetry.events import AnyEvent, Marker, RequestFinished, RequestStarted, ServerInfo
-from ktui.telemetry.recorder import Recorder
-from ktui.telemetry.recording import read_recording
+from ktui.contract.events import AnyEvent, Marker, RequestFinished, RequestStarted, ServerInfo
+from ktui.contract.recording import read_recording
+from ktui.core import reducer
+from ktui.core.recordings.recorder import Recorder
+from ktui.core.state import State
 from ktui.tui.app import KtuiApp
-from ktui.tui.model import reducer
-from ktui.tui.model.state import State
 from ktui.tui.source import Link, Report, Stage
 
 from .still import HANGS, NORMAL, demo_events, shown, still_app

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.tui.model.in_hand import InHand
+from ktui.core.selection import InHand
+from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.source import Link, Stage
-from ktui.tui.widgets.prompt import Prompt
 
 from .asking import Snap, until
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app

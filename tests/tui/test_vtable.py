@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from textual.app import App, ComposeResult
 
+from ktui.core.table.columns import Column
 from ktui.tui.looks import themes
-from ktui.tui.widgets.columns import Column
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.telemetry.events import FanOut, WatcherClosed, WatcherOpened, WatcherState
+from ktui.contract.events import FanOut, WatcherClosed, WatcherOpened, WatcherState
 
 from .asking import Snap, until
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app

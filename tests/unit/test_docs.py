@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cli.main import COMMANDS
-from ktui.tui.modes import MODES
+from ktui.tui.navigation.modes import MODES
 from tools.screenshots.shots import pictures
 
 ROOT = Path(__file__).parents[2]

@@ -20,9 +20,9 @@ from ktui.cli.main import dashboard_parser
 from ktui.client.api import ApiClient
 from ktui.client.connection import Connection
 from ktui.tui.app import KtuiApp
-from ktui.tui.audit_app import AuditApp
+from ktui.tui.audit.app import AuditApp
+from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.looks.themes import DEFAULT
-from ktui.tui.model.audit.reading import Reading, Wish
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import LiveSource, Source, Stage

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ktui.config.places import shipped_themes
+from ktui.core.state import RequestRow
 from ktui.tui.app import KtuiApp
+from ktui.tui.lab.fields import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes
-from ktui.tui.model.state import RequestRow
-from ktui.tui.screens.lab.fields import FIELDS
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
 from tools.screenshots.stage import ALL, NORMAL, SMALL, WIDE, Shot, Step
 
 SCOPED = "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-01"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ktui.apiserver.metrics.exposition import Counter, Histogram, Labels, Metric
 from ktui.apiserver.metrics.labels import resource_labels
+from ktui.contract.events import EtcdCall
 from ktui.kube.resources import Resource
 from ktui.telemetry.bus import Bus, Subscription
-from ktui.telemetry.events import EtcdCall
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings

@@ -15,9 +15,9 @@ from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.numbers import number
+from ktui.contract.events import RequestFinished
 from ktui.kube.status import StatusError, bad_request
 from ktui.telemetry.bus import Bus, Subscription
-from ktui.telemetry.events import RequestFinished
 
 KEPT = 5000
 # A full LIST of a huge cluster must end before it may be forgotten that its account was wanted.

@@ -9,8 +9,8 @@ import msgspec.json
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.ports import ServerFacts
+from ktui.contract.events import AnyEvent
 from ktui.telemetry.bus import Bus, Subscription
-from ktui.telemetry.events import AnyEvent
 
 CONTENT_TYPE = "application/x-ndjson"
 GATHER = 0.04  # seconds: what happens meanwhile is sent together

@@ -15,10 +15,10 @@ from ktui.apiserver.verbs.seats import seats_of_watch
 from ktui.apiserver.verbs.selecting import selection_of
 from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.requests import WatchRequest
+from ktui.contract.events import WatcherOpened
 from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
 from ktui.kube.resources import Resource
 from ktui.kube.validation import read_watch
-from ktui.telemetry.events import WatcherOpened
 
 # kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
 MIN_REQUEST_SECONDS = 1800.0

@@ -14,14 +14,14 @@ from ktui.cli.terminal import check_terminal
 if TYPE_CHECKING:
     from ktui.audit.files import Log
     from ktui.audit.tally import Tally
-    from ktui.tui.model.audit.reading import Wish
+    from ktui.tui.audit.reading import Wish
     from ktui.tui.preferences import Preferences
 
 
 def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
     """Read the open logs while the screen tells of it, then show the report; returns when it is left."""
-    from ktui.tui.audit_app import AuditApp
-    from ktui.tui.model.audit.reading import Reading
+    from ktui.tui.audit.app import AuditApp
+    from ktui.tui.audit.reading import Reading
 
     if (status := check_terminal()) != OK:
         return status

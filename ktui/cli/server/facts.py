@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ktui import __version__
-from ktui.telemetry.events import ServerInfo
+from ktui.contract.events import ServerInfo
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from ktui.contract.events import AnyEvent, CacheState, EtcdHealth, RequestFinished, RequestStarted
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import AnyEvent, CacheState, EtcdHealth, RequestFinished, RequestStarted
 
 log = logging.getLogger("ktui.server")
 

@@ -6,8 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
+from ktui.core.recordings.recorder import Recorder
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.recorder import Recorder
 
 
 def record(bus: Bus, path: Path) -> asyncio.Task[None]:

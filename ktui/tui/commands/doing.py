@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.client.running import state_home
+from ktui.core.table.filter import FilterError
 from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
 from ktui.tui.commands.command import Candidate, Command, act
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.model.filter import FilterError
-from ktui.tui.revisions import open_revision
-from ktui.tui.screens.dialogs.text import TextScreen
+from ktui.tui.dialogs.text import TextScreen
+from ktui.tui.navigation.revisions import open_revision
 from ktui.tui.screens.table_screen import TableScreen
 from ktui.tui.switching import follow_rules, read_rules
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
 
 _NO_TABLE = "there is no table on this screen"
 
@@ -48,7 +48,7 @@ def _themes(app: Dashboard) -> Iterator[Candidate]:
 
 
 def _audit(app: Dashboard, rest: str) -> str:
-    from ktui.tui.open_audit import open_audit  # its rooms are for those who have a log to read
+    from ktui.tui.audit.open_audit import open_audit  # its rooms are for those who have a log to read
 
     return open_audit(app, rest)
 

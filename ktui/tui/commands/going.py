@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ktui.core.format import integer, short_count
+from ktui.core.references import Key, Place, Prefix, Read, Reference, Request, Resource, Watcher
+from ktui.core.request_view import request_text
+from ktui.core.selection import read_in_hand
 from ktui.kube.resources import BUILTIN
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Candidates, Command, Run, act, nothing
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.model.format import integer, short_count
-from ktui.tui.model.in_hand import read_in_hand
-from ktui.tui.model.references import Key, Place, Prefix, Read, Reference, Request, Resource, Watcher
-from ktui.tui.model.request_view import request_text
-from ktui.tui.modes import MODES, Mode
+from ktui.tui.navigation.modes import MODES, Mode
 
 RECENT = 50  # requests offered for completion
 

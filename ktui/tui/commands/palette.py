@@ -10,7 +10,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from ktui.tui.commands.command import Command
 from ktui.tui.commands.table import COMMANDS
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.model.ways import ways
+from ktui.tui.navigation.ways import ways
 from ktui.tui.screens.base import ModeScreen
 
 Entry = tuple[str, str, Callable[[], str | None]]  # title, what it is, what it does

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.spot import pace, spot
+from ktui.contract.errors import RecordingError
+from ktui.core.format import clock_time
+from ktui.core.recordings.times import pace, spot
 from ktui.tui.commands.command import Candidate, Command
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.model.format import clock_time
 from ktui.tui.replay import controls
 
 _NO_REPLAY = "this is no replay: `ktui --replay FILE` plays a recording"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ktui.core.references import Place, Read
+from ktui.core.selection import read_in_hand
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Command, Suggestion
 from ktui.tui.commands.doing import ACTIONS, SETTINGS
 from ktui.tui.commands.going import key_or_prefix, mode_commands, resource_commands
 from ktui.tui.commands.recording import RECORDING
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.model.in_hand import read_in_hand
-from ktui.tui.model.references import Place, Read
-from ktui.tui.modes import MODES, find_mode
+from ktui.tui.navigation.modes import MODES, find_mode
 
 SHOWN = 8  # suggestions
 

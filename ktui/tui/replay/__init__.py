@@ -1,1 +1,1 @@
-"""Recordings as the same screens: an index of the file, a player, and what the keys do to it."""
+"""A replay on screen: the scrub bar, its keys, and the recording being made."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from textual.content import Content
 
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdCall,
@@ -23,10 +23,10 @@ from ktui.telemetry.events import (
     WatcherOpened,
     WatcherState,
 )
-from ktui.telemetry.moments import Moment
-from ktui.telemetry.spot import FASTEST
-from ktui.tui.key_hints import key_of
-from ktui.tui.model.format import clock_time, integer, milliseconds, short_count
+from ktui.core.format import clock_time, integer, milliseconds, short_count
+from ktui.core.recordings.moments import Moment
+from ktui.core.recordings.times import FASTEST
+from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import between, line, longest_that_fits
 
 _LEVELS = "▁▂▃▄▅▆▇█"

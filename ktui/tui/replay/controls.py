@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.tui.model.format import clock_time
-from ktui.tui.widgets.prompt import Prompt
+from ktui.core.format import clock_time
+from ktui.tui.prompt.prompt import Prompt
 
 if TYPE_CHECKING:
-    from ktui.telemetry.moments import Moment
+    from ktui.core.recordings.moments import Moment
     from ktui.tui.dashboard import Dashboard
     from ktui.tui.replay.playback import Playback
 

@@ -8,11 +8,11 @@ from bisect import insort
 from collections.abc import Callable
 from functools import partial
 
-from ktui.telemetry.moments import Moment
+from ktui.core.recordings.moments import Moment
+from ktui.core.replay.index import Index, Place
+from ktui.core.replay.marker_file import MarkerFile
+from ktui.core.replay.player import Player
 from ktui.tui.replay.bar import Position, told_of
-from ktui.tui.replay.index import Index, Place
-from ktui.tui.replay.markers import MarkerFile
-from ktui.tui.replay.player import Player
 
 LONGEST_STEP = 1.0  # seconds: a machine that was asleep does not skip what was recorded
 Making = Callable[[], Place]

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.events import AnyEvent
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent
 from ktui.tui.source import Link, Report, Stage
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ReplaySource:
         self._clock = clock
 
     async def connect(self, report: Report) -> None:
-        from ktui.tui.replay.index import Index
+        from ktui.core.replay.index import Index
         from ktui.tui.replay.playback import Playback
 
         name = self.path.name

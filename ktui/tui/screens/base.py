@@ -11,19 +11,19 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input
 
-from ktui.tui.compat import WholeScreen
-from ktui.tui.model.in_hand import InHand
-from ktui.tui.model.references import Crumb, Place, Reference
-from ktui.tui.model.state import State
-from ktui.tui.modes import find_mode
+from ktui.core.references import Crumb, Place, Reference
+from ktui.core.selection import InHand
+from ktui.core.state import State
+from ktui.tui.compat.screen import WholeScreen
+from ktui.tui.navigation.modes import find_mode
+from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.prompt.suggestions import Suggestions
 from ktui.tui.screens.table_screen import TableScreen
 from ktui.tui.source import Link
 from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.key_bar import KeyBar
-from ktui.tui.widgets.prompt import Prompt
-from ktui.tui.widgets.suggestions import Suggestions
 
 # Classes of a screen by its size in cells, for the style sheets.
 WIDTHS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
@@ -57,7 +57,7 @@ class ModeScreen(TableScreen):
             with Area(id="content"):
                 yield from self.compose_body()
         if self.ktui.intake.replays:
-            from ktui.tui.widgets.scrub_bar import ScrubBar
+            from ktui.tui.replay.scrub_bar import ScrubBar
 
             yield ScrubBar()
         yield Suggestions()
@@ -152,8 +152,8 @@ class ModeScreen(TableScreen):
 
     def action_elsewhere(self) -> None:
         """A menu of the ways on from the row under the cursor."""
-        from ktui.tui.model.ways import ways
-        from ktui.tui.screens.dialogs.jump import JumpScreen
+        from ktui.tui.dialogs.jump import JumpScreen
+        from ktui.tui.navigation.ways import ways
 
         found = [way for way in ways(self.references(), self.ktui.state) if way.place.mode != self.MODE]
         if found:
@@ -204,6 +204,6 @@ class ModeScreen(TableScreen):
         self.query_one(Banner).show_link(state, link)
         self.frame_tables(self.ktui.paused)
         if self.ktui.intake.replays:
-            from ktui.tui.widgets.scrub_bar import ScrubBar
+            from ktui.tui.replay.scrub_bar import ScrubBar
 
             self.query_one(ScrubBar).show_playback(self.ktui.intake.playback)

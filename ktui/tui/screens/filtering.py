@@ -8,17 +8,17 @@ from weakref import WeakSet
 from textual import on
 from textual.widget import Widget
 
-from ktui.tui.compat import WholeScreen
+from ktui.core.format import integer
+from ktui.core.table.filter import FilterError, fields_of
+from ktui.core.table.filter.terms import terms_of
+from ktui.tui.compat.screen import WholeScreen
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.model.filter import FilterError, fields_of
-from ktui.tui.model.filter.terms import terms_of
-from ktui.tui.model.format import integer
+from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.table import VTable
 from ktui.tui.widgets.lines import entitle
-from ktui.tui.widgets.prompt import Prompt
-from ktui.tui.widgets.vtable import VTable
 
 if TYPE_CHECKING:
-    from ktui.tui.model.filter.assist import Assist, Suggestion
+    from ktui.core.table.filter.assist import Assist, Suggestion
 
 FILTER_HINT = "word  column:begins  ~contains  ms>10  !not"
 
@@ -40,19 +40,19 @@ class TypingHelp:
         table = self._table
         if not text.strip():
             return f"{FILTER_HINT}  ? explains"
-        from ktui.tui.model.filter.assist import aside_hint
+        from ktui.core.table.filter.assist import aside_hint
 
         aside = table.filter.aside
         said = self._assist(text).hint if aside is None else aside_hint(aside, self._fields)
         return f"{integer(len(table.rows))} of {integer(table.total)}  {said}"
 
     def _assist(self, text: str) -> Assist:
-        from ktui.tui.model.filter.assist import assist
+        from ktui.core.table.filter.assist import assist
 
         return assist(text, self._fields, self._table.all_rows)
 
     def popup(self) -> None:
-        from ktui.tui.screens.dialogs.filter_help import FilterHelpScreen
+        from ktui.tui.dialogs.filter_help import FilterHelpScreen
 
         self._table.app.push_screen(FilterHelpScreen(self._table))
 

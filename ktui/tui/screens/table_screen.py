@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ktui.tui.screens.taking import TakingScreen
-from ktui.tui.widgets.vtable import VTable
+from ktui.tui.table import VTable
 
 
 class TableScreen(TakingScreen):
@@ -35,13 +35,13 @@ class TableScreen(TakingScreen):
         if in_hand is None:
             self.notify("nothing is selected here", markup=False)
         else:
-            from ktui.tui.screens.dialogs.text import TextScreen
+            from ktui.tui.dialogs.text import TextScreen
 
             self.app.push_screen(TextScreen(*in_hand))
 
     def action_sort(self) -> None:
         if table := self.active_table():
-            from ktui.tui.screens.dialogs.sort import SortScreen
+            from ktui.tui.dialogs.sort import SortScreen
 
             self.app.push_screen(SortScreen(table))
 
@@ -55,7 +55,7 @@ class TableScreen(TakingScreen):
 
     def action_columns(self) -> None:
         """Choose the columns of the table; the choice is kept for the next run."""
-        from ktui.tui.screens.dialogs.columns import ColumnScreen
+        from ktui.tui.dialogs.columns import ColumnScreen
 
         table = self.active_table()
         if table is None:

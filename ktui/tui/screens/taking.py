@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from textual import work
 
-from ktui.tui.key_hints import key_of
-from ktui.tui.model.format import many, safe, shorten
+from ktui.core.format import many, safe, shorten
+from ktui.core.table.columns import Column
+from ktui.tui.keys.hints import key_of
 from ktui.tui.screens.filtering import FilteringScreen
-from ktui.tui.widgets.columns import Column
 
 if TYPE_CHECKING:
-    from ktui.tui.model.export import Form
+    from ktui.core.table.export import Form
 
 AT_ONCE = 2_000  # rows that are written while one waits
 _TOLD = 60  # characters of what was copied that the message shows
@@ -62,7 +62,7 @@ class TakingScreen(FilteringScreen):
 
 def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> tuple[str]:
     """What has been written, or why nothing was."""
-    from ktui.tui.model.export import text_of
+    from ktui.core.table.export import text_of
 
     try:
         path = new_file(path)

@@ -7,9 +7,9 @@ import textwrap
 from textual.content import Content
 from textual.widgets import Static
 
-from ktui.tui.key_hints import key_of
-from ktui.tui.model.format import clock_time, integer
-from ktui.tui.model.state import Rewind, State
+from ktui.core.format import clock_time, integer
+from ktui.core.state import Rewind, State
+from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.lines import line
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from ktui.tui.model.format import short_bytes, short_count
-from ktui.tui.widgets.columns import NOTHING, Cell, Column
+from ktui.core.format import short_bytes, short_count
+from ktui.core.table.columns import NOTHING, Cell, Column
 
 Row = TypeVar("Row")
 

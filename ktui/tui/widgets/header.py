@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.style import Style
 
-from ktui.tui.model.format import clock_time, integer, long_bytes, many, rate, short_count
-from ktui.tui.model.state import State
+from ktui.core.format import clock_time, integer, long_bytes, many, rate, short_count
+from ktui.core.state import State
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.banner import is_stale
 from ktui.tui.widgets.lines import between, line, longest_that_fits

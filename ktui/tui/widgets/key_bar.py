@@ -17,7 +17,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from ktui.tui.keys import APP
+from ktui.tui.keys.bindings import APP
 from ktui.tui.widgets.lines import line
 
 _GO = "go."  # the ids of the keys that go to a screen begin so

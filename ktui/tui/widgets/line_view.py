@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ktui.tui.model.object_lines import Line
+from ktui.core.object_lines import Line
 
 ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain", "added", "removed")
 

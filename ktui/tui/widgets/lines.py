@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from ktui.tui.model.format import safe
+from ktui.core.format import safe
 
 Runs = Sequence[tuple[str, str]]  # text, style
 

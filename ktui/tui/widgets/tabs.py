@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from ktui.tui.key_hints import key_of
+from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import line
 
 

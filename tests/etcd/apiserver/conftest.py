@@ -20,6 +20,7 @@ from ktui.cacher.cacher import Cacher
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.server.codec import StoredCodec
+from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.storage.browser import Browser
@@ -27,7 +28,6 @@ from ktui.storage.browsing import AskedBrowser
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import ServerInfo
 from ktui.writes.handlers import WRITES
 
 TOKEN = "s3cret"

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from ktui.contract.events import CacheState, RequestFinished, RequestRouted
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import CacheState, RequestFinished, RequestRouted
 
 from ..cacher.link import Link
 from .conftest import Api, running

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from ktui.contract.events import RequestFinished, WatcherState
 from ktui.kube.versions import behaviour_of
 from ktui.storage.store import Store
-from ktui.telemetry.events import RequestFinished, WatcherState
 from tests.etcd.apiserver.conftest import Api
 from tests.etcd.apiserver.test_watches import ready, watching
 from tests.etcd.apiserver.told import Told, request_id

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from ktui.contract.events import RequestRouted, RequestStarted
 from ktui.etcd.errors import UnreachableError
 from ktui.storage.store import Store
-from ktui.telemetry.events import RequestRouted, RequestStarted
 from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.told import Told
 

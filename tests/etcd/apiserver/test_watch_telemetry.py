@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.cacher import fan_out as sampling
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     FanOut,
     RequestFinished,
     RequestRouted,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ktui.apiserver.http import server
-from ktui.telemetry.events import WatcherClosed
+from ktui.contract.events import WatcherClosed
 from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.told import Told
 

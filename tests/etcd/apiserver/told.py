@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import httpx
 
+from ktui.contract.events import AnyEvent, RequestFinished, WatcherState
 from ktui.telemetry.bus import Subscription
-from ktui.telemetry.events import AnyEvent, RequestFinished, WatcherState
 
 E = TypeVar("E")
 

@@ -25,7 +25,7 @@ from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 from ktui.tui.app import KtuiApp
-from ktui.tui.modes import MODES
+from ktui.tui.navigation.modes import MODES
 from ktui.tui.source import LiveSource
 from tests.etcd.recording import RecordingProxy
 from tests.etcd.serving import Served, serving

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from aetcd import rpc
 
+from ktui.contract.events import EtcdCall, RequestStarted
+from ktui.contract.recording import LineDecoder, encode_lines, read_recording
+from ktui.core.sharing.share import Sharer
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.endpoints import Endpoints
-from ktui.telemetry.events import EtcdCall, RequestStarted
-from ktui.telemetry.recording import LineDecoder, encode_lines, read_recording
-from ktui.telemetry.sharing.share import Sharer
 from tests.etcd.members import cluster_of
 from tests.etcd.serving import Served, serving
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.contract.events import EtcdCall, Progress, Toll
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.errors import (
@@ -13,7 +14,6 @@ from ktui.etcd.errors import (
     UnreachableError,
 )
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import EtcdCall, Progress, Toll
 from ktui.telemetry.meter import Meter, metered
 
 pytestmark = pytest.mark.anyio

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from ktui.contract.events import EtcdHealth, Progress
 from ktui.etcd import vitals
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.errors import NoSpaceError, UnreachableError
 from ktui.etcd.vitals import follow_vitals
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import EtcdHealth, Progress
 from tests.etcd.members import cluster_of
 
 pytestmark = pytest.mark.anyio

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from ktui.contract.events import EtcdCall
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -13,7 +14,6 @@ from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.etcd.types import WatchEvent
 from ktui.storage.compaction import compact, follow_compactions
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import EtcdCall
 
 pytestmark = pytest.mark.anyio
 

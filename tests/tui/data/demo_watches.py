@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ktui.telemetry.events import AnyEvent, FanOut, WatcherClosed, WatcherOpened, WatcherState
+from ktui.contract.events import AnyEvent, FanOut, WatcherClosed, WatcherOpened, WatcherState
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ktui.kube.routing import decide_get, decide_list
-from ktui.kube.routing.model import CacheState as RoutingState
-from ktui.kube.routing.model import Decision, Readiness
-from ktui.kube.routing.reasons import REASONS
-from ktui.kube.versions import behaviour_of
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdCall,
@@ -31,7 +26,12 @@ from ktui.telemetry.events import (
     WatcherOpened,
     WatcherState,
 )
-from ktui.telemetry.recording import encode_lines
+from ktui.contract.recording import encode_lines
+from ktui.kube.routing import decide_get, decide_list
+from ktui.kube.routing.model import CacheState as RoutingState
+from ktui.kube.routing.model import Decision, Readiness
+from ktui.kube.routing.reasons import REASONS
+from ktui.kube.versions import behaviour_of
 from tests.tui.data import demo_watches
 from tests.tui.data.story import CACHES, PREFIXES, STORY, Ask
 

@@ -6,10 +6,10 @@ import pytest
 
 from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
 from ktui.cacher.settings import Settings
+from ktui.contract.events import EtcdCall
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import EtcdCall
 
 NAMES = KeyNames("/registry", BUILTIN.by_prefix)
 

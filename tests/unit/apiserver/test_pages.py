@@ -19,11 +19,11 @@ from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.router import PageRouter
 from ktui.apiserver.pages.secrets import LAST_APPLIED, MASK, redacted
 from ktui.apiserver.pages.telemetry import TelemetryStream
+from ktui.contract.events import Progress, ServerInfo, Toll
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import Progress, ServerInfo, Toll
 from ktui.wire.sizes import FieldSize
 from tests.unit.apiserver.asgi import Exchange
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from ktui.audit.client import Client, client_of
 from ktui.audit.gotext import duration, klog_day, unquote, zap_time
 from ktui.audit.group import RangeKey
-from ktui.audit.histogram import Histogram
 from ktui.audit.ranges import range_key
 from ktui.audit.record import Malformed, SlowRequest
-from ktui.audit.topk import TopGroups
+from ktui.core.ranking.histogram import Histogram
+from ktui.core.ranking.topk import TopGroups
 from ktui.kube.golang.quoting import quote
 
 from .logs import go_duration

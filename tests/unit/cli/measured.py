@@ -6,8 +6,8 @@ from ktui.client.foresight import Foreseen, foresee
 from ktui.client.measured import Measured
 from ktui.client.runs import Runs
 from ktui.client.world import World
+from ktui.contract.events import CacheState
 from ktui.kube.versions import behaviour_of
-from ktui.telemetry.events import CacheState
 
 PODS = CacheState(resource="pods", state="ready", rv=100, objects=1_000, bytes=5_000_000)
 

@@ -8,8 +8,8 @@ import pytest
 
 PROGRAM = """
 import sys
-import ktui.cli.main, ktui.cli.dashboard, ktui.cli.launchers, ktui.tui.app, ktui.tui.screens.overview
-import ktui.telemetry.beginning, ktui.tui.replay.source, ktui.tui.widgets.scrub_bar  # of a replay
+import ktui.cli.main, ktui.cli.dashboard, ktui.cli.launchers, ktui.tui.app, ktui.tui.overview
+import ktui.core.recordings.beginning, ktui.tui.replay.source, ktui.tui.replay.scrub_bar  # of a replay
 print(" ".join(sys.modules))
 """
 # What each of them is for comes later: the client once there is a server, rules once there is a request,
@@ -22,16 +22,16 @@ LATER = (
     "ktui.client.api",
     "ktui.kube.advice",
     "ktui.kube.routing",
-    "ktui.telemetry.moments",
-    "ktui.telemetry.tape",
+    "ktui.core.recordings.moments",
+    "ktui.core.recordings.reader",
     "ktui.tui.commands",
-    "ktui.tui.model.export",
-    "ktui.tui.model.filter.assist",
-    "ktui.tui.model.ways",
+    "ktui.core.table.export",
+    "ktui.core.table.filter.assist",
+    "ktui.tui.navigation.ways",
     "ktui.tui.replay.bar",
-    "ktui.tui.replay.index",
-    "ktui.tui.screens.dialogs",
-    "ktui.tui.screens.requests",
+    "ktui.core.replay.index",
+    "ktui.tui.dialogs",
+    "ktui.tui.requests",
     "ktui.tui.switching",
     "mmap",
     "statistics",
@@ -45,7 +45,7 @@ def loaded() -> set[str]:
 
 
 def test_the_first_screen_is_loaded(loaded: set[str]) -> None:
-    assert {"ktui.tui.screens.overview", "textual.app"} <= loaded
+    assert {"ktui.tui.overview", "textual.app"} <= loaded
 
 
 @pytest.mark.parametrize("module", LATER)

@@ -12,7 +12,7 @@ import pytest
 
 from ktui.cli import logs
 from ktui.cli.server.log_telemetry import Follower
-from ktui.telemetry.events import CacheState, EtcdHealth, RequestFinished, RequestStarted
+from ktui.contract.events import CacheState, EtcdHealth, RequestFinished, RequestStarted
 
 
 @pytest.fixture(autouse=True)

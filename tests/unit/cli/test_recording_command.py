@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from ktui.cli.main import main
-from ktui.telemetry.events import AnyEvent, Marker, Progress, RequestFinished, RequestStarted, ServerInfo
-from ktui.telemetry.recorder import write_recording
-from ktui.telemetry.recording import read_recording
-from ktui.tui.replay.index import Index
+from ktui.contract.events import AnyEvent, Marker, Progress, RequestFinished, RequestStarted, ServerInfo
+from ktui.contract.recording import read_recording
+from ktui.core.recordings.recorder import write_recording
+from ktui.core.replay.index import Index
 
 BEGAN = 1_790_000_000.0
 

@@ -4,7 +4,7 @@ import pytest
 
 from ktui.client.measure import next_page, verb_of
 from ktui.client.measured import Measured, joined_route
-from ktui.telemetry.events import RequestFinished
+from ktui.contract.events import RequestFinished
 
 
 @pytest.mark.parametrize(

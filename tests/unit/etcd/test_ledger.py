@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from ktui.contract.events import AnyEvent, EtcdHealth, Progress, Toll
 from ktui.etcd import ledger as module
 from ktui.etcd.errors import UnreachableError
 from ktui.etcd.ledger import Entry, Ledger
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import AnyEvent, EtcdHealth, Progress, Toll
 
 
 class Watched(Bus):

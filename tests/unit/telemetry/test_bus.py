@@ -2,8 +2,8 @@
 
 import asyncio
 
+from ktui.contract.events import Dropped, Progress
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.events import Dropped, Progress
 
 
 async def first_batch(bus: Bus, backlog: int, publish: int) -> list[object]:

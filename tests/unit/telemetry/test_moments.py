@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     CacheState,
     Dropped,
@@ -17,8 +17,8 @@ from ktui.telemetry.events import (
     RequestFinished,
     ServerInfo,
 )
-from ktui.telemetry.moments import MOST, Moment, Moments
-from ktui.telemetry.timeline import Timeline
+from ktui.core.recordings.moments import MOST, Moment, Moments
+from ktui.core.recordings.timeline import Timeline
 
 
 def notable(events: Iterable[AnyEvent]) -> Iterator[Moment]:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from ktui.telemetry import recorder as module
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.events import AnyEvent, Dropped, Progress
-from ktui.telemetry.recorder import Recorder, write_recording
-from ktui.telemetry.recording import read_recording
-from ktui.telemetry.tape import Tape
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent, Dropped, Progress
+from ktui.contract.recording import read_recording
+from ktui.core.recordings import recorder as module
+from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.recorder import Recorder, write_recording
 
 EVENTS: list[AnyEvent] = [Progress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)]
 
@@ -54,8 +54,8 @@ def test_what_any_gzip_has_written_is_read_too(tmp_path: Path) -> None:
 _KILLED = """
 import sys, time
 from pathlib import Path
-from ktui.telemetry.events import Progress
-from ktui.telemetry.recorder import Recorder
+from ktui.contract.events import Progress
+from ktui.core.recordings.recorder import Recorder
 recorder = Recorder(Path(sys.argv[1]))
 recorder.write([Progress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)])
 while recorder.bytes == 0:

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.telemetry.events import CacheState, Progress, RequestRouted, RouteStep, Toll
-from ktui.telemetry.recording import (
+from ktui.contract.events import CacheState, Progress, RequestRouted, RouteStep, Toll
+from ktui.contract.recording import (
     LineDecoder,
     decode_line,
     encode_lines,

@@ -10,8 +10,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from ktui.kube.continuetoken import decode, encode
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdCall,
@@ -27,9 +26,10 @@ from ktui.telemetry.events import (
     WatcherClosed,
     WatcherOpened,
 )
-from ktui.telemetry.recording import encode_lines
-from ktui.telemetry.sharing.share import Sharer
-from ktui.telemetry.sharing.table import TABLE, Treatment
+from ktui.contract.recording import encode_lines
+from ktui.core.sharing.share import Sharer
+from ktui.core.sharing.table import TABLE, Treatment
+from ktui.kube.continuetoken import decode, encode
 
 KEY = b"k" * 32
 JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmVk"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.spot import FASTEST, pace, spot
+from ktui.contract.errors import RecordingError
+from ktui.core.recordings.times import FASTEST, pace, spot
 
 BEGAN = 1_790_000_000.0  # 2026-09-21 14:13:20 UTC
 ENDED = BEGAN + 3 * 3600

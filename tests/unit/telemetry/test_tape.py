@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ktui.telemetry import tape as module
-from ktui.telemetry.beginning import check_beginning
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.events import AnyEvent, Progress, Toll
-from ktui.telemetry.recording import encode_lines, read_recording
-from ktui.telemetry.tape import Tape
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent, Progress, Toll
+from ktui.contract.recording import encode_lines, read_recording
+from ktui.core.recordings import reader as module
+from ktui.core.recordings.beginning import check_beginning
+from ktui.core.recordings.reader import Tape
 
 EVENTS: list[AnyEvent] = [
     Progress(seq=1, at=1.5, head=48_213, compact=7),

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdCall,
@@ -24,7 +24,7 @@ from ktui.telemetry.events import (
     WatcherOpened,
     WatcherState,
 )
-from ktui.telemetry.recorder import write_recording
+from ktui.core.recordings.recorder import write_recording
 
 BEGAN = 1_790_000_000.0
 

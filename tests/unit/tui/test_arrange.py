@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.tui.model.arrange import Arranger, SortKey
-from ktui.tui.model.arrange.arranger import PATIENCE
-from ktui.tui.model.filter import Field, parse_filter
+from ktui.core.table.arrange import Arranger, SortKey
+from ktui.core.table.arrange.arranger import PATIENCE
+from ktui.core.table.filter import Field, parse_filter
 
 
 @dataclass(eq=False)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from ktui.tui.model.filter import Field
-from ktui.tui.model.filter.assist import aside_hint, assist
-from ktui.tui.model.filter.terms import terms_of
+from ktui.core.table.filter import Field
+from ktui.core.table.filter.assist import aside_hint, assist
+from ktui.core.table.filter.terms import terms_of
 
 
 class Row(NamedTuple):

@@ -14,10 +14,10 @@ from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_before, versions_from
 from ktui.audit.words import changes
 from ktui.kube.versions import behaviour_of
-from ktui.tui.model.audit.lines import group_lines, parameters, shape_runs
-from ktui.tui.model.audit.versions import gates_of, moved_between, share_under, version_lines
-from ktui.tui.model.audit.view import every_route, explanation_of
-from ktui.tui.widgets.stacked import by_route, stacked
+from ktui.tui.audit.lines import group_lines, parameters, shape_runs
+from ktui.tui.audit.versions import gates_of, moved_between, share_under, version_lines
+from ktui.tui.audit.view import every_route, explanation_of
+from ktui.tui.charts.stacked import by_route, stacked
 from tests.unit.audit.logs import audit_event, moment
 
 AT = 1_787_475_354_330_000

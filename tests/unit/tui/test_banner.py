@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from ktui.telemetry.events import EtcdHealth, ServerInfo
-from ktui.tui.model.state import Rewind, State
+from ktui.contract.events import EtcdHealth, ServerInfo
+from ktui.core.state import Rewind, State
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.banner import REWIND_SECONDS, banner_of, is_stale
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ktui.telemetry.events import CacheState, Prefix, Progress
-from ktui.tui.model.cache_lines import CacheLines
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
+from ktui.contract.events import CacheState, Prefix, Progress
+from ktui.core.reducer import apply
+from ktui.core.state import State
+from ktui.tui.cache.rows import CacheLines
 
 
 def state(*events: Any) -> State:

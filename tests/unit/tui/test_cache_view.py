@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ktui.tui.model.cache_view import (
+from ktui.core.state import CacheRow, CacheState
+from ktui.tui.cache.view import (
     CachedObject,
     ObjectPage,
     ObjectPages,
@@ -11,7 +12,6 @@ from ktui.tui.model.cache_view import (
     read_events,
     window,
 )
-from ktui.tui.model.state import CacheRow, CacheState
 
 
 def row(resource: str, state: str = "ready", **fields: Any) -> CacheRow:

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from ktui.tui.model.etcd.past import Past
-from ktui.tui.screens.audit.columns import groups
-from ktui.tui.screens.audit.slow_columns import SLOW
-from ktui.tui.screens.cache.columns import CACHES, OBJECTS, RING
-from ktui.tui.screens.etcd.columns import PREFIXES, key_columns, revision_columns
-from ktui.tui.screens.lab.columns import columns as lab_columns
-from ktui.tui.screens.versions.columns import columns as version_columns
-from ktui.tui.screens.watches.columns import WATCHES
-from ktui.tui.widgets.cache_columns import COLUMNS as OVERVIEW_CACHES
-from ktui.tui.widgets.columns import Column
-from ktui.tui.widgets.prefix_table import COLUMNS as OVERVIEW_PREFIXES
-from ktui.tui.widgets.request_columns import FULL, SHORT
+from ktui.core.table.columns import Column
+from ktui.tui.audit.columns import groups
+from ktui.tui.audit.slow_columns import SLOW
+from ktui.tui.cache.columns import CACHES, OBJECTS, RING
+from ktui.tui.etcd.columns import PREFIXES, key_columns, revision_columns
+from ktui.tui.etcd.key_history import Past
+from ktui.tui.lab.columns import columns as lab_columns
+from ktui.tui.overview.cache_columns import COLUMNS as OVERVIEW_CACHES
+from ktui.tui.overview.prefix_table import COLUMNS as OVERVIEW_PREFIXES
+from ktui.tui.requests.columns import FULL, SHORT
+from ktui.tui.versions.columns import columns as version_columns
+from ktui.tui.watches.columns import WATCHES
 
 TABLES: dict[str, Sequence[Column[object]]] = {
     "requests, short": SHORT,

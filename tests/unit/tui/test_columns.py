@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.tui.widgets.columns import GAP, Column, fit
+from ktui.core.table.columns import GAP, Column, fit
 
 
 def column(name: str, width: int, *, flex: int = 0, priority: int = 1, most: int = 0) -> Column[str]:

@@ -23,7 +23,7 @@ from textual.widgets import Static
 import ktui.tui
 from ktui.tui import compat
 from ktui.tui.compat import KeptStylesheet, WholeScreen
-from ktui.tui.keymap import scopes
+from ktui.tui.keys.keymap import scopes
 from tests.tui.quiet import until_quiet
 
 pytestmark = pytest.mark.anyio

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from ktui.telemetry.events import RequestFinished, RequestStarted
-from ktui.tui.model.lanes import Lane, Race
-from ktui.tui.model.state import RequestRow
-from ktui.tui.model.walkthrough import OTHER, Phase, fewer_phases, phases_of
-from ktui.tui.widgets.cost import funnel_content, waterfall_content
-from ktui.tui.widgets.race import race_content
+from ktui.contract.events import RequestFinished, RequestStarted
+from ktui.core.state import RequestRow
+from ktui.core.walkthrough import OTHER, Phase, fewer_phases, phases_of
+from ktui.tui.cache.lanes import Lane, Race
+from ktui.tui.cache.race import race_content
+from ktui.tui.requests.cost import funnel_content, waterfall_content
 
 NAMES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
 

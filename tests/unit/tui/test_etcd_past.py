@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ktui.tui.model.etcd.past import HistoryPage, Past, difference, read_history
-from ktui.tui.model.etcd.sizes import heaviest, size_lines
-from ktui.tui.model.etcd.view import FieldSize, KeyDetail, StoredKey
+from ktui.tui.etcd.key_history import HistoryPage, Past, difference, read_history
+from ktui.tui.etcd.sizes import heaviest, size_lines
+from ktui.tui.etcd.view import FieldSize, KeyDetail, StoredKey
 
 
 def past(complete: bool = True) -> Past:

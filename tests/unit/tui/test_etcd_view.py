@@ -1,6 +1,6 @@
 """What the server says of etcd, read into rows."""
 
-from ktui.tui.model.etcd.view import KeyList, is_secret, lease_id, read_key, read_keys, read_prefixes
+from ktui.tui.etcd.view import KeyList, is_secret, lease_id, read_key, read_keys, read_prefixes
 
 
 def test_a_child_is_labelled_by_what_it_adds() -> None:

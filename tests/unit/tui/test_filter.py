@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from ktui.tui.model.arrange import Arranger
-from ktui.tui.model.filter import Field, FilterError, parse_filter
-from ktui.tui.model.filter.assist import assist
+from ktui.core.table.arrange import Arranger
+from ktui.core.table.filter import Field, FilterError, parse_filter
+from ktui.core.table.filter.assist import assist
 
 
 class Row(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.tui.model import format as f
+from ktui.core import format as f
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.contract.events import CacheState, RequestFinished, RequestStarted, ServerInfo
+from ktui.core import habits
+from ktui.core.habits import ASKED, SHAPES, Habits
+from ktui.core.lab.form import ListForm, cheaper_form, fireable, path_of
+from ktui.core.lab.predict import predict
+from ktui.core.prediction.foresee import foresee
+from ktui.core.reducer import apply
+from ktui.core.state import State
 from ktui.kube.continuetoken import encode
 from ktui.kube.habits import BIG_ANSWER, UNKNOWN
 from ktui.kube.resources import BUILTIN
-from ktui.telemetry.events import CacheState, RequestFinished, RequestStarted, ServerInfo
-from ktui.tui.model import habits
-from ktui.tui.model.foresee import foresee
-from ktui.tui.model.habits import ASKED, SHAPES, Habits
-from ktui.tui.model.lab.form import ListForm, cheaper_form, fireable, path_of
-from ktui.tui.model.lab.predict import predict
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
 
 AGENT = "system:serviceaccount:kube-system:cilium"
 JSON = "application/json"

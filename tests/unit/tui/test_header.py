@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.telemetry.events import Progress, ServerInfo, Toll
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
+from ktui.contract.events import Progress, ServerInfo, Toll
+from ktui.core.reducer import apply
+from ktui.core.state import State
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.header import header_line
 

@@ -7,10 +7,10 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.telemetry.events import RequestFinished, RequestRouted, RequestStarted
-from ktui.tui.model.history import KEPT, History, Second
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
+from ktui.contract.events import RequestFinished, RequestRouted, RequestStarted
+from ktui.core.reducer import apply
+from ktui.core.state import State
+from ktui.core.traffic import KEPT, History, Second
 
 
 def answer(at: float, ms: float = 1.0, **costs: int) -> RequestFinished:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from ktui.client.connection import ClientError
-from ktui.telemetry.events import AnyEvent, Progress
+from ktui.contract.events import AnyEvent, Progress
 from ktui.tui import intake as intake_module
 from ktui.tui.intake import SILENCE_SECONDS, Intake
 from ktui.tui.source import Link, Report, Stage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.tui.modes import MODES
+from ktui.tui.navigation.modes import MODES
 from ktui.tui.widgets.key_bar import ShownKey, fitting, gap_of
 
 HELP = ShownKey("help", "question_mark", "?", "help", "")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from textual.binding import Binding
 
-from ktui.tui.key_names import keys_in, long_name, usable, valid_key
-from ktui.tui.keymap import check_keymap, scopes
+from ktui.tui.keys.keymap import check_keymap, scopes
+from ktui.tui.keys.names import keys_in, long_name, usable, valid_key
 
 # Bindings of a screen that hide one of the app's on purpose: what the app's one does there
 # makes no sense (a screen without writes), or is reached by another key or a `:` command as well.

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.resources import BUILTIN, Resource
-from ktui.tui.model.in_hand import InHand
-from ktui.tui.model.lab.form import (
+from ktui.core.lab.form import (
     ListForm,
     added_to,
     form_from,
@@ -19,6 +17,8 @@ from ktui.tui.model.lab.form import (
     race_forms,
     values_of,
 )
+from ktui.core.selection import InHand
+from ktui.kube.resources import BUILTIN, Resource
 
 
 def resource(name: str) -> Resource:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ktui.core.lab.form import ListForm, path_of
 from ktui.kube.resources import BUILTIN
-from ktui.tui.model.lab.form import ListForm, path_of
-from ktui.tui.screens.lab.asked import asked_content
+from ktui.tui.lab.asked import asked_content
 
 PODS = BUILTIN.by_name("pods")
 assert PODS is not None

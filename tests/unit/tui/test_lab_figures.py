@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ktui.client.measured import Measured
+from ktui.core.lab.figures import Figures, Span, compare, figures_of
 from ktui.kube.explain import explain
 from ktui.kube.routing.model import CacheState
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import behaviour_of
-from ktui.tui.model.lab.figures import Figures, Span, compare, figures_of
 
 STATE = CacheState(cache_rv=100, oldest_snapshot_rv=40, etcd_rv=100)
 WATCH = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"

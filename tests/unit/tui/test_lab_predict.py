@@ -2,13 +2,13 @@
 
 import pytest
 
+from ktui.contract.events import CacheState, Prefix, Progress, ServerInfo
+from ktui.core.lab.form import ListForm
+from ktui.core.lab.predict import predict
+from ktui.core.lab.server import routing_state
+from ktui.core.reducer import apply
+from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
-from ktui.telemetry.events import CacheState, Prefix, Progress, ServerInfo
-from ktui.tui.model.lab.form import ListForm
-from ktui.tui.model.lab.predict import predict
-from ktui.tui.model.lab.server import routing_state
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
 
 
 def server(version: str = "1.36", progress: str = "assumed") -> ServerInfo:

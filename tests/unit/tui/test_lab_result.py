@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ktui.client.measured import Measured
-from ktui.tui import lab_history
-from ktui.tui.lab_history import LabHistory
-from ktui.tui.model.lab.figures import Figures, Span
-from ktui.tui.model.lab.form import ListForm
-from ktui.tui.model.lab.result import LabResult, saves, saving
+from ktui.core.lab.figures import Figures, Span
+from ktui.core.lab.form import ListForm
+from ktui.core.lab.result import LabResult, saves, saving
+from ktui.tui.lab import history as lab_history
+from ktui.tui.lab.history import LabHistory
 
 
 def measured(status: int = 200, route: str = "cache", **counters: int) -> Measured:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.telemetry.events import CacheState, Prefix, Progress
-from ktui.tui.model.lanes import Lane, Race, nice_span, race_of
-from ktui.tui.model.prefixes import PrefixTree
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import State
+from ktui.contract.events import CacheState, Prefix, Progress
+from ktui.core.prefixes import PrefixTree
+from ktui.core.reducer import apply
+from ktui.core.state import State
+from ktui.tui.cache.lanes import Lane, Race, nice_span, race_of
 
 
 @given(st.integers(min_value=0, max_value=10**9))

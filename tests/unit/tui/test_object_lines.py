@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.tui.model.object_lines import LONGEST_LINE, Line, hex_lines, hex_width, json_lines, yaml_lines
+from ktui.core.object_lines import LONGEST_LINE, Line, hex_lines, hex_width, json_lines, yaml_lines
 
 
 def text(lines: list[Line]) -> str:

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from replayed import written
 
-from ktui.telemetry.events import Progress
-from ktui.telemetry.recorder import write_recording
-from ktui.telemetry.spot import FASTEST
-from ktui.tui.replay import player as module
-from ktui.tui.replay.index import Index
-from ktui.tui.replay.player import SPEEDS, Player
+from ktui.contract.events import Progress
+from ktui.core.recordings.recorder import write_recording
+from ktui.core.recordings.times import FASTEST
+from ktui.core.replay import player as module
+from ktui.core.replay.index import Index
+from ktui.core.replay.player import SPEEDS, Player
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.tui.charts.chart import SPAN, span_for
+from ktui.tui.charts.plot import Runs, Series, columns_in, mirrored, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
-from ktui.tui.widgets.charts.chart import SPAN, span_for
-from ktui.tui.widgets.charts.plot import Runs, Series, columns_in, mirrored, round_top, stacked
 
 EVERY = list(Symbols)
 VALUES = st.lists(st.floats(0, 1_000), min_size=1, max_size=40)

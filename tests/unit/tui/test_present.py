@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from replayed import traffic
 
-from ktui.telemetry.events import ServerInfo
-from ktui.telemetry.timeline import Timeline
-from ktui.tui.model import reducer
-from ktui.tui.model.present import present
-from ktui.tui.model.state import State
+from ktui.contract.events import ServerInfo
+from ktui.core import reducer
+from ktui.core.present import present
+from ktui.core.recordings.timeline import Timeline
+from ktui.core.state import State
 
 
 def folded(events: object) -> State:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ktui.telemetry.events import AnyEvent
-from ktui.tui.model import reducer
-from ktui.tui.model.rank_lines import RankLines
-from ktui.tui.model.state import State
-from ktui.tui.widgets.rank_detail import spent_content
+from ktui.contract.events import AnyEvent
+from ktui.core import reducer
+from ktui.core.ranking.lines import RankLines
+from ktui.core.state import State
+from ktui.tui.requests.rank_detail import spent_content
 from tests.tui.reads import AT, asked, standing, watching
 
 

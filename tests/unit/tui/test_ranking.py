@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.telemetry.events import AnyEvent
-from ktui.tui.model import reducer
-from ktui.tui.model.rank_lines import RankLines
-from ktui.tui.model.ranking import KEPT_IDS, Group, Ranking
-from ktui.tui.model.state import REQUEST_LOG, State
+from ktui.contract.events import AnyEvent
+from ktui.core import reducer
+from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.ranking import KEPT_IDS, Group, Ranking
+from ktui.core.state import REQUEST_LOG, State
 from tests.tui.reads import AT, asked, ended, standing, watching
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.tui.model.rates import Rate
+from ktui.core.rates import Rate
 
 
 @pytest.mark.parametrize(

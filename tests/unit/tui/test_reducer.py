@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.telemetry.events import (
+from ktui.contract.events import (
     CacheState,
     Dropped,
     EtcdCall,
@@ -16,9 +16,9 @@ from ktui.telemetry.events import (
     WatcherClosed,
     WatcherOpened,
 )
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.routes import badge_of
-from ktui.tui.model.state import CALLS_A_REQUEST, REQUEST_LOG, Rewind, State
+from ktui.core.reducer import apply
+from ktui.core.routes import badge_of
+from ktui.core.state import CALLS_A_REQUEST, REQUEST_LOG, Rewind, State
 
 
 def started(number: int, at: float = 1.0, **changes: object) -> RequestStarted:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.telemetry.events import CacheState, Prefix, ServerInfo
-from ktui.tui.model import reducer
-from ktui.tui.model.rank_lines import RankLines
-from ktui.tui.model.ranking import Group
-from ktui.tui.model.remedies import remedies_of
-from ktui.tui.model.remedy import Burden, Remedy, beside_the_point, what_is_left
-from ktui.tui.model.shape_words import shape_text
-from ktui.tui.model.state import State
+from ktui.contract.events import CacheState, Prefix, ServerInfo
+from ktui.core import reducer
+from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.ranking import Group
+from ktui.core.ranking.remedies import remedies_of
+from ktui.core.ranking.remedy import Burden, Remedy, beside_the_point, what_is_left
+from ktui.core.ranking.shape_words import shape_text
+from ktui.core.state import State
 from tests.tui.reads import AT, asked
 
 SERVER = ServerInfo(

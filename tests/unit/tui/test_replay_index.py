@@ -11,17 +11,17 @@ import pytest
 from msgspec.structs import fields
 from replayed import BEGAN, written
 
-from ktui.telemetry.errors import RecordingError
-from ktui.telemetry.events import AnyEvent, Marker, Progress, ServerInfo
-from ktui.telemetry.moments import is_restart
-from ktui.telemetry.recorder import write_recording
-from ktui.telemetry.recording import encode_lines
-from ktui.telemetry.tape import Line
-from ktui.tui.model import reducer
-from ktui.tui.model import state as model
-from ktui.tui.model.state import State
-from ktui.tui.replay import keyframes
-from ktui.tui.replay.index import BLOCK, Index
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent, Marker, Progress, ServerInfo
+from ktui.contract.recording import encode_lines
+from ktui.core import reducer
+from ktui.core import state as model
+from ktui.core.recordings.moments import is_restart
+from ktui.core.recordings.reader import Line
+from ktui.core.recordings.recorder import write_recording
+from ktui.core.replay import keyframes
+from ktui.core.replay.index import BLOCK, Index
+from ktui.core.state import State
 
 
 def folded(events: Sequence[AnyEvent]) -> State:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.telemetry.events import EtcdCall, Progress, RequestFinished, RequestStarted
-from ktui.telemetry.moments import Moment
-from ktui.telemetry.spot import FASTEST
+from ktui.contract.events import EtcdCall, Progress, RequestFinished, RequestStarted
+from ktui.core.recordings.moments import Moment
+from ktui.core.recordings.times import FASTEST
 from ktui.tui.replay.bar import Position, Span, density, status_line, told_of, track_line
 
 BEGAN = 1_790_000_000.0

@@ -1,7 +1,7 @@
 """Requests that took the same walk share it in memory."""
 
-from ktui.telemetry.events import RequestRouted, RouteStep
-from ktui.tui.model.shared import shared
+from ktui.contract.events import RequestRouted, RouteStep
+from ktui.core.shared import shared
 
 
 def routed(number: int, head: int) -> RequestRouted:

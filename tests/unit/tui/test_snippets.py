@@ -5,9 +5,9 @@ import shlex
 
 import pytest
 
+from ktui.core.lab.form import ListForm, path_of
+from ktui.core.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.tui.model.lab.form import ListForm, path_of
-from ktui.tui.model.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
 
 WIDGETS = Resource("example.com", "v1", "widgets", "Widget", "widget", True, custom=True)
 

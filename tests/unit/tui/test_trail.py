@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ktui.tui.model.references import Place, Resource
-from ktui.tui.trail import LONGEST, Trail
+from ktui.core.references import Place, Resource
+from ktui.tui.navigation.trail import LONGEST, Trail
 
 HOME, CACHE, PODS, ETCD = Place("overview"), Place("cache"), Place("cache", Resource("pods")), Place("etcd")
 

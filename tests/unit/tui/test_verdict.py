@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.tui.model.routes import badge_of_route
+from ktui.core.routes import badge_of_route
+from ktui.tui.requests.verdict import badged_lines, promises
 from ktui.tui.widgets.lines import broken, parts_that_fit
-from ktui.tui.widgets.verdict import badged_lines, promises
 
 ETCD = badge_of_route("etcd")
 WHY = "a limit without a resourceVersion is read from etcd before 1.31"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.contract.events import CacheState, RequestStarted, ServerInfo
+from ktui.core.reducer import apply
+from ktui.core.selection import EXAMPLE, InHand, in_hand_of, read_in_hand
+from ktui.core.state import RequestRow, State
+from ktui.core.table.columns import plain
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
-from ktui.telemetry.events import CacheState, RequestStarted, ServerInfo
-from ktui.tui.model.in_hand import EXAMPLE, InHand, in_hand_of, read_in_hand
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import RequestRow, State
-from ktui.tui.model.versions_view import cause_sentences, causes_text, matrix_of, routes_under
-from ktui.tui.screens.versions.cheaper import changes_content, cheaper_content
-from ktui.tui.screens.versions.columns import columns
-from ktui.tui.widgets.columns import plain
+from ktui.tui.versions.cheaper import changes_content, cheaper_content
+from ktui.tui.versions.columns import columns
+from ktui.tui.versions.view import cause_sentences, causes_text, matrix_of, routes_under
 
 
 def server(version: str, **gates: bool) -> ServerInfo:

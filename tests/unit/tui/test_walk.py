@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from ktui.tui.model.state import RequestRow, RouteStep
+from ktui.core.state import RequestRow, RouteStep
+from ktui.tui.requests.walk import command_content
+from ktui.tui.requests.why import walk_lines
 from ktui.tui.widgets.lines import first_lines
-from ktui.tui.widgets.walk import command_content
-from ktui.tui.widgets.why import walk_lines
 from tests.tui.reads import asked
 
 

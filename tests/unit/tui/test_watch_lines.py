@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.telemetry.events import FanOut, Progress, WatcherClosed, WatcherOpened, WatcherState
-from ktui.tui.model.reducer import apply
-from ktui.tui.model.state import FAN_OUTS, State
-from ktui.tui.model.watch_lines import KEPT_SECONDS, Health, WatchLines, scope_of
-from ktui.tui.widgets.fan_out import audience_of, fan_out_content, makers_of
+from ktui.contract.events import FanOut, Progress, WatcherClosed, WatcherOpened, WatcherState
+from ktui.core.reducer import apply
+from ktui.core.state import FAN_OUTS, State
+from ktui.tui.watches.fan_out import audience_of, fan_out_content, makers_of
+from ktui.tui.watches.rows import KEPT_SECONDS, Health, WatchLines, scope_of
 
 
 def opened(number: int, at: float = 0.0, **changes: str) -> WatcherOpened:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ktui.telemetry.events import FanOut, Prefix, RequestFinished, RequestStarted, WatcherOpened
-from ktui.tui.model import reducer, references
-from ktui.tui.model.references import Key, Object, Place, Request, Resource, Watcher
-from ktui.tui.model.state import State
-from ktui.tui.model.ways import at_revision, implied, object_at, prefix_of, resource_below, ways
+from ktui.contract.events import FanOut, Prefix, RequestFinished, RequestStarted, WatcherOpened
+from ktui.core import reducer, references
+from ktui.core.references import Key, Object, Place, Request, Resource, Watcher
+from ktui.core.state import State
+from ktui.tui.navigation.ways import at_revision, implied, object_at, prefix_of, resource_below, ways
 
 
 def request(number: int, verb: str = "LIST", name: str = "", query: str = "") -> RequestStarted:

@@ -1,0 +1,68 @@
+"""The telemetry stream: every decision and every cost, as small typed events.
+
+One JSON object a line, tagged by `type`. Readers skip types and fields they do
+not know, so that an older ktui can read a newer recording. Times are seconds:
+`at` is wall time (Unix), `ms` are durations in milliseconds. Byte counts are
+bytes. `seq` is given by the bus, gapless within one server's life: a gap that a
+reader sees is what was dropped.
+"""
+
+from __future__ import annotations
+
+from ktui.contract.events.base import Event
+from ktui.contract.events.caches import CacheState, ProgressTick
+from ktui.contract.events.etcd import EtcdCall, EtcdHealth, Prefix, Progress, Toll
+from ktui.contract.events.requests import (
+    Processing,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    RouteStep,
+)
+from ktui.contract.events.server import ServerInfo
+from ktui.contract.events.stream import Dropped, Marker
+from ktui.contract.events.watches import FanOut, WatcherClosed, WatcherOpened, WatcherState
+
+__all__ = [
+    "AnyEvent",
+    "CacheState",
+    "Dropped",
+    "EtcdCall",
+    "EtcdHealth",
+    "Event",
+    "FanOut",
+    "Marker",
+    "Prefix",
+    "Processing",
+    "Progress",
+    "ProgressTick",
+    "RequestFinished",
+    "RequestRouted",
+    "RequestStarted",
+    "RouteStep",
+    "ServerInfo",
+    "Toll",
+    "WatcherClosed",
+    "WatcherOpened",
+    "WatcherState",
+]
+
+AnyEvent = (
+    ServerInfo
+    | RequestStarted
+    | RequestRouted
+    | RequestFinished
+    | EtcdCall
+    | Toll
+    | EtcdHealth
+    | Progress
+    | CacheState
+    | ProgressTick
+    | Prefix
+    | WatcherOpened
+    | WatcherState
+    | WatcherClosed
+    | FanOut
+    | Dropped
+    | Marker
+)

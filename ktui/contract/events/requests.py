@@ -1,0 +1,107 @@
+"""One request: begun, routed, answered, and what it has cost."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.contract.events.base import Event
+
+
+class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
+    """A request passed authentication. `id` is unique within the server's life."""
+
+    id: int
+    verb: str  # GET LIST WATCH POST PUT PATCH DELETE …, normalised as in kube-apiserver's log
+    path: str
+    query: str  # raw, without "?"
+    resource: str  # "pods", "ciliumnodes.cilium.io"; "" when not a resource request
+    namespace: str
+    name: str
+    client: str  # short: the first word of the user agent, e.g. "kubectl"
+    user_agent: str
+    accept: str = ""  # the header; "" when it was not sent
+    user: str = ""  # who asks, as the server knows them; "" when it does not tell
+    level: str = ""  # the priority level that the request falls under; "" without flow control
+    peer: str = ""  # the connection's other end, host:port: one client of many that look alike
+
+
+class RouteStep(msgspec.Struct, frozen=True, gc=False):
+    """One predicate of a decision's walk; `phase` is the function of kube-apiserver that asks it."""
+
+    rule: str
+    saw: str
+    taken: bool
+    phase: str = ""
+
+
+class RequestRouted(Event, frozen=True, kw_only=True, tag="request_routed"):
+    """The routing decision, before anything was read."""
+
+    id: int
+    route: str  # cache | cache_snapshot | etcd | none
+    reason_id: str
+    reason: str
+    steps: list[RouteStep]
+    limit_honoured: bool | None = None
+    consistency: str | None = None
+    wait: str = "none"
+
+
+class Processing:
+    """What follows from the bytes that were counted: of one request, or of many together."""
+
+    __slots__ = ()
+
+    etcd_bytes: int
+    cached_bytes: int
+    encoded_bytes: int
+
+    @property
+    def processed_bytes(self) -> int:
+        """What the control plane took in hand: out of etcd and out of the cache."""
+        return self.etcd_bytes + self.cached_bytes
+
+    @property
+    def amplification(self) -> float | None:
+        """Bytes processed for each byte returned (before gzip); None when nothing was returned."""
+        return self.processed_bytes / self.encoded_bytes if self.encoded_bytes else None
+
+
+class RequestFinished(Processing, Event, frozen=True, kw_only=True, tag="request_finished"):
+    """The answer is out (for a WATCH: the stream has ended)."""
+
+    id: int
+    status: int
+    route: str  # as finally answered: cache | cache_snapshot | etcd | none | "cache,etcd"
+    reason_id: str = ""
+    ms: float
+    # ms by phase: queue, wait, etcd, decode, filter, encode, send
+    phases: dict[str, float] = msgspec.field(default_factory=dict)
+    fetched: int = 0
+    evaluated: int = 0
+    matched: int = 0
+    returned: int = 0
+    etcd_gets: int = 0
+    etcd_lists: int = 0
+    etcd_rpcs: int = 0
+    etcd_keys: int = 0
+    etcd_bytes: int = 0  # as etcd's answers came in
+    cached_bytes: int = 0  # stored bytes of the objects that a cache was read for
+    decoded_bytes: int = 0  # stored bytes that had to be parsed for this request
+    encoded_bytes: int = 0  # the body before gzip
+    sent_bytes: int = 0  # the body after gzip
+    seats: int = 0
+    cpu_ms: float = 0.0  # CPU time of its own steps on the event loop, and of gzip in its thread
+    peak_held: int = 0  # the most bytes that it held at one time: etcd's answers, objects, body in the making
+    process_growth: int | None = None  # bytes by which the process grew meanwhile; None: small, or not told
+    shared: bool = False  # others were served meanwhile: the growth may be theirs
+    initial: int = 0  # WATCH: events until it was live
+    initial_bytes: int = 0
+    initial_ms: float = 0.0  # until the last of them (without any, the head) was out: so long seats are held
+    error: str = ""  # the Status message of an error answer
+    rv: str = ""  # list resourceVersion or object resourceVersion of the answer
+
+    @property
+    def seat_seconds(self) -> float:
+        """Seats times the seconds for which they were held: a WATCH gives them back once it is live."""
+        return self.seats * (self.initial_ms or self.ms) / 1000.0

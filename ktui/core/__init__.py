@@ -1,0 +1,1 @@
+"""What the dashboard, the commands and the audit share: state, ranking, prediction, tables. No Textual."""

@@ -1,0 +1,194 @@
+"""Every figure that the rules foresee for a request, beside the same figure measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ktui.client.measured import Measured
+from ktui.core.format import integer
+from ktui.core.routes import ERROR, badge_of_route
+from ktui.kube.explain import Explanation
+from ktui.kube.indexes import finds_namespaces
+from ktui.kube.routing.model import Route, TokenState
+
+# Objects come and go between foreseeing and firing: so much of a difference is no surprise.
+DRIFT = 0.02
+_ONE_READ = ("revision_probe", "get_key", "get_key_at_rev")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Fewest and most; `high` None: no bound is known."""
+
+    low: int
+    high: int | None
+
+    @property
+    def text(self) -> str:
+        if self.high is None:
+            return f"≥ {integer(self.low)}"
+        if self.low == self.high:
+            return integer(self.low)
+        return f"{integer(self.low)}–{integer(self.high)}"
+
+    def holds(self, value: int) -> bool:
+        return self.low <= value and (self.high is None or value <= self.high)
+
+    def nearly(self, value: int) -> bool:
+        """Whether it holds but for what may have come or gone meanwhile."""
+        room = max(2, round(DRIFT * (self.high or self.low)))
+        return self.low - room <= value and (self.high is None or value <= self.high + room)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is foreseen of one request. `route` is public: cache | etcd | none, "" for nothing.
+
+    `reads` are reads of etcd as kube-apiserver counts them (a whole LIST is one). None
+    stands for what cannot be foreseen.
+    """
+
+    route: str = ""
+    fallback: bool = False
+    limit: int = 0
+    limit_honoured: bool | None = None
+    seats: Span | None = None
+    fetched: Span | None = None
+    reads: Span | None = None
+
+    def agrees(self, route: str) -> bool:
+        """Whether an answer from `route` ("" when refused) was foreseen, a fallback included."""
+        return (route or "none") == self.route or (route == "cache,etcd" and self.fallback)
+
+
+NOTHING = Figures()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One figure. `verdict`: `=` as foreseen, `≈` but for drift, `≠` not, `?` not to be told."""
+
+    name: str
+    foreseen: str
+    measured: str
+    verdict: str
+
+
+def figures_of(explanation: Explanation, objects: int | None, seats: int | None) -> Figures:
+    """`objects` are those stored under the resource, `seats` the estimate for them; None: unknown."""
+    decision, between = explanation.decision, explanation.seats
+    known = Span(seats, seats) if seats is not None else Span(between.min, between.max)
+    if decision.error is not None:
+        return Figures(Route.NONE.value, seats=known)
+    return Figures(
+        decision.route.public,
+        decision.fallback is not None,
+        max(explanation.request.options.limit, 0),
+        decision.limit_honoured,
+        known,
+        _fetched(explanation, objects),
+        _reads(explanation),
+    )
+
+
+def _fetched(explanation: Explanation, count: int | None) -> Span | None:
+    """Objects taken from cache or etcd."""
+    request, behaviour, route = explanation.request, explanation.behaviour, explanation.decision.route
+    if request.verb == "get" or request.scope(behaviour).single:
+        return Span(0, 1)
+    if count is None:
+        return None
+    part = bool(request.scope(behaviour).namespace)
+    if request.verb == "watch":
+        return _initial(explanation, count, part)
+    if route is Route.CACHE:
+        indexed = request.required_node is not None
+        part = indexed or (part and finds_namespaces(behaviour.minor, pods=request.of_pods))
+        return Span(0 if part else count, count)
+    if route is Route.CACHE_SNAPSHOT:
+        return Span(0, count)
+    return _from_etcd(explanation, count, part or request.token.state is not TokenState.NONE)
+
+
+def _initial(explanation: Explanation, count: int, part: bool) -> Span | None:
+    return Span(0 if part else count, count) if explanation.decision.initial_from_cache else None
+
+
+def _from_etcd(explanation: Explanation, count: int, part: bool) -> Span:
+    request, limit = explanation.request, explanation.request.options.limit
+    if limit <= 0:
+        return Span(0 if part else count, count)
+    page = min(limit, count)
+    most = count if request.scope(explanation.behaviour).selective else page
+    return Span(0 if part else page, most)
+
+
+def _reads(explanation: Explanation) -> Span:
+    request, ops = explanation.request, explanation.decision.etcd_ops
+    pages = request.options.limit > 0 and request.scope(explanation.behaviour).selective
+    grows = pages and any(op not in _ONE_READ for op in ops)  # until enough objects match
+    return Span(len(ops), None if grows else len(ops))
+
+
+def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
+    """Each figure that was foreseen, beside what came of it."""
+    route = measured.first_route or measured.route
+    told = bool(route) or not measured.from_storage
+    yield Comparison(
+        "route",
+        _letter(figures.route),
+        _letter(route or "none") if told else "?",
+        ("=" if figures.agrees(route) else "≠") if told else "?",
+    )
+    if measured.ok and figures.seats is not None:
+        yield _counted("seats", figures.seats, measured.seats)
+    if not measured.ok or measured.pages != 1 or (told and not figures.agrees(route)):
+        return  # of another route, or of several pages, the other figures were not foreseen
+    if figures.limit_honoured is not None:
+        yield _limit(figures, measured)
+    shared = "etcd_gets" not in measured.counters  # with whatever else that server did meanwhile
+    if figures.fetched is not None:
+        yield _counted("scanned", figures.fetched, measured.counters.get("fetched"), shared=shared)
+    if figures.reads is not None:
+        yield _counted("etcd reads", figures.reads, reads_of(measured), shared=shared)
+
+
+def reads_of(measured: Measured) -> int | None:
+    """Reads of etcd as kube-apiserver counts them; of a real one its RPCs are all there is."""
+    counters = measured.counters
+    if "etcd_gets" in counters:
+        return counters["etcd_gets"] + counters.get("etcd_lists", 0)
+    return counters.get("etcd_rpcs")
+
+
+def returned_by(measured: Measured) -> int | None:
+    """Objects in the answer: as the server counted them, else as they came; None: not to be told."""
+    counted = measured.counters.get("returned")
+    return counted if counted is not None else (measured.items or None)
+
+
+def _counted(name: str, span: Span, value: int | None, *, shared: bool = False) -> Comparison:
+    """A `shared` counter that has moved too far proves nothing: another client may have moved it."""
+    if value is None:
+        return Comparison(name, span.text, "?", "?")
+    verdict = "=" if span.holds(value) else "≈" if span.nearly(value) and name == "scanned" else "≠"
+    if shared and verdict == "≠" and value > span.low:
+        verdict = "?"
+    return Comparison(name, span.text, integer(value), verdict)
+
+
+def _limit(figures: Figures, measured: Measured) -> Comparison:
+    returned = returned_by(measured)
+    honoured: bool | None = None
+    if measured.continue_token:
+        honoured = True
+    elif returned is not None and returned > figures.limit:
+        honoured = False
+    words = {True: "honoured", False: "ignored", None: "all fitted"}
+    verdict = "?" if honoured is None else "=" if honoured == figures.limit_honoured else "≠"
+    return Comparison("limit", words[figures.limit_honoured], words[honoured], verdict)
+
+
+def _letter(route: str) -> str:
+    return ERROR.letter if route == "none" else badge_of_route(route).letter

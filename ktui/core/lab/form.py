@@ -1,0 +1,234 @@
+"""The LIST that is being composed: its fields, its path, other forms of the same question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from urllib.parse import quote
+
+from ktui.core.selection import InHand
+from ktui.kube.advice import Advice
+from ktui.kube.query import first_values
+from ktui.kube.requestinfo import parse_path, request_verb, split_url
+from ktui.kube.resources import Resource, ResourceTable
+
+# Legal unescaped in a query value (RFC 3986) and easier to read so: app=web,tier!=db
+_READABLE = "=,!():/@.-_~"
+# The WATCH of a client-go reflector that streams; without an end of its own it would never leave.
+_WATCH_LIST = (
+    ("watch", "1"),
+    ("sendInitialEvents", "true"),
+    ("allowWatchBookmarks", "true"),
+    ("timeoutSeconds", "60"),
+)
+_INITIAL = "NotOlderThan"  # the only match that initial events may be asked for with
+PAGE = 500  # what kubectl asks for by default
+ACCEPTS = {
+    "json": "application/json",
+    "table": "application/json;as=Table;v=v1;g=meta.k8s.io",
+    "metadata": "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+    "protobuf": "application/vnd.kubernetes.protobuf",
+}
+MATCHES = ("", "NotOlderThan", "Exact")
+VERBS = LIST, WATCH = "LIST", "WATCH"
+
+HABIT = "it is about how the client asks: the request stays as it is"
+NO_END = "that WATCH does not say where its initial events end, so there is nothing to measure up to"
+
+
+@dataclass(frozen=True, slots=True)
+class ListForm:
+    """The fields as typed. Empty text: the parameter is not sent."""
+
+    resource: str = "pods"
+    namespace: str = ""
+    label_selector: str = ""
+    field_selector: str = ""
+    resource_version: str = ""
+    match: str = ""
+    limit: str = ""
+    continue_token: str = ""
+    accept: str = "json"
+    kube_version: str = ""  # rules of the prediction; empty: those of the server
+    stream: bool = False  # as a WatchList: a WATCH whose initial events are the answer
+
+    @property
+    def query(self) -> str:
+        """The parameters that are set, in the order in which Kubernetes documents them."""
+        parameters = (
+            ("labelSelector", self.label_selector),
+            ("fieldSelector", self.field_selector),
+            ("limit", self.limit),
+            ("continue", self.continue_token),
+            ("resourceVersion", self.resource_version),
+            ("resourceVersionMatch", self.asked_match),
+            *(_WATCH_LIST if self.stream else ()),
+        )
+        return "&".join(f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters if value)
+
+    @property
+    def asked_match(self) -> str:
+        """The match that is sent: a WatchList has one in any case."""
+        return self.match or (_INITIAL if self.stream else "")
+
+    @property
+    def accept_header(self) -> str:
+        return ACCEPTS.get(self.accept, ACCEPTS["json"])
+
+    @property
+    def pages(self) -> bool:
+        """Whether the answer is bounded by a limit, so that a next page may exist."""
+        return self.limit.isdigit() and int(self.limit) > 0
+
+
+def path_of(form: ListForm, resource: Resource) -> str:
+    """`/api/v1/namespaces/team-00/pods?limit=500`; a cluster-scoped resource has no namespace."""
+    path = resource.path
+    if form.namespace and resource.namespaced:
+        root = path.removesuffix(resource.resource)
+        path = f"{root}namespaces/{quote(form.namespace, safe='')}/{resource.resource}"
+    return f"{path}?{form.query}" if form.query else path
+
+
+@dataclass(frozen=True, slots=True)
+class RaceForm:
+    """One way to ask the question. `all_pages`: fired until there is no continue token."""
+
+    label: str
+    form: ListForm
+    all_pages: bool = False
+
+
+def race_forms(form: ListForm, current_rv: int, namespace: str = "") -> list[RaceForm]:
+    """Eight ways to ask what `form` asks, where they apply.
+
+    `current_rv` is where NotOlderThan and Exact are put (0: unknown, they are left out),
+    `namespace` the one to narrow a LIST of all namespaces to.
+    """
+    plain = replace(form, resource_version="", match="", limit="", continue_token="", stream=False)
+    at = replace(plain, resource_version=str(current_rv))
+    page = form.limit if form.pages else str(PAGE)
+    races = [
+        RaceForm("unset", plain),
+        RaceForm("rv=0", replace(plain, resource_version="0")),
+        RaceForm(f"pages of {page}", replace(plain, limit=page), all_pages=True),
+    ]
+    if current_rv:
+        races += [
+            RaceForm("NotOlderThan", replace(at, match="NotOlderThan")),
+            RaceForm("Exact", replace(at, match="Exact")),
+        ]
+    races.append(RaceForm("WatchList", replace(plain, match="NotOlderThan", stream=True)))
+    if form.namespace:
+        races.append(RaceForm("all namespaces", replace(plain, namespace="")))
+    elif namespace:
+        races.append(RaceForm(f"in {namespace}", replace(plain, namespace=namespace)))
+    return [*races, _last(form, plain)]
+
+
+def _last(form: ListForm, plain: ListForm) -> RaceForm:
+    """What the selector saves, or else what leaving out spec and status saves."""
+    if form.label_selector or form.field_selector:
+        return RaceForm("no selector", replace(plain, label_selector="", field_selector=""))
+    other = "json" if form.accept == "metadata" else "metadata"
+    return RaceForm("whole objects" if other == "json" else "metadata only", replace(plain, accept=other))
+
+
+def form_of(path: str, form: ListForm) -> ListForm:
+    """`form` with the options and the namespace that `path` names, for one that was rewritten."""
+    plain, query = split_url(path)
+    values = first_values(query)
+    return replace(
+        form,
+        namespace=parse_path(plain).namespace,
+        label_selector=values.get("labelSelector", ""),
+        field_selector=values.get("fieldSelector", ""),
+        resource_version=values.get("resourceVersion", ""),
+        match=values.get("resourceVersionMatch", ""),
+        limit=values.get("limit", ""),
+        continue_token=values.get("continue", ""),
+        stream=is_watch(path),
+    )
+
+
+def is_watch(path: str) -> bool:
+    plain, query = split_url(path)
+    return request_verb("GET", parse_path(plain), query) == WATCH
+
+
+def begins_with_state(path: str) -> bool:
+    """Whether a WATCH sends all objects first: then the Lab can fire it up to where they end."""
+    values = first_values(split_url(path)[1])
+    return values.get("sendInitialEvents") == "true" or values.get("resourceVersion", "") in ("", "0")
+
+
+def form_of_read(in_hand: InHand, form: ListForm, table: ResourceTable) -> ListForm | None:
+    """The read in hand as a form; `form` gives what a path does not say.
+
+    None: it is neither a LIST of `table` nor a WATCH that begins with all objects.
+    """
+    info = parse_path(split_url(in_hand.target)[0])
+    resource = table.find(info.group, info.version, info.resource)
+    if in_hand.verb not in VERBS or resource is None or info.name:
+        return None
+    if in_hand.verb == WATCH and not begins_with_state(in_hand.target):
+        return None
+    accept = accept_of({"Accept": in_hand.accept}, form)
+    return replace(form_of(in_hand.target, form), resource=resource.id, accept=accept)
+
+
+def added_to(target: str, form: ListForm) -> list[str]:
+    """The parameters that a WATCH is fired with and that `target`, taken into `form`, did not have."""
+    asked = first_values(split_url(target)[1])
+    return [name for name in first_values(form.query) if name not in asked] if form.stream else []
+
+
+def values_of(form: ListForm) -> dict[str, str]:
+    """What stands in the fields of the Lab, by their names."""
+    texts = {
+        field.name: value for field in fields(form) if isinstance(value := getattr(form, field.name), str)
+    }
+    return {**texts, "verb": WATCH if form.stream else LIST}
+
+
+def form_from(values: Mapping[str, str]) -> ListForm:
+    """The form of what stands in the fields of the Lab."""
+    texts = {name: value for name, value in values.items() if name != "verb"}
+    return ListForm(**texts, stream=values.get("verb") == WATCH)
+
+
+def fireable(advice: Advice) -> bool:
+    """Whether the Lab can try it."""
+    return not why_not(advice)
+
+
+def why_not(advice: Advice) -> str:
+    """Why the Lab cannot try it, "" when it can: a WATCH must say itself where its initial events end."""
+    if not advice.tryable:
+        return HABIT
+    initial = "sendInitialEvents=true" in advice.path or advice.decision.initial_events_defaulted
+    return NO_END if is_watch(advice.path) and not initial else ""
+
+
+def cheaper_form(advice: Advice, dear: ListForm) -> ListForm:
+    """`dear` as the advice rewrites it."""
+    return replace(form_of(advice.path, dear), accept=accept_of(dict(advice.headers), dear))
+
+
+def cheaper_label(advice: Advice) -> str:
+    """What a header changes, in two words; "" where the path says it."""
+    accept = accept_of(dict(advice.headers), ListForm())
+    return {"metadata": "metadata only", "protobuf": "in protobuf"}.get(accept, "")
+
+
+def accept_of(headers: Mapping[str, str], form: ListForm) -> str:
+    """The form's choice for an Accept header: as what the objects are asked for."""
+    accept = headers.get("Accept", "")
+    if "as=PartialObjectMetadataList" in accept:
+        return "metadata"
+    return "protobuf" if accept.startswith(ACCEPTS["protobuf"]) else form.accept
+
+
+def next_page(form: ListForm, token: str) -> ListForm:
+    """The form that goes on from `token`: the token pins the revision, so none may be named beside it."""
+    return replace(form, continue_token=token, resource_version="", match="")

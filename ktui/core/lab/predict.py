@@ -1,0 +1,133 @@
+"""What the rules foresee for the LIST that is being composed, from what the dashboard knows of the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ktui.core.lab.figures import Figures, figures_of
+from ktui.core.lab.form import ListForm, path_of
+from ktui.core.lab.server import Elsewhere, here, there
+from ktui.core.prediction import foresee
+from ktui.core.prediction.outlook import Foreseen
+from ktui.core.prediction.sizes import seats_for
+from ktui.core.state import State
+from ktui.kube.explain import Explanation, explain
+from ktui.kube.resources import ResourceTable
+from ktui.kube.routing.request import RequestError, parse_request
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import StatusError
+from ktui.kube.versions import BehaviourError, behaviour_of
+
+# Which field a refusal is about, by the id of its reason.
+_FIELD_OF_REASON = {
+    "v.match_needs_rv": "match",
+    "v.match_with_cont": "match",
+    "v.match_unknown": "match",
+    "v.exact_zero": "match",
+    "v.rv_with_cont": "continue_token",
+    "v.bad_continue": "continue_token",
+    "v.bad_rv": "resource_version",
+    "v.bad_option": "limit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a LIST will not be answered: the Status that the server would give.
+
+    `code` 0: there is nothing to send yet. `field` is the form's field that is to blame.
+    """
+
+    code: int
+    reason: str
+    message: str
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The verdict on a form. `path` is "" when there is no such resource."""
+
+    path: str = ""
+    explanation: Explanation | None = None
+    seats: int | None = None  # None: the resource's size is not known
+    problem: Problem | None = None
+    versions: tuple[Foreseen, ...] = ()
+    figures: Figures | None = None
+
+    @property
+    def route(self) -> str:
+        """Public route: cache | etcd | none; "" when nothing could be said."""
+        if self.explanation is None:
+            return "none" if self.problem is not None and self.problem.code else ""
+        return self.explanation.decision.route.public
+
+
+def predict(
+    form: ListForm,
+    table: ResourceTable,
+    state: State,
+    version: str = "",
+    elsewhere: Elsewhere | None = None,
+) -> Prediction:
+    """Predict `form` under the rules of `version` (default: those of the form, else of the server).
+
+    The server is ktui's own, as `state` knows it, or the one `elsewhere`.
+    """
+    resource = table.by_name(form.resource)
+    if resource is None:
+        return Prediction(problem=Problem(0, "", _unknown(form.resource), "resource"))
+    path = path_of(form, resource)
+    if problem := _grammar_problem(form):
+        return Prediction(path, problem=problem)
+    try:
+        server = there(elsewhere, resource) if elsewhere else here(state, resource)
+        wanted = version or form.kube_version
+        behaviour = behaviour_of(wanted) if wanted else server.behaviour
+        request = parse_request(path, "watch" if form.stream else "list")
+    except (RequestError, BehaviourError) as error:
+        return Prediction(path, problem=Problem(0, "", str(error)))
+    habit = replace(state.habits.of_target(path), accept=form.accept_header, answer_bytes=None)
+    explanation = explain(request, server.cache, behaviour, habit=habit, level=server.level)
+    cap = server.level.max_seats if server.level else None
+    seats_taken = seats_for(request, behaviour, server.size, progress=server.progress, cap=cap)
+    return Prediction(
+        path,
+        explanation,
+        seats_taken,
+        _problem(explanation, form),
+        foresee.versions_of(request, server.cache, server.behaviour),
+        figures_of(explanation, server.size[0] if server.size else None, seats_taken),
+    )
+
+
+def _unknown(name: str) -> str:
+    if not name:
+        return "name a resource: pods, leases, deployments.apps"
+    return f"the server has no resource {name!r}"
+
+
+def _grammar_problem(form: ListForm) -> Problem | None:
+    """A selector that cannot be parsed: no request could be made of it."""
+    try:
+        LabelSelector.parse(form.label_selector)
+    except StatusError as error:
+        return Problem(error.code, error.reason, error.message, "label_selector")
+    try:
+        FieldSelector.parse(form.field_selector)
+    except StatusError as error:
+        return Problem(error.code, error.reason, error.message, "field_selector")
+    return None
+
+
+def _problem(explanation: Explanation, form: ListForm) -> Problem | None:
+    decision = explanation.decision
+    if decision.error is None:
+        return None
+    error = decision.error
+    field = _FIELD_OF_REASON.get(decision.reason_id, "")
+    if decision.reason_id == "v.bad_option" and explanation.request.field_fault is not None:
+        field = "field_selector"
+    elif decision.reason_id == "w.badmatch":
+        field = "match" if form.match else "verb"  # unset, the match is right: the gate WatchList is off
+    return Problem(error.code, error.reason, error.message, field)

@@ -1,0 +1,165 @@
+"""An object or stored bytes as lines of typed spans, ready to be painted or searched.
+
+Only text and its role: which colour a role has is the theme's business.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ktui.core.format import safe
+
+# A ConfigMap can hold a megabyte in one line; nobody reads past this on a screen.
+LONGEST_LINE = 2_000
+HEX_WIDTHS = (16, 8)  # bytes a line, whichever fits
+
+# What YAML reads as a string without quotes: words, paths, image names, UUIDs.
+_PLAIN = re.compile(
+    r"[A-Za-z_/][\w./@+=-]*(?:(?: |:(?! ))[\w./@+=,()-]+)*"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    re.ASCII,
+)
+_RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+
+class Span(NamedTuple):
+    """A piece of a line. `role`: key, string, number, literal, punct, dim, plain, added or removed."""
+
+    text: str
+    role: str
+
+
+Line = tuple[Span, ...]
+
+
+def yaml_lines(value: Any) -> list[Line]:
+    """`value` (decoded JSON) as YAML in block style, keys in their stored order."""
+    if isinstance(value, dict) and value:
+        return [_short(line) for line in _mapping(value, 0)]
+    if isinstance(value, list) and value:
+        return [_short(line) for line in _sequence(value, 0)]
+    return [_short((_scalar(value),))]
+
+
+def json_lines(value: Any) -> list[Line]:
+    """`value` as JSON, indented by two."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return [_short(_json_line(line)) for line in text.split("\n")]
+
+
+def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
+    """Offset, `width` bytes, their ASCII; a last line says how much of `total` is not shown."""
+    lines = [_hex_line(offset, data[offset : offset + width], width) for offset in range(0, len(data), width)]
+    if total > len(data):
+        lines.append((Span(f"… {total - len(data):,} more bytes", "dim"),))
+    return lines
+
+
+def hex_width(cells: int) -> int:
+    """Bytes a line that fit into so many cells: 16, or 8."""
+    return next((width for width in HEX_WIDTHS if _hex_cells(width) <= cells), HEX_WIDTHS[-1])
+
+
+def _hex_cells(width: int) -> int:
+    return 10 + 33 * (width // 8)
+
+
+def _mapping(value: dict[str, Any], indent: int) -> Iterator[Line]:
+    for key, item in value.items():
+        head = (Span(" " * indent, "plain"), Span(_text(str(key)), "key"), Span(":", "punct"))
+        yield from _member(head, item, indent + 2, indent)
+
+
+def _sequence(value: list[Any], indent: int) -> Iterator[Line]:
+    for item in value:
+        dash = (Span(" " * indent, "plain"), Span("-", "punct"))
+        if isinstance(item, dict | list) and item:
+            inner = _mapping(item, indent + 2) if isinstance(item, dict) else _sequence(item, indent + 2)
+            first, *rest = inner
+            yield (*dash, Span(" ", "plain"), *first[1:])
+            yield from rest
+        else:
+            yield from _member(dash, item, indent + 2, indent)
+
+
+def _member(head: Line, item: Any, inner: int, sequence_indent: int) -> Iterator[Line]:
+    if isinstance(item, dict) and item:
+        yield head
+        yield from _mapping(item, inner)
+    elif isinstance(item, list) and item:
+        yield head
+        yield from _sequence(item, sequence_indent)
+    elif isinstance(item, str) and "\n" in item:
+        yield (*head, Span(" |" if item.endswith("\n") else " |-", "punct"))
+        for line in item.removesuffix("\n").split("\n"):
+            yield (Span(" " * inner, "plain"), Span(line, "string"))
+    else:
+        yield (*head, Span(" ", "plain"), _scalar(item))
+
+
+def _scalar(value: Any) -> Span:
+    if value is None or isinstance(value, bool):
+        return Span(json.dumps(value), "literal")
+    if isinstance(value, int | float):
+        return Span(json.dumps(value), "number")
+    if isinstance(value, dict | list):
+        return Span("{}" if isinstance(value, dict) else "[]", "punct")
+    return Span(_text(str(value)), "string")
+
+
+def _text(value: str) -> str:
+    if _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+_JSON_LINE = re.compile(r'(\s*)(?:("(?:[^"\\]|\\.)*")(: ))?(.*?)(,?)\Z', re.S)
+
+
+def _json_line(line: str) -> Line:
+    found = _JSON_LINE.match(line)
+    if found is None:
+        return (Span(line, "plain"),)
+    indent, key, colon, value, comma = found.groups(default="")
+    spans = (
+        Span(indent, "plain"),
+        Span(key, "key"),
+        Span(colon, "punct"),
+        Span(value, _json_role(value)),
+        Span(comma, "punct"),
+    )
+    return tuple(span for span in spans if span.text)
+
+
+def _json_role(value: str) -> str:
+    if value.startswith('"'):
+        return "string"
+    if value in ("true", "false", "null"):
+        return "literal"
+    return "number" if value[:1].isdigit() or value[:1] == "-" else "punct"
+
+
+def _hex_line(offset: int, chunk: bytes, width: int) -> Line:
+    groups = [chunk[at : at + 8].hex(" ") for at in range(0, width, 8)]
+    printable = "".join(chr(byte) if 0x20 <= byte < 0x7F else "·" for byte in chunk)
+    return (
+        Span(f"{offset:08x}  ", "dim"),
+        Span("  ".join(f"{group:<23}" for group in groups), "number"),
+        Span("  ", "plain"),
+        Span(printable, "string"),
+    )
+
+
+def _short(line: Line) -> Line:
+    """Make a line safe to paint; cut one that is too long, saying how much of it is missing."""
+    room = LONGEST_LINE
+    line = tuple(Span(safe(span.text), span.role) for span in line)
+    for at, span in enumerate(line):
+        if len(span.text) > room:
+            more = sum(len(rest.text) for rest in line[at:]) - room
+            return (*line[:at], Span(span.text[:room], span.role), Span(f"… +{more:,} characters", "dim"))
+        room -= len(span.text)
+    return line

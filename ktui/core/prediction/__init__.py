@@ -1,0 +1,1 @@
+"""What the routing rules predict for a request, from what is known of the server."""

@@ -1,0 +1,64 @@
+"""The tree of etcd's prefixes, as far as somebody has opened it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from ktui.contract.events import Prefix
+
+
+class PrefixRow(Struct, frozen=True):
+    """One line of the tree. `share` is its part (0…1) of the bytes of the greatest sibling."""
+
+    prefix: str
+    label: str
+    depth: int
+    count: int
+    bytes: int
+    exact: bool
+    leased: bool
+    resource: str
+    open: bool
+    leaf: bool
+    share: float
+
+
+class PrefixTree(Struct):
+    """What is open and what its children are; the top level comes with the telemetry."""
+
+    root: str = "/registry/"
+    opened: set[str] = set()
+    children: dict[str, list[Prefix]] = {}
+    leaves: set[str] = set()
+
+    def rows(self, top: Mapping[str, Prefix]) -> list[PrefixRow]:
+        """The lines to show: siblings by bytes, the greatest first."""
+        return list(self._level(list(top.values()), self.root, 0))
+
+    def _level(self, nodes: Sequence[Prefix], above: str, depth: int) -> Iterator[PrefixRow]:
+        greatest = max((node.bytes for node in nodes), default=0) or 1
+        for node in sorted(nodes, key=lambda node: (-node.bytes, node.prefix)):
+            is_open = node.prefix in self.opened
+            yield PrefixRow(
+                prefix=node.prefix,
+                label=_label(node.prefix.removeprefix(above).rstrip("/")) or node.prefix,
+                depth=depth,
+                count=node.count,
+                bytes=node.bytes,
+                exact=node.exact,
+                leased=node.leased,
+                resource=node.resource,
+                open=is_open,
+                leaf=node.prefix in self.leaves,
+                share=node.bytes / greatest,
+            )
+            if is_open:
+                yield from self._level(self.children.get(node.prefix, []), node.prefix, depth + 1)
+
+
+def _label(path: str) -> str:
+    """`cilium.io/ciliumnodes` reads `ciliumnodes`: a custom resource's group is in its prefix."""
+    group, _, rest = path.partition("/")
+    return rest if rest and "." in group else path

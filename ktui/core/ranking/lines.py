@@ -1,0 +1,93 @@
+"""The ranking as lines of a table: each group with its share, the rest as one."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ktui.core.ranking.open_watches import Open
+from ktui.core.ranking.ranking import Group, GroupKey
+from ktui.core.ranking.spent import Spent
+from ktui.core.state import State
+
+
+class RankLine(Struct, frozen=True, eq=False):
+    """One group (None: all that were folded away) and its `share` of the bytes processed, 0 … 1.
+
+    Replaced whenever a cell of it would read otherwise.
+    """
+
+    group: Group | None
+    spent: Spent
+    share: float
+    last_minute: int
+    count: int  # requests when the line was made
+    folded: int = 0  # groups in the line of the others
+    open: Open | None = None  # its WATCHes that are open
+    moved_bytes: int = 0  # processed and encoded when the line was made: an open WATCH moves them
+
+    @property
+    def key(self) -> GroupKey | None:
+        return self.group.key if self.group is not None else None
+
+    @property
+    def client(self) -> str:
+        return self.group.key.client if self.group is not None else "others"
+
+    def of(self, resource: str) -> bool:
+        """Whether these are reads of that resource."""
+        return self.group is not None and self.group.key.shape.resource == resource
+
+    @property
+    def mean_bytes(self) -> float:
+        """Bytes processed for one request."""
+        return self.spent.processed_bytes / self.count if self.count else 0.0
+
+
+class RankLines:
+    """Makes the lines anew from the state, keeping each one that reads the same."""
+
+    def __init__(self) -> None:
+        self._lines: dict[GroupKey | None, RankLine] = {}
+
+    def of(self, state: State, most: int | None = None) -> list[RankLine]:
+        """The dearest first (at most `most`); then, of all, what was folded away."""
+        ranking = state.ranking
+        groups = ranking.ranked()[:most]
+        made = [_line(group, state) for group in groups]
+        if ranking.others.groups and most is None:
+            rest = ranking.others
+            share = _share(rest.spent, ranking.total)
+            made.append(RankLine(None, rest.spent, share, 0, rest.spent.count, rest.groups))
+        before, self._lines = self._lines, {}
+        for line in made:
+            self._lines[line.key] = _same_or(before.get(line.key), line)
+        return list(self._lines.values())
+
+
+def _line(group: Group, state: State) -> RankLine:
+    share = _share(group.spent, state.ranking.total)
+    spent, now = group.spent, state.now
+    return RankLine(
+        group,
+        spent,
+        share,
+        group.last_minute(now),
+        group.count,
+        open=group.flow.open_at(now),
+        moved_bytes=spent.processed_bytes + spent.encoded_bytes,
+    )
+
+
+def _share(spent: Spent, total: Spent) -> float:
+    return spent.processed_bytes / total.processed_bytes if total.processed_bytes else 0.0
+
+
+def _same_or(before: RankLine | None, now: RankLine) -> RankLine:
+    if before is None or before.group is not now.group:
+        return now
+    same = _counted(before) == _counted(now)
+    return before if same and abs(before.share - now.share) < 0.0005 else now
+
+
+def _counted(line: RankLine) -> tuple[object, ...]:
+    return line.count, line.last_minute, line.open, line.moved_bytes

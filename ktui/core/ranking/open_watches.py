@@ -1,0 +1,101 @@
+"""WATCHes that count in the ranking while they are open: what of each is counted, how fast they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ktui.contract.events import WatcherState
+from ktui.core.format import duration, long_bytes, short_count
+from ktui.core.ranking.spent import Spent
+from ktui.core.rates import Rate
+
+if TYPE_CHECKING:
+    from ktui.core.ranking.ranking import GroupKey
+    from ktui.core.rows import RequestRow
+
+
+class OpenWatch:
+    """One of them. `counted` stands in its group already, so that only what comes to it is added."""
+
+    def __init__(self, key: GroupKey, row: RequestRow, letter: str) -> None:
+        self.key = key
+        self.row = row
+        self.letter = letter
+        self.counted = Spent()
+        self.timed = False  # whether the time until it was live is counted
+        self._events = 0
+        self._bytes = 0
+
+    def grown_to(self, spent: Spent) -> Spent:
+        """What is to be added now that it has cost `spent`."""
+        more, self.counted = spent.since(self.counted), spent
+        return more
+
+    def flowed(self, state: WatcherState) -> tuple[int, int]:
+        """Events and bytes sent since the last time, those before it was live left out."""
+        events, size = state.delivered - state.initial, state.bytes - state.initial_bytes
+        more = events - self._events, size - self._bytes
+        self._events, self._bytes = events, size
+        return more
+
+
+class Flow:
+    """Events and bytes that the WATCHes of a group were sent after they were live."""
+
+    def __init__(self) -> None:
+        self.opened: dict[int, float] = {}  # open ones by request: since when
+        self._events = 0
+        self._bytes = 0
+        self._event_rate = Rate()
+        self._byte_rate = Rate()
+
+    def take(self, at: float, events: int, size: int) -> None:
+        """So much more; readings of one second are one, however many WATCHes there are."""
+        self._events += events
+        self._bytes += size
+        self._event_rate.add(float(int(at)), self._events)
+        self._byte_rate.add(float(int(at)), self._bytes)
+
+    def open_at(self, now: float) -> Open | None:
+        """None when none is open."""
+        if not self.opened:
+            return None
+        return Open(
+            count=len(self.opened),
+            seconds=int(max(0.0, now - min(self.opened.values()))),
+            events=round(self._event_rate.per_second(now), 1),
+            bytes=round(self._byte_rate.per_second(now)),
+        )
+
+
+class Open(Struct, frozen=True):
+    """The open WATCHes of a group: how many, since when the oldest, and what they are sent per second."""
+
+    count: int
+    seconds: int
+    events: float
+    bytes: int
+
+    @property
+    def age(self) -> str:
+        return f"{self.seconds}s" if self.seconds < 10 else duration(self.seconds)
+
+    @property
+    def speed(self) -> str:
+        """`12 ev/s`, `0.4 ev/s`."""
+        return f"{self.events:.1f} ev/s" if 0 < self.events < 9.95 else f"{short_count(self.events)} ev/s"
+
+    def words(self) -> str:
+        """`open for 3m, 12 ev/s`, `60 open for up to 3m, 12 ev/s`."""
+        many = f"{self.count:,} open for up to" if self.count > 1 else "open for"
+        return f"{many} {self.age}, {self.speed}"
+
+    def brief(self) -> str:
+        """`open 3m, 12 ev/s`, `60 open, 12 ev/s`."""
+        return f"{self.count:,} open, {self.speed}" if self.count > 1 else f"open {self.age}, {self.speed}"
+
+    def size_words(self) -> str:
+        """`1.2 kB/s`."""
+        return f"{long_bytes(self.bytes)}/s"

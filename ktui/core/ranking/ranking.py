@@ -1,0 +1,205 @@
+"""Reads grouped by client and shape: what each kind has cost the control plane so far.
+
+The shape is the audit's: everything that routing looks at, nothing that differs from one
+call to the next. Groups are bounded; what is folded away is still counted in `others`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
+
+from ktui.contract.events import RequestFinished
+from ktui.core.ranking.histogram import Histogram
+from ktui.core.ranking.open_watches import Flow, OpenWatch
+from ktui.core.ranking.spent import Spent, by_answer, by_watch
+from ktui.core.ranking.topk import TopGroups
+
+if TYPE_CHECKING:
+    from ktui.audit.shape import Shape
+    from ktui.core.rows import RequestRow, WatcherRow
+
+MOST_GROUPS = 512
+KEPT_IDS = 1_000  # requests that a group still names
+_MINUTE, _PART = 60, 5  # seconds; a minute is counted in such parts
+
+
+class GroupKey(NamedTuple):
+    """`client`: as the log names it, the user agent's first word without its version."""
+
+    client: str
+    shape: Shape
+
+
+class Group:
+    """All answered requests of one client in one shape, and its open WATCHes. `example` is the newest."""
+
+    def __init__(self, key: GroupKey, example: RequestRow) -> None:
+        self.key = key
+        self.example = example
+        self.spent = Spent()
+        self.flow = Flow()
+        self.took = Histogram()  # a WATCH: until it was live
+        self.routes: Counter[str] = Counter()  # by badge letter
+        self.reasons: Counter[str] = Counter()
+        self.ids: deque[int] = deque(maxlen=KEPT_IDS)
+        self.first_at = example.at
+        self.last_at = example.at
+        self._parts: deque[tuple[int, int]] = deque(maxlen=_MINUTE // _PART + 1)
+
+    @property
+    def count(self) -> int:
+        return self.spent.count
+
+    @property
+    def cost(self) -> int:
+        """Bytes processed: by them the groups worth keeping are told from the others."""
+        return self.spent.processed_bytes
+
+    @property
+    def failed(self) -> int:
+        return self.routes["!"]
+
+    def begin(self, row: RequestRow, letter: str) -> None:
+        """One request more: it is answered, or a WATCH that is open."""
+        self.example = row
+        self.routes[letter] += 1
+        self.reasons[row.reason_id] += 1
+        self.ids.append(row.id)
+        self.last_at = max(self.last_at, row.at)
+        part = int(row.at) // _PART
+        before = self._parts.pop() if self._parts and self._parts[-1][0] == part else (part, 0)
+        self._parts.append((part, before[1] + 1))
+
+    def timed(self, ms: float) -> None:
+        """It took so long: a WATCH until it was live."""
+        self.took.add(round(ms * 1000))
+
+    def end(self, watch: OpenWatch, row: RequestRow, letter: str) -> None:
+        """A WATCH that was counted as open is over; it may have failed in the end."""
+        self.flow.opened.pop(row.id, None)
+        if self.example.id == row.id:
+            self.example = row
+        if letter != watch.letter:
+            self.routes = self.routes - Counter((watch.letter,)) + Counter((letter,))
+
+    def last_minute(self, now: float) -> int:
+        """Requests of the last minute, to within five seconds."""
+        oldest = (int(now) - _MINUTE) // _PART
+        return sum(count for part, count in self._parts if part > oldest)
+
+    def milliseconds(self, share: float) -> float:
+        """The duration that `share` of the requests kept to (within 2.2 %); 1.0: the longest, exactly."""
+        micros = self.took.max if share >= 1.0 else self.took.percentile(share)
+        return micros / 1000
+
+
+class Others(Struct):
+    """Groups that were folded away, as one."""
+
+    groups: int = 0
+    spent: Spent = field(default_factory=Spent)
+
+    def fold(self, group: Group) -> None:
+        self.groups += 1
+        self.spent.merge(group.spent)
+
+
+class Ranking:
+    """What every client's every shape has cost since the dashboard began to listen.
+
+    A WATCH counts while it is open, by what the server tells of it each second; its end adds
+    only what has come since. One that was open before the dashboard came counts in full.
+    """
+
+    def __init__(self, most: int = MOST_GROUPS) -> None:
+        self.others = Others()
+        self.total = Spent()
+        self.since = 0.0  # Unix seconds of the first request
+        self._groups: TopGroups[GroupKey, Group] = TopGroups(most, self.others.fold)
+        self._open: dict[int, OpenWatch] = {}  # by request
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def add(self, row: RequestRow, event: RequestFinished, letter: str) -> None:
+        """Count a read that is answered, its badge `letter`; one of no stored resource costs nothing here."""
+        if row.id in self._open:
+            self.ended(event, row, letter)
+            return
+        key = _key_of(row)
+        if key is None:
+            return
+        group = self._begun(key, row, letter)
+        group.timed(event.initial_ms if row.started.verb == "WATCH" else event.ms)
+        self._spend(group, by_answer(event))
+
+    def stands(self, row: RequestRow | None, watcher: WatcherRow, letter: str) -> None:
+        """Count what an open WATCH has cost so far; `row` is its request, None once the log forgot it."""
+        state = watcher.state
+        watch = self._open.get(watcher.id) or self._opened(row, letter)
+        if watch is None or state is None:
+            return
+        group = self._group_of(watch.key, watch.row)
+        self._spend(group, watch.grown_to(by_watch(state, watcher.opened.seats)))
+        if state.live and not watch.timed:
+            watch.timed = True
+            group.timed(state.initial_ms)
+        group.flow.opened[watcher.id] = watcher.opened.at
+        group.flow.take(state.at, *watch.flowed(state))
+
+    def closed(self, request: int) -> None:
+        """The stream of this WATCH is over; what it cost in all is told next."""
+        watch = self._open.get(request)
+        group = self._groups.get(watch.key) if watch is not None else None
+        if group is not None:
+            group.flow.opened.pop(request, None)
+
+    def ended(self, event: RequestFinished, row: RequestRow | None = None, letter: str = "") -> None:
+        """The answer to a WATCH is over: what has come since it was last told of; no others count here."""
+        watch = self._open.pop(event.id, None)
+        if watch is None:
+            return
+        group = self._group_of(watch.key, watch.row)
+        group.end(watch, row or watch.row, letter or watch.letter)
+        if not watch.timed:
+            group.timed(event.initial_ms)
+        self._spend(group, watch.grown_to(by_answer(event)))
+
+    def group(self, key: GroupKey) -> Group | None:
+        return self._groups.get(key)
+
+    def ranked(self) -> list[Group]:
+        """The dearest first: by bytes processed, then by how often."""
+        return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
+
+    def _opened(self, row: RequestRow | None, letter: str) -> OpenWatch | None:
+        key = _key_of(row) if row is not None else None
+        if row is None or key is None:
+            return None
+        self._begun(key, row, letter)
+        watch = self._open[row.id] = OpenWatch(key, row, letter)
+        return watch
+
+    def _begun(self, key: GroupKey, row: RequestRow, letter: str) -> Group:
+        self.since = self.since or row.at
+        group = self._group_of(key, row)
+        group.begin(row, letter)
+        return group
+
+    def _group_of(self, key: GroupKey, row: RequestRow) -> Group:
+        return self._groups.get(key) or self._groups.add(key, Group(key, row))
+
+    def _spend(self, group: Group, spent: Spent) -> None:
+        group.spent.merge(spent)
+        self.total.merge(spent)
+
+
+def _key_of(row: RequestRow) -> GroupKey | None:
+    """None for a request of no stored resource."""
+    from ktui.audit.shape import shape_of_uri  # the rules: not before the first frame
+
+    shape = shape_of_uri(row.target)
+    return GroupKey(row.started.client, shape) if shape is not None else None

@@ -1,0 +1,74 @@
+"""What to do about a group of requests: the advice of the rules, weighed by what each would spare."""
+
+from __future__ import annotations
+
+from ktui.audit.estimate import estimate
+from ktui.audit.sizes import Size
+from ktui.core.lab.form import LIST, WATCH, fireable, is_watch, why_not
+from ktui.core.prediction.foresee import WORDS, cheaper_of, routing_state, server_behaviour
+from ktui.core.prediction.sizes import size_of
+from ktui.core.ranking.ranking import Group
+from ktui.core.ranking.remedy import Burden, Remedy
+from ktui.core.state import State
+from ktui.kube.advice import Advice, advise
+from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
+from ktui.kube.versions import Behaviour, BehaviourError
+
+_PARTS = {"a.page"}  # each request gets smaller, the whole does not
+
+
+def remedies_of(group: Group, state: State) -> list[Remedy]:
+    """Cheaper ways for the group's newest request, what spares most first; none when it is refused."""
+    started = group.example.started
+    try:
+        request = parse_request(group.example.target, started.verb.lower())
+        behaviour = server_behaviour(state)
+    except (RequestError, BehaviourError):
+        return []
+    cache = routing_state(started.resource, state)
+    now = burden_of(group)
+    found = [
+        _remedy(advice, group, request, behaviour, state, now)
+        for advice in advise(request, cache, behaviour, state.habits.of(group.example))
+    ]
+    return sorted((each for each in found if each.telling), key=lambda each: -each.saved)
+
+
+def burden_of(group: Group) -> Burden:
+    """What one of its requests takes in hand, on average, as measured."""
+    spent, count = group.spent, max(1, group.count)
+    return Burden(spent.etcd_bytes / count, spent.processed_bytes / count)
+
+
+def _remedy(
+    advice: Advice, group: Group, request: ReadRequest, behaviour: Behaviour, state: State, now: Burden
+) -> Remedy:
+    said = cheaper_of(request.url, advice)
+    return Remedy(
+        id=advice.id,
+        change=said.change or advice.why,
+        why=said.why,
+        target=advice.path if fireable(advice) else "",
+        route=said.route,
+        now=now,
+        then=_foreseen(advice, group, behaviour, state),
+        accept=dict(advice.headers).get("Accept", ""),
+        verb=WATCH if is_watch(advice.path) else LIST,
+        untried=why_not(advice),
+    )
+
+
+def _foreseen(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:
+    """None for what does not lie in the bytes of one request: pages, other encodings, habits."""
+    if advice.id in WORDS or advice.id in _PARTS or advice.decision.error is not None:
+        return None
+    resource = group.key.shape.resource
+    sizes = {
+        each: Size(*found)
+        for each in (resource, "nodes", "namespaces")
+        if (found := size_of(state, each)) is not None
+    }
+    cost = estimate(
+        parse_request(advice.path, group.key.shape.verb), advice.decision, behaviour, resource, sizes
+    )
+    return Burden(cost.etcd, cost.touched) if cost is not None else None

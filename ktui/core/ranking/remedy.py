@@ -1,0 +1,134 @@
+"""A cheaper way of asking, as plain data: drawing it needs no rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ktui.core.format import integer, long_bytes, many
+from ktui.core.ranking.ranking import Group
+
+WORTH_SAYING = 0.05  # a smaller share saved is no news
+_LITTLE = 1_000  # bytes: so much is a probe of the revision, not a read
+
+
+class Burden(Struct, frozen=True):
+    """Bytes that one request takes in hand: out of etcd, and those looked at (from there or a cache).
+
+    An object from etcd is read and decoded before it is looked at like a cached one, so it counts twice.
+    """
+
+    etcd: float
+    touched: float
+
+    @property
+    def total(self) -> float:
+        return self.etcd + self.touched
+
+
+class Remedy(Struct, frozen=True):
+    """What to change, in few words, and why; `target` is the LIST or WATCH (`verb`) rewritten, to be
+    sent with `accept`; "" when there is none that could be fired once, and `untried` says why.
+
+    `route` is foreseen. `now` was measured (the mean of a request), `then` is foreseen from
+    the sizes of what is stored; None where that tells nothing.
+    """
+
+    id: str
+    change: str
+    why: str
+    target: str
+    route: str
+    now: Burden
+    then: Burden | None = None
+    accept: str = ""
+    verb: str = "LIST"
+    untried: str = ""
+
+    @property
+    def saved(self) -> float:
+        """Foreseen share of the work that it spares, 0 … 1; 0 where it is not known."""
+        if self.then is None or self.now.total <= 0:
+            return 0.0
+        return max(0.0, 1 - self.then.total / self.now.total)
+
+    @property
+    def telling(self) -> bool:
+        """Whether it spares enough to be worth a word, or something that cannot be foreseen in bytes."""
+        return self.then is None or self.saved >= WORTH_SAYING
+
+    def saving(self) -> str:
+        """`no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`, "" where nothing is foreseen."""
+        if self.then is None:
+            return ""
+        said = []
+        if self.now.etcd >= _LITTLE:
+            if self.then.etcd == 0:
+                said.append(f"no etcd read ({long_bytes(self.now.etcd)} now)")
+            elif self.then.etcd < self.now.etcd * (1 - WORTH_SAYING):
+                said.append(f"~{long_bytes(self.then.etcd)} out of etcd, not {long_bytes(self.now.etcd)}")
+        if self.then.touched < self.now.touched * (1 - WORTH_SAYING):
+            said.append(f"~{long_bytes(self.then.touched)} scanned, not {long_bytes(self.now.touched)}")
+        return ", ".join(said)
+
+
+def to_try(remedies: Sequence[Remedy]) -> Remedy | None:
+    """The best of those that can be fired."""
+    return next((each for each in remedies if each.target), None)
+
+
+class Left(Struct, frozen=True):
+    """What is left to do where the rules know no cheaper form: in few words, and in full."""
+
+    short: str
+    full: str
+
+
+def scans_in_vain(group: Group) -> bool:
+    """Whether a selector lets through but a small part of what is scanned for it."""
+    spent, shape = group.spent, group.key.shape
+    wasteful = spent.fetched > _WASTEFUL * max(1, spent.returned)
+    return shape.verb == "list" and bool(shape.selectors) and wasteful
+
+
+def beside_the_point(group: Group, remedy: Remedy | None) -> bool:
+    """Whether the best remedy makes the answer smaller, while the cost lies in what is scanned for it."""
+    return remedy is None or (bool(remedy.accept) and scans_in_vain(group))
+
+
+def _without_index(group: Group) -> Left:
+    from ktui.kube.resources import BUILTIN  # not before the first frame
+
+    spent, shape = group.spent, group.key.shape
+    scanned = f"{many(spent.fetched, 'object')} scanned, {integer(spent.returned)} returned"
+    known = BUILTIN.by_name(shape.resource)
+    narrows = shape.scope == "all" and (known is None or known.namespaced)
+    namespace = "A namespace narrows what is scanned; a" if narrows else "A"
+    return Left(
+        "no index: narrow by namespace" if narrows else "no index: a WATCH would spare it",
+        f"{scanned}: no index serves its selector, so every object is tested against it. {namespace} "
+        "WATCH is told only of what changes.",
+    )
+
+
+_WASTEFUL = 3.0  # objects scanned for one returned
+
+
+def what_is_left(group: Group) -> Left:
+    """By where it is served and how much of what is scanned is returned."""
+    spent = group.spent
+    if group.failed == group.count:
+        return Left("refused: costs nothing", "it is refused before anything is read")
+    if scans_in_vain(group):
+        return _without_index(group)
+    if not spent.etcd_bytes or spent.etcd_bytes < _LITTLE * spent.count:
+        return Left(
+            "in memory already: ask less",
+            "already answered from memory, and no rule knows a cheaper form. What is left: ask for less "
+            "(a namespace, a page, the metadata alone), or less often.",
+        )
+    return Left(
+        "ask for less, or less often",
+        "no rule knows a cheaper form. What is left: ask for less, or less often.",
+    )

@@ -1,0 +1,43 @@
+"""How a shape of requests reads in one line, as the log writes a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ktui.core.request_view import selector_words, short_resource
+from ktui.core.table.columns import Run
+
+if TYPE_CHECKING:
+    from ktui.audit.shape import Shape
+
+_SCOPES = {"all": "", "namespace": " -n …", "name": " …"}  # a name stands for any
+
+
+def shape_runs(shape: Shape) -> list[Run]:
+    """`LIST pods -n … ?nodeName=… rv=0` as styled runs; `…` stands for what differs."""
+    resource = short_resource(shape.resource)
+    runs: list[Run] = [
+        (f"{shape.verb.upper()} ", "$ink-muted"),
+        (f"{resource}/{shape.subresource}" if shape.subresource else resource, "$foreground"),
+    ]
+    if scope := _SCOPES.get(shape.scope, ""):
+        runs.append((scope, "$ink-muted"))
+    if words := parameter_words(shape):
+        runs.append((f" ?{' '.join(words)}", "$ink-muted"))
+    return runs
+
+
+def parameter_words(shape: Shape) -> list[str]:
+    """The parameters that steer route and cost, in few words."""
+    words = [selector_words(selector) for selector in shape.selectors]
+    words += [f"rv={shape.resource_version}"] if shape.resource_version != "unset" else []
+    words += [f"match={shape.match}"] if shape.match else []
+    words += [f"limit={shape.limit}"] if shape.limit else []
+    words += ["continue=…"] if shape.continued else []
+    words += ["sendInitial=true"] if shape.initial_events else []
+    return words
+
+
+def shape_text(shape: Shape) -> str:
+    """The same as plain text."""
+    return "".join(text for text, _ in shape_runs(shape))

@@ -1,0 +1,38 @@
+"""Whether a file is a recording at all: asked before the dashboard opens, so little is loaded for it."""
+
+from __future__ import annotations
+
+import zlib
+from io import BufferedIOBase
+from pathlib import Path
+
+from ktui.contract.errors import RecordingError
+from ktui.contract.recording import decode_line
+
+LONGEST = 16 << 20  # bytes a line may have: an event is a few kilobytes at most
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def check_beginning(path: Path) -> None:
+    """RecordingError when the first line of a file is no event; the rest is not looked at."""
+    try:
+        with _opened(path) as plain:
+            first = plain.readline(LONGEST)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RecordingError(f"cannot read {path}: {error}") from error
+    if not first:
+        raise RecordingError(f"{path} is empty: nothing was recorded")
+    try:
+        decode_line(first)
+    except RecordingError as error:
+        raise RecordingError(f"{path} is no recording: line 1: {error}") from error
+
+
+def _opened(path: Path) -> BufferedIOBase:
+    with path.open("rb") as file:
+        packed = file.read(2) == GZIP_MAGIC
+    if not packed:
+        return path.open("rb")
+    import gzip
+
+    return gzip.open(path)

@@ -1,0 +1,141 @@
+"""Moments of a recording that deserve a mark, found in its events."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from ktui.contract.events import (
+    AnyEvent,
+    CacheState,
+    Dropped,
+    EtcdHealth,
+    Marker,
+    Progress,
+    RequestFinished,
+    ServerInfo,
+)
+
+MOST = 1_000  # moments found in one recording
+BURST = 3  # answers of one status …
+WITHIN = 10.0  # … within so many seconds are a burst, over when as long passed without one
+_BURSTS = {
+    410: "410 Expired: clients must list anew",
+    429: "429 Too Many Requests",
+    504: "504: caches could not catch up in time",
+}
+
+
+class Moment(Struct, frozen=True):
+    """A marked time (Unix seconds). `own`: set by a person, not found."""
+
+    at: float
+    text: str
+    own: bool = False
+
+
+class Moments:
+    """Finds moments as the events pass by, oldest first."""
+
+    def __init__(self) -> None:
+        self._server: ServerInfo | None = None
+        self._caches: dict[str, str] = {}  # state by resource
+        self._healthy = True
+        self._alarm = ""
+        self._histories = self._head = 0
+        self._answers: defaultdict[int, deque[float]] = defaultdict(deque)
+        self._bursting: set[int] = set()
+        self._found = 0
+        self._began = 0.0
+
+    def see(self, event: AnyEvent, at: float) -> Moment | None:
+        """The moment that `event`, which came at `at`, makes; None when it is nothing special."""
+        self._began = self._began or at
+        if isinstance(event, Marker):
+            # Written once its text has been typed: it means the time of the key, by its own machine's clock.
+            meant = event.at if self._began <= event.at <= at else at
+            return Moment(meant, event.text, own=True)
+        look = _LOOKS.get(type(event))
+        text = look(self, event, at) if look is not None and self._found < MOST else ""
+        if not text:
+            return None
+        self._found += 1
+        return Moment(at, text)
+
+    def _see_server(self, event: ServerInfo, at: float) -> str:
+        before, self._server = self._server, event
+        if before is None:
+            return ""
+        if is_restart(before, event):
+            self._caches.clear()
+            return "server restarted"
+        if (before.kube_version, before.feature_gates) != (event.kube_version, event.feature_gates):
+            gates = " with other gates" if before.feature_gates != event.feature_gates else ""
+            return f"rules of Kubernetes {event.kube_version}{gates}"
+        return ""
+
+    def _see_cache(self, event: CacheState, at: float) -> str:
+        before = self._caches.get(event.resource, "")
+        self._caches[event.resource] = event.state
+        if event.state == before or before not in ("ready", "reinitializing"):
+            return ""
+        if event.state == "reinitializing":
+            why = f": {event.error}" if event.error else ""
+            return f"cache of {event.resource} re-initialising{why}"
+        if event.state == "initializing" and before == "ready":
+            return f"cache of {event.resource} lists anew"
+        return ""
+
+    def _see_health(self, event: EtcdHealth, at: float) -> str:
+        before, self._healthy = self._healthy, event.ok
+        alarm, self._alarm = self._alarm, event.alarm
+        if event.ok != before:
+            return "etcd answers again" if event.ok else "etcd does not answer"
+        if event.alarm == alarm:
+            return ""
+        return "etcd takes no writes" if event.alarm else "etcd takes writes again"
+
+    def _see_progress(self, event: Progress, at: float) -> str:
+        before, self._histories = self._histories, event.histories
+        head, self._head = self._head, event.head
+        if event.histories <= before:
+            return ""
+        if event.head >= head:
+            return f"another etcd cluster answers, at revision {event.head:,}"
+        return f"etcd's revision went back to {event.head:,}"
+
+    def _see_answer(self, event: RequestFinished, at: float) -> str:
+        status = event.status
+        if status not in _BURSTS:
+            return ""
+        times = self._answers[status]
+        if times and at - times[-1] > WITHIN:
+            self._bursting.discard(status)
+        times.append(at)
+        while at - times[0] > WITHIN:
+            times.popleft()
+        if len(times) < BURST or status in self._bursting:
+            return ""
+        self._bursting.add(status)
+        return _BURSTS[status]
+
+    def _see_dropped(self, event: Dropped, at: float) -> str:
+        return f"{event.count:,} events missing"
+
+
+_LOOKS: dict[type[Any], Callable[[Moments, Any, float], str]] = {
+    ServerInfo: Moments._see_server,
+    CacheState: Moments._see_cache,
+    EtcdHealth: Moments._see_health,
+    Progress: Moments._see_progress,
+    RequestFinished: Moments._see_answer,
+    Dropped: Moments._see_dropped,
+}
+
+
+def is_restart(before: ServerInfo | None, after: ServerInfo) -> bool:
+    """Whether `after` is another process than `before`: its requests are numbered anew."""
+    return before is not None and before.pid != after.pid and 0 not in (before.pid, after.pid)

@@ -1,0 +1,140 @@
+"""A recording on disk: its lines with their places, decoded when asked for, never all in memory."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, NamedTuple
+
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent
+from ktui.contract.recording import decode_line
+from ktui.core.recordings.beginning import GZIP_MAGIC, LONGEST
+
+_CHUNK = 1 << 14  # bytes read at a time: as much goes with a damaged place
+_PIECE = 8 << 20  # bytes unpacked at a time, however well they were packed
+Told = Callable[[float], None]  # takes the share (0 to 1) that has been read
+
+
+class Line(NamedTuple):
+    """One line: where it begins, what it says (None: blank, or of a newer ktui), where it ends."""
+
+    start: int
+    event: AnyEvent | None
+    end: int
+
+
+class Tape:
+    """A recording opened for reading; compressed ones are unpacked into a nameless temporary file.
+
+    `warning` is one sentence about what could not be read at its end, "" when all could.
+    Raises RecordingError, with one clear sentence, for what is no recording.
+    """
+
+    def __init__(self, path: Path, told: Told = lambda share: None) -> None:
+        self.path = path
+        self.warning = ""
+        try:
+            with self._unpacked(path.open("rb"), told) as plain:
+                self._map = mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as error:
+            raise RecordingError(f"cannot read {path}: {error.strerror or error}") from error
+        except ValueError as error:  # nothing to map
+            nothing, lost = "is empty: nothing was recorded", "is damaged: nothing of it can be unpacked"
+            why = lost if self.warning else nothing
+            raise RecordingError(f"{path} {why}") from error
+
+    def __enter__(self) -> Tape:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._map.close()
+
+    @property
+    def size(self) -> int:
+        """Bytes, unpacked."""
+        return len(self._map)
+
+    def lines(self, start: int = 0, number: int = 1) -> Iterator[Line]:
+        """The lines from offset `start` on, the first of which is line `number` of the file."""
+        size, text = self.size, self._map
+        while start < size:
+            end = text.find(b"\n", start, start + LONGEST) + 1
+            if not end:
+                if self._unfinished(start, number):
+                    return
+                end = size
+            try:
+                yield Line(start, decode_line(text[start:end]), end)
+            except RecordingError as error:
+                what = "is no recording" if number == 1 else "is damaged"
+                raise RecordingError(f"{self.path} {what}: line {number}: {error}") from error
+            start, number = end, number + 1
+
+    def forget(self) -> None:
+        """Give back the memory of what has been read: it is on disk if it is wanted again."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+    def event_at(self, start: int) -> AnyEvent:
+        """The event of the line that begins at `start`, as `lines` told."""
+        event = decode_line(self._map[start : self._map.find(b"\n", start) + 1 or self.size])
+        assert event is not None, "only events' places are kept"
+        return event
+
+    def _unfinished(self, start: int, number: int) -> bool:
+        """Whether the last line was broken off; it may also just lack its line feed."""
+        if self.size - start > LONGEST:
+            said = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
+            raise RecordingError(f"{self.path} is no recording: {said}")
+        try:
+            decode_line(self._map[start:])
+        except RecordingError as error:
+            if number == 1:
+                raise RecordingError(f"{self.path} is no recording: line 1: {error}") from error
+            self._warn(f"line {number} was broken off")
+            return True
+        return False
+
+    def _warn(self, what: str) -> None:
+        self.warning = self.warning or f"{what}; all before it can be read"
+
+    # Compressed recordings.
+
+    def _unpacked(self, file: IO[bytes], told: Told) -> IO[bytes]:
+        if file.read(2) != GZIP_MAGIC:
+            return file
+        total = file.seek(0, 2) or 1
+        file.seek(0)
+        plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the tape
+        with file:
+            for piece in self._inflated(file):
+                plain.write(piece)
+                told(file.tell() / total)
+        plain.flush()
+        return plain
+
+    def _inflated(self, file: IO[bytes]) -> Iterator[bytes]:
+        """What can be unpacked; a broken-off or damaged end is warned of."""
+        inflate = zlib.decompressobj(wbits=31)
+        rest = b""
+        while rest or (rest := file.read(_CHUNK)):
+            if inflate.eof:  # another gzip file behind this one
+                inflate = zlib.decompressobj(wbits=31)
+            try:
+                yield inflate.decompress(rest, _PIECE)
+            except zlib.error:
+                self._warn("its gzip data is damaged")
+                return
+            rest = inflate.unconsumed_tail or inflate.unused_data
+        if not inflate.eof:
+            self._warn("its gzip data was broken off")

@@ -1,0 +1,182 @@
+"""Writes a recording beside the work: in a thread, a second behind at most, and never in its way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent, Dropped
+from ktui.contract.recording import GZIP, check_name, encode_lines
+
+PAUSE = 0.25  # seconds between two looks at what has come
+FLUSH = 0.75  # seconds: with the pause, what is a second old can be read whatever happens to us
+_BATCH = 1_000  # events encoded at once
+BACKLOG = 200_000  # events that may wait for a slow disk; newer ones are counted, not kept
+
+
+class _Out(Protocol):
+    """Where the lines go. `flush` makes all that was written readable."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _Plain:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Gzip:
+    """One gzip member; a sync flush ends a block, so that a broken-off file reads up to there."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._deflate = zlib.compressobj(wbits=31)
+
+    def write(self, data: bytes) -> None:
+        self._file.write(self._deflate.compress(data))
+
+    def flush(self) -> None:
+        self._file.write(self._deflate.flush(zlib.Z_SYNC_FLUSH))
+        self._file.flush()
+
+    def close(self) -> None:
+        with self._file:
+            self._file.write(self._deflate.flush(zlib.Z_FINISH))
+
+
+def _create(path: Path, *, fresh: bool) -> BinaryIO:
+    """The file, for its owner only: the names in a cluster are nobody else's business."""
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_EXCL if fresh else os.O_TRUNC)
+    return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def _out(file: BinaryIO, path: Path) -> _Out:
+    return _Gzip(file) if path.suffix == GZIP else _Plain(file)
+
+
+def write_recording(path: Path, events: Iterable[AnyEvent]) -> int:
+    """Write a whole recording to a new file, and return its size in bytes.
+
+    Raises RecordingError; nothing is left of a file that could not be finished.
+    """
+    check_name(path)
+    try:
+        file = _create(path, fresh=True)
+    except OSError as error:
+        raise RecordingError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        with file:
+            out, rest = _out(file, path), iter(events)
+            while batch := list(islice(rest, _BATCH)):
+                out.write(encode_lines(batch))
+            out.close()
+        return path.stat().st_size
+    except (OSError, RecordingError) as error:
+        path.unlink(missing_ok=True)
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise RecordingError(f"cannot write {path}: {why}") from error
+
+
+class Recorder:
+    """Appends events to a file as they pass by; gzip when its name ends in `.gz`.
+
+    A file that is there is written anew, or refused when it must be `fresh`.
+    `problem` is one sentence once it has stopped by itself (a full disk), else "".
+    """
+
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        check_name(path)
+        try:
+            self._file = _create(path, fresh=fresh)
+        except OSError as error:
+            raise RecordingError(f"cannot record to {path}: {error.strerror}") from error
+        self.path = path
+        self.problem = ""
+        self.bytes = 0  # size of the file so far
+        self._out = _out(self._file, path)
+        self._queue: deque[Sequence[AnyEvent]] = deque()
+        self._taken = 0  # events, counted by the caller's thread
+        self._written = 0  # events, counted by the writer's thread
+        self._lost = 0
+        self._closing = threading.Event()
+        self._writer = threading.Thread(target=self._run, name="recorder", daemon=True)
+        self._writer.start()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether anything is not in the file yet."""
+        return self._written < self._taken
+
+    def write(self, events: Sequence[AnyEvent]) -> None:
+        """Take events; returns at once. Do not change the sequence afterwards."""
+        if not events or self.problem or self._closing.is_set():
+            return
+        if self._taken - self._written + len(events) > BACKLOG:
+            self._lost += len(events)
+            return
+        if self._lost:
+            self._put([Dropped(count=self._lost, at=events[0].at)])
+            self._lost = 0
+        self._put(events)
+
+    def _put(self, events: Sequence[AnyEvent]) -> None:
+        self._taken += len(events)
+        self._queue.append(events)
+
+    def close(self) -> None:
+        """Write what still waits, and end the file."""
+        self._closing.set()
+        self._writer.join()
+
+    # The writer's thread.
+
+    def _run(self) -> None:
+        try:
+            self._write_until_closed()
+            self._out.close()
+        except OSError as error:
+            self.problem = f"cannot go on recording to {self.path}: {error.strerror}"
+            self._queue.clear()
+            with contextlib.suppress(OSError):  # the same trouble with what is still buffered
+                self._file.close()
+
+    def _write_until_closed(self) -> None:
+        flushed, unflushed, last = time.monotonic(), False, False
+        while not last:
+            last = self._closing.wait(PAUSE)
+            unflushed = self._drain() or unflushed
+            if unflushed and time.monotonic() - flushed >= FLUSH:
+                self._out.flush()
+                flushed, unflushed = time.monotonic(), False
+            self.bytes = self._file.tell()
+
+    def _drain(self) -> bool:
+        wrote = bool(self._queue)
+        while self._queue:
+            events = self._queue.popleft()
+            self._out.write(encode_lines(events))
+            self.bytes = self._file.tell()
+            self._written += len(events)
+        return wrote

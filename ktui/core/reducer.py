@@ -1,0 +1,230 @@
+"""One reducer for live telemetry, replays and tests: no clock, no I/O."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from ktui.contract.events import (
+    AnyEvent,
+    CacheState,
+    Dropped,
+    EtcdCall,
+    EtcdHealth,
+    FanOut,
+    Marker,
+    Prefix,
+    Progress,
+    ProgressTick,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    ServerInfo,
+    Toll,
+    WatcherClosed,
+    WatcherOpened,
+    WatcherState,
+)
+from ktui.core.rates import Rate
+from ktui.core.request_view import READS
+from ktui.core.routes import badge_of, badge_of_route
+from ktui.core.shared import shared
+from ktui.core.state import (
+    CALLS_A_REQUEST,
+    FAN_OUTS,
+    REQUEST_LOG,
+    CacheRow,
+    Head,
+    RequestRow,
+    Rewind,
+    State,
+    WatcherRow,
+)
+from ktui.core.traffic import ANSWERED_READS
+
+
+def apply(state: State, events: Iterable[AnyEvent]) -> None:
+    """Fold `events` into `state`, in order."""
+    for event in events:
+        if event.at > state.now:
+            state.now = event.at
+        _HANDLERS[type(event)](state, event)
+
+
+def _server(state: State, event: ServerInfo) -> None:
+    state.server = event
+    state.touched.server += 1
+
+
+def _health(state: State, event: EtcdHealth) -> None:
+    if state.health is not None and state.health.alarm and not event.alarm:
+        state.no_space = ""
+    state.health = event
+    state.touched.server += 1
+
+
+def _toll(state: State, event: Toll) -> None:
+    state.toll = event
+    state.touched.server += 1
+
+
+def _dropped(state: State, event: Dropped) -> None:
+    state.dropped += event.count
+    state.touched.server += 1
+
+
+def _request_started(state: State, event: RequestStarted) -> None:
+    state.requests[event.id] = RequestRow(event)
+    state.habits.saw(event)
+    state.seen += 1
+    if len(state.requests) > REQUEST_LOG:
+        del state.requests[next(iter(state.requests))]
+        state.forgotten += 1
+    state.touched.requests += 1
+
+
+def _request_routed(state: State, event: RequestRouted) -> None:
+    if row := state.requests.get(event.id):
+        state.requests[event.id] = replace(row, routed=shared(event))
+        state.touched.requests += 1
+
+
+def _request_finished(state: State, event: RequestFinished) -> None:
+    if row := state.requests.get(event.id):
+        row = state.requests[event.id] = replace(row, finished=event)
+        letter = badge_of(row).letter
+        if row.started.verb in ANSWERED_READS:  # a WATCH ends when its client likes
+            state.history.add(letter, event)
+        if row.started.verb in READS:
+            state.ranking.add(row, event, letter)
+        state.touched.requests += 1
+    else:
+        state.ranking.ended(event)  # a WATCH outlives the log
+
+
+def _etcd_call(state: State, event: EtcdCall) -> None:
+    state.calls.append(event)
+    state.touched.calls += 1
+    if event.op == "txn":
+        _wrote(state, event)
+    row = state.requests.get(event.request_id) if event.request_id else None
+    if row is not None and len(row.calls) < CALLS_A_REQUEST:
+        state.requests[row.id] = replace(row, calls=(*row.calls, event))
+        state.touched.requests += 1
+
+
+def _wrote(state: State, event: EtcdCall) -> None:
+    """A NOSPACE alarm shows in the writes that it stops, and is over with the first that goes through."""
+    if not event.error:
+        state.no_space = ""
+    elif "out of space" in event.error or "space exceeded" in event.error:
+        state.no_space = event.error.rstrip(".")
+
+
+def _progress(state: State, event: Progress) -> None:
+    if state.head.revision and event.histories > state.head.histories:
+        _start_anew(state, event)
+    # Heads may overtake one another on their way here; within one history the revision never goes back.
+    revision = max(event.head, state.head.revision)
+    state.head_rate.add(event.at, revision)
+    state.head = Head(
+        revision=revision,
+        compact=event.compact or state.head.compact,
+        db_bytes=event.db_bytes or state.head.db_bytes,
+        histories=event.histories,
+    )
+    state.touched.head += 1
+
+
+def _start_anew(state: State, event: Progress) -> None:
+    """Another history: nothing that was known of the old one's revisions counts any more."""
+    state.rewind = Rewind(event.at, state.head.revision, event.head)
+    state.head, state.head_rate = Head(), Rate()
+    for resource, row in state.caches.items():
+        state.caches[resource] = replace(row, rv=row.cache.rv, ticked=0)
+    state.touched.caches += 1
+
+
+def _cache(state: State, event: CacheState) -> None:
+    state.event_rates.setdefault(event.resource, Rate()).add(event.at, event.events)
+    before = state.caches.get(event.resource)
+    ticked = before.ticked if before is not None else 0
+    state.caches[event.resource] = CacheRow(
+        cache=event,
+        rv=max(event.rv, ticked) if event.state == "ready" else event.rv,
+        ticked=ticked,
+    )
+    state.touched.caches += 1
+
+
+def _progress_tick(state: State, event: ProgressTick) -> None:
+    if row := state.caches.get(event.resource):
+        state.caches[event.resource] = replace(row, rv=max(row.rv, event.rv), ticked=event.rv)
+        state.touched.caches += 1
+
+
+def _prefix(state: State, event: Prefix) -> None:
+    state.prefixes[event.prefix] = event
+    state.touched.prefixes += 1
+
+
+def _watcher_opened(state: State, event: WatcherOpened) -> None:
+    state.watchers[event.id] = WatcherRow(event)
+    state.watcher_rates[event.id] = Rate()
+    state.touched.watchers += 1
+
+
+def _watcher_state(state: State, event: WatcherState) -> None:
+    if row := state.watchers.get(event.id):
+        row = state.watchers[event.id] = replace(row, state=event)
+        letter = badge_of_route(row.opened.route).letter
+        state.ranking.stands(state.requests.get(event.id), row, letter)
+        state.watcher_rates[event.id].add(event.at, event.delivered)
+        state.touched.watchers += 1
+
+
+def _watcher_closed(state: State, event: WatcherClosed) -> None:
+    row = state.watchers.pop(event.id, None)
+    state.watcher_rates.pop(event.id, None)
+    state.ranking.closed(event.id)
+    if row is not None:
+        state.closed_watchers.append(replace(row, closed=event))
+    state.touched.watchers += 1
+
+
+def _fan_out(state: State, event: FanOut) -> None:
+    before = state.fan_outs.get(event.resource)
+    if before is not None:
+        state.earlier_fan_outs.setdefault(event.resource, deque(maxlen=FAN_OUTS)).append(before)
+    state.fan_outs[event.resource] = event
+    if event.change == "DELETED":
+        state.deletions[event.resource] = event
+    state.touched.watchers += 1
+
+
+def _marker(state: State, event: Marker) -> None:
+    """Nothing to show: only recordings hold it, and the scrub bar finds it there."""
+
+
+_HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
+    ServerInfo: _server,
+    EtcdHealth: _health,
+    Toll: _toll,
+    Dropped: _dropped,
+    RequestStarted: _request_started,
+    RequestRouted: _request_routed,
+    RequestFinished: _request_finished,
+    EtcdCall: _etcd_call,
+    Progress: _progress,
+    CacheState: _cache,
+    ProgressTick: _progress_tick,
+    Prefix: _prefix,
+    WatcherOpened: _watcher_opened,
+    WatcherState: _watcher_state,
+    WatcherClosed: _watcher_closed,
+    FanOut: _fan_out,
+    Marker: _marker,
+}

@@ -1,0 +1,1 @@
+"""A recording played: an index of the file, states along it, and a player."""

@@ -1,0 +1,175 @@
+"""What is where in a recording: read once through, then any moment is a short fold away."""
+
+from __future__ import annotations
+
+import gc
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent, EtcdCall, ServerInfo
+from ktui.core import reducer
+from ktui.core.recordings.moments import Moment, Moments, is_restart
+from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.timeline import Timeline
+from ktui.core.replay.keyframes import Keyframes
+from ktui.core.state import State
+
+BLOCK = 1_000  # events from one known place in the file to the next
+READ_AHEAD = 64 << 20  # bytes of the file held in memory while it is read through
+Told = Callable[[float], None]  # takes the share (0 to 1) that is done
+
+
+class Block(NamedTuple):
+    """A known place: before event `number`, at offset `start` of the file, at the time `at`."""
+
+    number: int
+    start: int
+    at: float
+
+
+class Step(NamedTuple):
+    """One event in its place: its number (from 0), and when it came (Unix seconds)."""
+
+    number: int
+    at: float
+    event: AnyEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A moment of the recording: after so many events, at a time, the state."""
+
+    number: int
+    at: float
+    state: State
+
+
+class Index:
+    """A recording that was read through once. All times are the recording's own, in Unix seconds.
+
+    `events` are counted without blank lines and lines of a newer ktui. Raises RecordingError.
+    """
+
+    def __init__(self, path: Path, told: Told = lambda share: None) -> None:
+        self.tape = Tape(path, lambda share: told(share / 2))
+        self.events = 0
+        self.moments: list[Moment] = []
+        self.seconds: Counter[int] = Counter()  # events by whole seconds since the beginning
+        self._keyframes = Keyframes()
+        self._blocks: list[Block] = []
+        try:
+            with _no_collector():
+                self._read(told)
+        except RecordingError:
+            self.tape.close()
+            raise
+
+    @property
+    def warning(self) -> str:
+        return self.tape.warning
+
+    def close(self) -> None:
+        self.tape.close()
+
+    # Reading it through.
+
+    def _read(self, told: Told) -> None:
+        state, timeline, moments = State(), Timeline(), Moments()
+        size, forgotten = self.tape.size, 0
+        for line in self.tape.lines():
+            if (event := line.event) is None:
+                continue
+            if new_server := is_new_server(state, event):
+                state = State()
+            if new_server or self._keyframes.due(self.events):
+                self._keyframes.add(state, self.events, line.start, new_server=new_server)
+            if self.events % BLOCK == 0:
+                self._blocks.append(Block(self.events, line.start, timeline.now))
+                told(line.start / size)
+                if line.start - forgotten > READ_AHEAD:
+                    self.tape.forget()
+                    forgotten = line.start
+            at = timeline.see(event)
+            reducer.apply(state, (event,))
+            if isinstance(event, EtcdCall):
+                self._keyframes.calls.append(line.start)
+            if (moment := moments.see(event, at)) is not None:
+                self.moments.append(moment)
+            if timeline.began:
+                self.seconds[int(at - timeline.began)] += 1
+            self.events += 1
+        if not timeline.began:
+            raise RecordingError(f"{self.tape.path} holds no telemetry events with a time")
+        self.began, self.ended = timeline.began, timeline.now
+        self.tape.forget()
+
+    # Going anywhere.
+
+    def steps(self, number: int) -> Iterator[Step]:
+        """The events from `number` (from 0) to the end."""
+        block = bisect_right(self._blocks, number, key=lambda block: block.number) - 1
+        return (step for step in self._steps(self._blocks[block]) if step.number >= number)
+
+    def _steps(self, block: Block) -> Iterator[Step]:
+        timeline, number = Timeline(block.at), block.number
+        for line in self.tape.lines(block.start):
+            if line.event is not None:
+                yield Step(number, timeline.see(line.event), line.event)
+                number += 1
+
+    def _events(self, start: int) -> Iterator[AnyEvent]:
+        return (line.event for line in self.tape.lines(start) if line.event is not None)
+
+    def number_at(self, at: float) -> int:
+        """How many events have come by the time `at`, those of that very moment too."""
+        block = self._blocks[max(0, bisect_right(self._blocks, at, key=lambda block: block.at) - 1)]
+        number = block.number
+        for step in self._steps(block):
+            if step.at > at:
+                break
+            number = step.number + 1
+        return number
+
+    def place_at(self, at: float) -> Place:
+        """How things stood at a time, which is put within the recording's."""
+        at = min(max(at, self.began), self.ended)
+        return self._place(self.number_at(at), at)
+
+    def place_after(self, number: int) -> Place:
+        """How things stood after so many events (at least 1)."""
+        number = min(max(number, 1), self.events)
+        return self._place(number, next(self.steps(number - 1)).at)
+
+    def _place(self, number: int, at: float) -> Place:
+        frame = self._keyframes.before(number)
+        with _no_collector():
+            state = self._keyframes.restore(frame, self.tape)
+            between = islice(self._events(frame.start), number - frame.event)
+            reducer.apply(state, between)
+        state.forgotten = state.seen - len(state.requests)
+        self.tape.forget()
+        return Place(number, max(at, self.began), state)
+
+
+def is_new_server(state: State, event: AnyEvent) -> bool:
+    """Whether `event` is the first of another server, of whom nothing in `state` holds."""
+    return isinstance(event, ServerInfo) and is_restart(state.server, event)
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Folding makes many objects and no cycles: the collector would look at them for nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -1,0 +1,101 @@
+"""States kept along a recording, so that going back need not begin at its beginning."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from array import array
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from ktui.contract.events import EtcdCall
+from ktui.core.recordings.reader import Tape
+from ktui.core.state import CALL_LOG, REQUEST_LOG, State
+
+MOST = 400  # keyframes kept; beyond that every other one goes and they are taken half as often
+EVERY = 10_000  # events between two, to begin with
+
+
+@dataclass(frozen=True, slots=True)
+class Keyframe:
+    """The state before event number `event`, which begins at `start` in the file.
+
+    Packed without the logs of requests and calls, but for the requests that were
+    under way: folding goes on from far enough back to have the logs whole again.
+    """
+
+    event: int
+    start: int
+    epoch: int  # servers that came before
+    seen: int  # requests since that server began
+    calls: tuple[int, int]  # places of its etcd calls so far, in Keyframes.calls
+    packed: bytes
+
+
+class Keyframes:
+    """Keyframes in the order of the file."""
+
+    def __init__(self) -> None:
+        self.calls = array("Q")  # where in the file every etcd call begins
+        self._frames: list[Keyframe] = []
+        self._every = EVERY
+        self._epoch_calls = 0
+        self._epoch = 0
+
+    def due(self, event: int) -> bool:
+        return not self._frames or event - self._frames[-1].event >= self._every
+
+    def add(self, state: State, event: int, start: int, *, new_server: bool = False) -> None:
+        """Keep `state`; a new server's is kept whenever it comes, and empty."""
+        if new_server:
+            self._epoch += 1
+            self._epoch_calls = len(self.calls)
+        calls = (max(self._epoch_calls, len(self.calls) - CALL_LOG), len(self.calls))
+        self._frames.append(Keyframe(event, start, self._epoch, state.seen, calls, _pack(state)))
+        if len(self._frames) > MOST:
+            self._thin()
+
+    def _thin(self) -> None:
+        self._every *= 2
+        kept = self._frames[:1]
+        for frame in self._frames[1:]:
+            if frame.epoch != kept[-1].epoch or frame.event - kept[-1].event >= self._every:
+                kept.append(frame)
+        self._frames = kept
+
+    def before(self, event: int) -> Keyframe:
+        """From where to fold to have the state before event number `event`, with its logs whole.
+
+        Never the frame at `event` itself: a new server's is empty, and its event not yet told.
+        """
+        place = max(0, bisect_left(self._frames, event, key=lambda frame: frame.event) - 1)
+        nearest = self._frames[place]
+        while place and self._frames[place - 1].epoch == nearest.epoch:
+            if self._frames[place].seen <= nearest.seen - REQUEST_LOG:
+                break
+            place -= 1
+        return self._frames[place]
+
+    def restore(self, frame: Keyframe, tape: Tape) -> State:
+        """The state of a keyframe, with the etcd calls before it."""
+        state: State = pickle.loads(zlib.decompress(frame.packed))
+        first, last = frame.calls
+        calls = (tape.event_at(start) for start in self.calls[first:last])
+        state.calls = deque((call for call in calls if isinstance(call, EtcdCall)), CALL_LOG)
+        return state
+
+
+def _pack(state: State) -> bytes:
+    under_way = {id_: row for id_, row in state.requests.items() if not row.done}
+    lean = replace(state, requests=under_way, calls=deque(maxlen=CALL_LOG))
+    return zlib.compress(pickle.dumps(lean, pickle.HIGHEST_PROTOCOL), 1)
+
+
+def renew(state: State, generation: int) -> None:
+    """Tell all who compare counters that `state` is another one than they have painted."""
+    touched = state.touched
+    for name in touched.__struct_fields__:
+        setattr(touched, name, getattr(touched, name) + (generation << 40))

@@ -1,0 +1,76 @@
+"""Markers set in a replay: kept beside the recording, which itself is never changed."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from ktui.client.running import state_home
+from ktui.core.recordings.moments import Moment
+
+_ENDING = ".markers.json"
+
+
+class _Marker(msgspec.Struct):
+    at: float
+    text: str = ""
+
+
+class _Markers(msgspec.Struct):
+    markers: list[_Marker]
+
+
+class MarkerFile:
+    """`FILE.markers.json`, or the same in the state directory where that cannot be written.
+
+    `problem` is one sentence when it cannot be read or written, else "".
+    """
+
+    def __init__(self, recording: Path) -> None:
+        self.problem = ""
+        self.moments: list[Moment] = []
+        self._places = [recording.with_name(recording.name + _ENDING), _in_state(recording)]
+        self._damaged = False
+        self._read()
+
+    def _read(self) -> None:
+        path = next((place for place in self._places if place.is_file()), None)
+        if path is None:
+            return
+        try:
+            found = msgspec.json.decode(path.read_bytes(), type=_Markers)
+        except (OSError, msgspec.DecodeError) as error:
+            self.problem, self._damaged = f"cannot read the markers in {path}: {error}", True
+            return
+        self.moments = [Moment(one.at, one.text, own=True) for one in found.markers]
+
+    def add(self, moment: Moment) -> None:
+        """Keep one more, on disk too; never over a file that could not be read."""
+        self.moments.append(moment)
+        if self._damaged:
+            return
+        text = msgspec.json.encode(_Markers([_Marker(one.at, one.text) for one in self.moments]))
+        for place in self._places:
+            self.problem = _write(place, text)
+            if not self.problem:
+                return
+
+
+def _in_state(recording: Path) -> Path:
+    """A place of our own for a recording in somebody else's directory."""
+    digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
+    return state_home() / "markers" / f"{recording.name}-{digest}{_ENDING}"
+
+
+def _write(path: Path, text: bytes) -> str:
+    """Write a file whole or not at all; what went wrong, "" when nothing did."""
+    new = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(text)
+        new.replace(path)
+    except OSError as error:
+        return f"cannot keep the marker in {path}: {error.strerror}"
+    return ""

@@ -1,0 +1,96 @@
+"""Plays a recording by its own times: pause, pace, seek, step. Knows no clock: `advance` is told."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from ktui.core import reducer
+from ktui.core.recordings.times import FASTEST
+from ktui.core.replay.index import Index, Place, Step, is_new_server
+from ktui.core.replay.keyframes import renew
+from ktui.core.state import State
+
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, FASTEST)
+SILENCE = 5.0  # seconds of the recording without an event …
+LONGEST_PAUSE = 2.0  # … last so many of ours at most
+MOST_AT_ONCE = 5_000  # events folded in one go, so that keys are heard meanwhile
+
+
+class Player:
+    """A place in a recording, and how it moves on. Times are the recording's, in Unix seconds."""
+
+    def __init__(self, index: Index, speed: float = 1.0) -> None:
+        self.index = index
+        self.speed = speed
+        self.playing = True
+        self.number = 0  # events that have been told
+        self.at = index.began
+        self.state = State()
+        self.last: Step | None = None  # the newest event told, None right after a seek
+        self._generation = 0
+        self._told = index.began  # when the last event came
+        self._silence = 0.0  # seconds of ours since then
+        self._steps: Iterator[Step] = index.steps(0)
+        self._next = next(self._steps, None)
+
+    @property
+    def ended(self) -> bool:
+        return self._next is None
+
+    def advance(self, elapsed: float) -> None:
+        """Go on by `elapsed` seconds of ours."""
+        if not self.playing or elapsed <= 0:
+            return
+        if self._next is None:
+            self.playing = False
+            return
+        self._silence += elapsed
+        until = self.at + elapsed * self.speed
+        skips = self._silence >= LONGEST_PAUSE and self._next.at - self._told > SILENCE
+        if skips or self.speed == FASTEST:
+            until = max(until, self._next.at)
+        self.at = min(until, self.index.ended) if self._tell(until) else self.at
+
+    def _tell(self, until: float) -> bool:
+        """Fold the events up to a time; False when there were too many to get there."""
+        for _ in range(MOST_AT_ONCE):
+            if self._next is None or self._next.at > until:
+                return True
+            self._tell_next(self._next)
+        return False
+
+    def _tell_next(self, step: Step) -> None:
+        if is_new_server(self.state, step.event):
+            self._show(State())
+        reducer.apply(self.state, (step.event,))
+        self.number, self.at, self.last = step.number + 1, max(self.at, step.at), step
+        self._told, self._silence = step.at, 0.0
+        self._next = next(self._steps, None)
+
+    def _show(self, state: State) -> None:
+        self._generation += 1
+        renew(state, self._generation)
+        self.state = state
+
+    def put(self, place: Place) -> None:
+        """Be at another place, which `index.place_at` made (it may take its time in a thread)."""
+        self._show(place.state)
+        self.number, self.at, self.last = place.number, place.at, None
+        self._told, self._silence = place.at, 0.0
+        self._steps = self.index.steps(place.number)
+        self._next = next(self._steps, None)
+
+    def seek(self, at: float) -> None:
+        self.put(self.index.place_at(at))
+
+    def step_forward(self) -> None:
+        """Tell one event more."""
+        if self._next is not None:
+            self._tell_next(self._next)
+
+    def faster(self) -> None:
+        self.speed = SPEEDS[min(bisect_right(SPEEDS, self.speed), len(SPEEDS) - 1)]
+
+    def slower(self) -> None:
+        self.speed = SPEEDS[max(bisect_left(SPEEDS, self.speed) - 1, 0)]

@@ -1,0 +1,110 @@
+"""How a request reads in one line."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from urllib.parse import unquote_plus
+
+import msgspec
+
+from ktui.core.ranking.ranking import Group
+from ktui.core.state import RequestRow, State
+from ktui.core.table.columns import Run
+
+_SHORT = {
+    "labelSelector": "",
+    "fieldSelector": "",
+    "resourceVersion": "rv=",
+    "resourceVersionMatch": "match=",
+    "limit": "limit=",
+    "continue": "continue=",
+    "sendInitialEvents": "sendInitial=",
+    "timeoutSeconds": "timeout=",
+}
+READS = ("GET", "LIST", "WATCH")
+# Said by the verb already, or of no weight for route and cost.
+_UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}
+
+
+def request_runs(row: RequestRow) -> list[Run]:
+    """`LIST pods -n team-00 ?app=api rv=0` as styled runs."""
+    started = row.started
+    runs: list[Run] = [(f"{started.verb} ", "$ink-muted")]
+    if started.resource:
+        runs.append((short_resource(started.resource), "$foreground"))
+    else:
+        runs.append((started.path, "$foreground"))
+    if started.name:
+        place = f"{started.namespace}/" if started.namespace else ""
+        runs.append((f" {place}{started.name}", "$ink-muted"))
+    elif started.namespace:
+        runs.append((f" -n {started.namespace}", "$ink-muted"))
+    if said := query_words(started.query):
+        runs.append((f" ?{said}", "$ink-muted"))
+    return runs
+
+
+def unfinished(row: RequestRow) -> str:
+    """What is to be said of a request that is not done: a WATCH that was answered goes on."""
+    if row.started.verb == "WATCH" and row.routed is not None:
+        return "the watch is still open"
+    return "no answer yet"
+
+
+def short_resource(resource: str) -> str:
+    """A resource's id without its group: `leases.coordination.k8s.io` → `leases`."""
+    return resource.partition(".")[0]
+
+
+@lru_cache(maxsize=1024)  # clients ask the same again and again
+def query_words(query: str) -> str:
+    """The parameters that steer route and cost, in few words."""
+    words = []
+    for part in query.split("&"):
+        name, _, raw = part.partition("=")
+        if not name or name in _UNSAID:
+            continue
+        value = "…" if name == "continue" else _short_value(name, unquote_plus(raw))
+        prefix = _SHORT.get(name)
+        words.append(f"{name}={value}" if prefix is None else f"{prefix}{value}")
+    return " ".join(words)
+
+
+def _short_value(name: str, value: str) -> str:
+    return value if name != "fieldSelector" else ",".join(map(short_field, value.split(",")))
+
+
+def short_field(text: str) -> str:
+    """`spec.nodeName=n1` reads `nodeName=n1`: the part of the object goes without saying."""
+    return text.removeprefix("spec.").removeprefix("status.")
+
+
+def selector_words(selector: str) -> str:
+    """A key with its operator: `spec.nodeName=` reads `nodeName=…`, for any value."""
+    short = short_field(selector)
+    if short.endswith((" in", " notin")):
+        return f"{short} (…)"
+    return f"{short}…" if short.endswith(("=", "<", ">")) else short
+
+
+def shown_requests(state: State, *, writes: bool) -> list[RequestRow]:
+    """The log, oldest first; without `writes` only what reads."""
+    rows = state.requests.values()
+    return list(rows) if writes else [row for row in rows if row.started.verb in READS]
+
+
+def request_object(row: RequestRow) -> tuple[str, Any]:
+    """A request as `y` shows it: a title and its telemetry events."""
+    events = [event for event in (row.started, row.routed, row.finished, *row.calls) if event is not None]
+    return f"request {row.id}", msgspec.to_builtins(events)
+
+
+def requests_of(group: Group, state: State) -> list[RequestRow]:
+    """Those of a group that the log still holds, oldest first."""
+    return [row for number in group.ids if (row := state.requests.get(number)) is not None]
+
+
+def request_text(row: RequestRow) -> str:
+    """The same as plain text: what the column is filtered by."""
+    return "".join(text for text, _ in request_runs(row))

@@ -1,0 +1,48 @@
+"""The shape and letter that stand beside every route's colour."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ktui.core.state import RequestRow
+
+
+class Badge(Struct, frozen=True):
+    """How a route shows: a letter (meaning never hangs on hue alone), a style, a word."""
+
+    letter: str
+    style: str
+    word: str
+
+
+CACHE = Badge("C", "bold $route-cache", "watch cache")
+SNAPSHOT = Badge("S", "bold $route-snapshot", "cache snapshot")
+ETCD = Badge("E", "bold $route-etcd", "etcd")
+WAITING = Badge("W", "bold $route-wait", "waiting")
+ERROR = Badge("!", "bold $route-error", "error")
+PENDING = Badge("·", "$ink-muted", "not routed yet")
+OTHER = Badge("–", "$ink-muted", "no storage asked")
+
+_BY_ROUTE = {
+    "cache": CACHE,
+    "cache_snapshot": SNAPSHOT,
+    "etcd": ETCD,
+    "cache,etcd": ETCD,
+    "none": OTHER,
+    "": PENDING,
+}
+LEGEND = (CACHE, SNAPSHOT, ETCD, WAITING, ERROR)
+
+
+def badge_of_route(route: str) -> Badge:
+    """The badge of a route's name as telemetry and `X-Ktui-Route` write it."""
+    return _BY_ROUTE.get(route, PENDING)
+
+
+def badge_of(row: RequestRow) -> Badge:
+    """The badge of a request: an error or a wait shows before its route."""
+    if row.failed:
+        return ERROR
+    if row.waiting:
+        return WAITING
+    return badge_of_route(row.route)

@@ -1,0 +1,75 @@
+"""The request in hand: the one that the Versions screen puts under every version.
+
+Every screen knows of it; the rules are loaded when one is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ktui.core.request_view import READS
+from ktui.core.state import RequestRow
+
+if TYPE_CHECKING:
+    from ktui.kube.routing.request import ReadRequest
+
+
+class InHand(Struct, frozen=True):
+    """A read request and where it was taken from. `verb` is GET, LIST or WATCH; `target` path and query.
+
+    `level` names the priority level under which it falls, "" where nobody tells who asks;
+    `accept` is the header to be sent with it, "" for any.
+    """
+
+    verb: str
+    target: str
+    taken_from: str
+    level: str = ""
+    accept: str = ""
+
+    @property
+    def text(self) -> str:
+        """As it is typed: a verb only where the path does not say it."""
+        from ktui.kube.routing.request import RequestError, parse_request
+
+        try:
+            natural = parse_request(self.target).verb.upper()
+        except RequestError:
+            return self.target
+        return self.target if self.verb == natural else f"{self.verb} {self.target}"
+
+    def read(self) -> ReadRequest:
+        """Understood for the rules. Raises RequestError."""
+        from ktui.kube.routing.request import parse_request
+
+        return parse_request(self.target, self.verb.lower())
+
+
+EXAMPLE = InHand("LIST", "/api/v1/pods", "an example")
+
+
+def read_in_hand(text: str) -> InHand:
+    """What was typed: `/api/v1/pods?limit=500`, `watch /api/v1/pods`, or a resource's name.
+
+    Raises RequestError.
+    """
+    from ktui.kube.requestinfo import split_url
+    from ktui.kube.resources import BUILTIN
+    from ktui.kube.routing.request import VERBS, parse_request
+
+    word, _, rest = text.strip().partition(" ")
+    verb, target = (word.lower(), rest.strip()) if word.lower() in VERBS else ("", text.strip())
+    resource = BUILTIN.by_name(split_url(target)[0]) if not target.startswith("/") else None
+    if resource is not None:
+        target = resource.path + target[len(target.partition("?")[0]) :]
+    request = parse_request(target, verb)
+    return InHand(request.verb.upper(), target, "typed")
+
+
+def in_hand_of(row: RequestRow | None, taken_from: str) -> InHand | None:
+    """A request of the log, if it is one that is routed."""
+    if row is None or row.started.verb not in READS or not row.started.resource:
+        return None
+    return InHand(row.started.verb, row.target, taken_from, row.started.level)

@@ -1,0 +1,102 @@
+"""Keys of etcd and paths of URLs without the names in them."""
+
+from __future__ import annotations
+
+import re
+
+from ktui.core.sharing.names import Pseudonyms, words
+
+STANDARD = "/registry"
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_NUL = "\\000"
+_BELOW = {"services": ("specs", "endpoints"), "ranges": ("serviceips", "servicenodeports")}
+_ADDRESSED = ("masterleases", "peerserverleases", "ranges")  # keyed by addresses of apiservers
+_SUBRESOURCES = words(
+    "status scale log exec attach portforward proxy binding eviction ephemeralcontainers token approval "
+    "finalize resize"
+)
+_ROOTS = words(
+    "api apis version healthz readyz livez metrics openapi v2 v3 logs telemetry ktui v1 server settings etcd "
+    "prefixes keys key history caches requests objects events warm check .well-known openid-configuration "
+    "openid jwks ping"
+)
+
+
+def is_secret(resource: str) -> bool:
+    """Whether a resource's names are hidden in any mode."""
+    return resource == "secrets"
+
+
+class Keys:
+    """Keys under the prefix where this Kubernetes keeps them, which is written as `/registry`."""
+
+    def __init__(self, names: Pseudonyms) -> None:
+        self._names = names
+        self.prefix = STANDARD
+
+    def request(self, text: str) -> str:
+        """An etcd call's text with the keys in its quotes treated; ranges stay ranges."""
+        before: tuple[str, str] = ("", "")
+
+        def treated(quoted: re.Match[str]) -> str:
+            nonlocal before
+            raw = quoted[1]
+            whole, word = before
+            end = self._end(whole, word) if whole and raw == self._end(whole, whole) else self.key(raw)
+            before = (raw, end)
+            return f'"{end}"'
+
+        return _QUOTED.sub(treated, text)
+
+    @staticmethod
+    def _end(whole: str, key: str) -> str:
+        """The end of the range of all keys that begin with `whole`, which is written as `key`."""
+        return key[:-1] + "0" if whole.endswith("/") else ""
+
+    def key(self, key: str) -> str:
+        """A key: the resource stays, namespaces and names do not."""
+        if key.endswith(_NUL):
+            return self.key(key[: -len(_NUL)]) + _NUL
+        if key != self.prefix and not key.startswith(self.prefix + "/"):
+            return "/".join(self._names.hidden(part) for part in key.split("/"))
+        parts = key[len(self.prefix) :].strip("/").split("/")
+        kind = self._kind(parts)
+        ends = "/" if key.endswith("/") and len(key) > 1 else ""
+        return "/".join([STANDARD, *parts[:kind], *self._names_of(parts, kind)]).rstrip("/") + ends
+
+    @staticmethod
+    def _kind(parts: list[str]) -> int:
+        """How many parts say what kind of object it is."""
+        first = parts[0]
+        grouped = "." in first or (len(parts) > 1 and parts[1].rstrip("0") in _BELOW.get(first, ()))
+        return 2 if grouped else 1
+
+    def _names_of(self, parts: list[str], kind: int) -> list[str]:
+        rest = parts[kind:]
+        if parts[0] in _ADDRESSED:
+            return [self._names.hidden(part) for part in rest]
+        last = len(rest) - 1
+        return [
+            self._names.name(part, secret=is_secret(parts[0]) and place == last and last > 0)
+            for place, part in enumerate(rest)
+        ]
+
+    def path(self, path: str) -> str:
+        """A URL's path: resource, verb and version stay."""
+        parts = path.split("/")
+        if len(parts) > 2 and parts[1] in ("api", "apis"):
+            first = 3 if parts[1] == "api" else 4
+            return "/".join([*parts[:first], *self._objects(parts[first:])])
+        return "/".join(part if part in _ROOTS or not part else self._names.hidden(part) for part in parts)
+
+    def _objects(self, parts: list[str]) -> list[str]:
+        """What follows a version: `namespaces/NS/RESOURCE/NAME/SUBRESOURCE`, or less."""
+        if parts and parts[0] == "watch":  # as was usual before ?watch=1
+            return ["watch", *self._objects(parts[1:])]
+        if len(parts) > 2 and parts[0] == "namespaces" and parts[2] not in ("status", "finalize"):
+            return ["namespaces", self._names.name(parts[1]), *self._objects(parts[2:])]
+        if len(parts) < 2:
+            return parts
+        resource, name, *rest = parts
+        below = [part if part in _SUBRESOURCES else self._names.hidden(part) for part in rest]
+        return [resource, self._names.name(name, secret=is_secret(resource)), *below]

@@ -1,0 +1,98 @@
+"""A copy of events with what is nobody else's business left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
+from ktui.core.sharing.keys import STANDARD, Keys, is_secret
+from ktui.core.sharing.names import Pseudonyms
+from ktui.core.sharing.queries import Queries
+from ktui.core.sharing.table import TABLE, Treatment
+from ktui.core.sharing.text import Text
+
+_NO_FIELDS: dict[str, Treatment] = {}
+
+
+class Sharer:
+    """Treats events one by one, in the order of the recording.
+
+    `secret` makes the pseudonyms: a random one for each copy, so that nobody can try names out.
+    """
+
+    def __init__(self, secret: bytes, *, hashing: bool) -> None:
+        self.names = Pseudonyms(secret, hashing=hashing)
+        self._keys = Keys(self.names)
+        self._queries = Queries(self.names, self._keys)
+        self._text = Text(self.names, self._keys)
+        self._of_secrets: set[int] = set()  # requests under way for Secrets
+        self._by_resource: dict[Treatment, Callable[[Any, str], Any]] = {
+            Treatment.NAME: lambda value, resource: self.names.name(value, secret=is_secret(resource)),
+            Treatment.QUERY: self._queries.query,
+            Treatment.SELECTOR: self._queries.selectors,
+        }
+        self._by_value: dict[Treatment, Callable[[Any], Any]] = {
+            Treatment.NAMESPACE: self.names.name,
+            Treatment.PATH: self._keys.path,
+            Treatment.KEYS: self._keys.request,
+            Treatment.KEY: self._keys.key,
+            Treatment.ETCD_PREFIX: lambda value: STANDARD,
+            Treatment.CLIENT: self.names.client,
+            Treatment.USER: self.names.user,
+            Treatment.LEVEL: self.names.level,
+            Treatment.PEER: self.names.peer,
+            Treatment.ACCEPT: self.names.accept,
+            Treatment.HOSTS: lambda value: [f"etcd-{number}" for number in range(1, len(value) + 1)],
+            Treatment.TEXT: self._text.scrub,
+            Treatment.TEXTS: lambda value: [self._scrubbed(one) for one in value],
+        }
+
+    def share(self, events: Iterable[AnyEvent]) -> Iterator[AnyEvent]:
+        for event in events:
+            yield self.treat(event)
+
+    def treat(self, event: AnyEvent) -> AnyEvent:
+        """The event as it may be shown to others."""
+        self._take_note(event)
+        table = TABLE.get(str(type(event).__struct_config__.tag), _NO_FIELDS)
+        changed: dict[str, Any] = {}
+        for field in msgspec.structs.fields(event):
+            treatment = table.get(field.name, Treatment.EMPTY)
+            if treatment is not Treatment.KEEP:
+                changed[field.name] = self._treated(treatment, getattr(event, field.name), event)
+        if isinstance(event, RequestFinished):
+            self._of_secrets.discard(event.id)
+        return msgspec.structs.replace(event, **changed) if changed else event
+
+    def _take_note(self, event: AnyEvent) -> None:
+        if isinstance(event, ServerInfo):
+            self._keys.prefix = event.etcd_prefix or STANDARD
+        elif isinstance(event, RequestStarted) and is_secret(event.resource):
+            self._of_secrets.add(event.id)
+
+    def _treated(self, treatment: Treatment, value: Any, event: Event) -> Any:
+        if treatment is Treatment.EMPTY or (value and self._tells_of_a_secret(event)):
+            return _empty(value)
+        resource = getattr(event, "resource", "")
+        if treatment in self._by_resource:
+            return self._by_resource[treatment](value, resource)
+        return self._by_value[treatment](value)
+
+    def _tells_of_a_secret(self, event: Event) -> bool:
+        """Whether this is the answer to a request for Secrets: its error may quote anything."""
+        return isinstance(event, RequestFinished) and event.id in self._of_secrets
+
+    def _scrubbed(self, one: Any) -> Any:
+        if isinstance(one, RouteStep):
+            return msgspec.structs.replace(one, saw=self._text.scrub(one.saw))
+        return self._text.scrub(one)
+
+
+def _empty(value: Any) -> Any:
+    """The same kind of value, telling nothing; numbers tell no names."""
+    if isinstance(value, str | list | dict | tuple):
+        return type(value)()
+    return value if isinstance(value, int | float) else None

@@ -1,0 +1,190 @@
+"""The same request from elsewhere: a shell, a Go program, a Python program. No secret is in any of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+from ktui.core.lab.form import ListForm
+from ktui.kube.resources import Resource
+
+# Clients whose Go and Python packages do not have typed access to these groups by the common rule.
+_NOT_IN_CLIENT_GO = {"apiextensions.k8s.io", "apiregistration.k8s.io"}
+# Which media type typed clients ask for by themselves depends on their release (0.36: protobuf).
+_GO_NOTES = {
+    "json": '// asks for JSON if config.ContentType = "application/json"\n',
+    "protobuf": '// asks for protobuf if config.ContentType = "application/vnd.kubernetes.protobuf"\n',
+    "table": "// objects: a typed client does not ask for Tables\n",
+}
+_GO_PAGES = """\
+options := {options}
+for {{
+\tlist, err := {call}.List(ctx, options)
+\tif err != nil {{
+\t\treturn err
+\t}}
+\t// list.Items
+\tif options.Continue = list.GetContinue(); options.Continue == "" {{
+\t\tbreak
+\t}}
+}}"""
+_OPTIONS = ("LabelSelector", "FieldSelector", "ResourceVersion", "ResourceVersionMatch", "Continue")
+
+
+def as_kubectl(path: str) -> str:
+    return f"kubectl get --raw {shlex.quote(path)}"
+
+
+def as_curl(path: str, form: ListForm) -> str:
+    """For a shell in which SERVER, TOKEN and CA are set."""
+    words = ['--cacert "$CA" -H "Authorization: Bearer $TOKEN"']
+    if form.accept != "json":
+        words.append(f"-H {shlex.quote(f'Accept: {form.accept_header}')}")
+    unbuffered = "N" if form.stream else ""
+    return f'curl -sS{unbuffered} {" ".join(words)} "$SERVER"{shlex.quote(path)}'
+
+
+def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False) -> str:
+    """A call of client-go: typed for built-in kinds, dynamic for others, metadata where that was asked.
+
+    `all_pages`: a loop over the pages, for a function that returns an error.
+    """
+    options = _go_options(form)
+    typed = _is_typed(form, resource)
+    if typed:
+        head = f"clientset.{_go_group(resource)}().{_go_method(resource)}"
+        namespace = _go(form.namespace) if form.namespace else "metav1.NamespaceAll"
+        scope = f"({namespace})" if resource.namespaced else "()"
+    else:
+        kind = "metadataClient" if form.accept == "metadata" else "dynamicClient"
+        group = f"Group: {_go(resource.group)}, " if resource.group else ""
+        gvr = f"Version: {_go(resource.version)}, Resource: {_go(resource.resource)}"
+        head = f"{kind}.Resource(schema.GroupVersionResource{{{group}{gvr}}})"
+        scope = f".\n\tNamespace({_go(form.namespace)})" if _namespaced(form, resource) else ""
+    call, given = f"{head}{scope}", f"metav1.ListOptions{{{options}}}"
+    if form.stream:
+        return f"w, err := {call}.Watch(ctx, {given})"
+    if all_pages and form.pages:
+        return _GO_PAGES.format(options=given, call=call.replace("\n", "\n\t"))
+    return f"list, err := {call}.List(ctx, {given})"
+
+
+def client_go_note(form: ListForm, resource: Resource) -> str:
+    """What a Go program has to set for the same media type, as a comment; "" where nothing."""
+    return _GO_NOTES.get(form.accept, "") if _is_typed(form, resource) else ""
+
+
+def as_python(form: ListForm, resource: Resource) -> str:
+    """A call of the `kubernetes` package."""
+    arguments = _python_options(form)
+    namespaced = _namespaced(form, resource)
+    if resource.custom:
+        api = "CustomObjectsApi"
+        scope = "namespaced" if namespaced else "cluster"
+        method = f"list_{scope}_custom_object"
+        place = [
+            resource.group,
+            resource.version,
+            *([form.namespace] if namespaced else []),
+            resource.resource,
+        ]
+        arguments = [*(repr(part) for part in place), *arguments]
+    else:
+        api = f"{_python_group(resource)}Api"
+        method = _python_method(resource, namespaced=namespaced)
+        arguments = [*([repr(form.namespace)] if namespaced else []), *arguments]
+    call = f"client.{api}().{method}"
+    lines = ["from kubernetes import client, config, watch", "", "config.load_kube_config()"]
+    if form.stream:
+        asked = ("send_initial_events=True", "allow_watch_bookmarks=True", "timeout_seconds=60")
+        inside = "".join(f"    {argument},\n" for argument in [call, *arguments, *asked])
+        lines += [f"for event in watch.Watch().stream(\n{inside}):", "    ..."]
+    else:
+        lines[0] = "from kubernetes import client, config"
+        lines.append(f"answer = {call}({_wrapped(arguments)})")
+    if form.accept != "json":
+        lines.insert(-1, f"# typed answers are plain JSON: this client does not ask for {form.accept}")
+    return "\n".join(lines)
+
+
+def _is_typed(form: ListForm, resource: Resource) -> bool:
+    return form.accept != "metadata" and not resource.custom and resource.group not in _NOT_IN_CLIENT_GO
+
+
+def _namespaced(form: ListForm, resource: Resource) -> bool:
+    return resource.namespaced and bool(form.namespace)
+
+
+def _go(text: str) -> str:
+    """A Go string literal: JSON's escapes are Go's as well."""
+    return json.dumps(text)
+
+
+def _go_options(form: ListForm) -> str:
+    values = (
+        form.label_selector,
+        form.field_selector,
+        form.resource_version,
+        form.asked_match,
+        form.continue_token,
+    )
+    fields = [f"{name}: {_go(value)}" for name, value in zip(_OPTIONS, values, strict=True) if value]
+    if form.limit:
+        fields.append(f"Limit: {form.limit}" if form.pages else f"Limit: /* {_go(form.limit)} */ 0")
+    if form.stream:
+        fields += [
+            "SendInitialEvents: ptr.To(true)",
+            "AllowWatchBookmarks: true",
+            "TimeoutSeconds: ptr.To[int64](60)",
+        ]
+    if len(fields) < 2:
+        return "".join(fields)
+    return "".join(f"\n\t{field}," for field in fields) + "\n"
+
+
+def _go_group(resource: Resource) -> str:
+    """`CoreV1`, `AppsV1`, `CoordinationV1`, `RbacV1`: a client's accessor of a group's version."""
+    return (resource.group.partition(".")[0] or "core").capitalize() + resource.version.capitalize()
+
+
+def _go_method(resource: Resource) -> str:
+    """`NetworkPolicies`: the plural with the capitals of the kind."""
+    kind, plural = resource.kind, resource.resource
+    same = 0
+    while same < min(len(kind), len(plural)) and kind[same].lower() == plural[same]:
+        same += 1
+    return kind[:same] + plural[same:]
+
+
+def _python_options(form: ListForm) -> list[str]:
+    values = {
+        "label_selector": form.label_selector,
+        "field_selector": form.field_selector,
+        "resource_version": form.resource_version,
+        "resource_version_match": form.asked_match,
+        "_continue": form.continue_token,
+    }
+    options = [f"{name}={value!r}" for name, value in values.items() if value]
+    if form.limit:
+        options.append(f"limit={form.limit}" if form.pages else f"limit={form.limit!r}")
+    return options
+
+
+def _python_group(resource: Resource) -> str:
+    """`CoreV1`, `AppsV1`, `RbacAuthorizationV1`: the generated class of a group's version."""
+    parts = (resource.group.removesuffix(".k8s.io") or "core").split(".")
+    return "".join(part.capitalize() for part in parts) + resource.version.capitalize()
+
+
+def _python_method(resource: Resource, *, namespaced: bool) -> str:
+    kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", resource.kind).lower()
+    if namespaced:
+        return f"list_namespaced_{kind}"
+    return f"list_{kind}_for_all_namespaces" if resource.namespaced else f"list_{kind}"
+
+
+def _wrapped(arguments: list[str]) -> str:
+    if len(arguments) < 2:
+        return "".join(arguments)
+    return "\n" + "".join(f"    {argument},\n" for argument in arguments)

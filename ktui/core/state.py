@@ -1,0 +1,121 @@
+"""What the screens know: the telemetry folded into rows that never change once made.
+
+`Revisions` tells a panel in one comparison whether anything it shows has moved.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from msgspec import Struct, field
+from msgspec import Struct as Row
+
+from ktui.contract.events import (
+    CacheState,
+    EtcdCall,
+    EtcdHealth,
+    FanOut,
+    Prefix,
+    Progress,
+    RouteStep,
+    ServerInfo,
+    Toll,
+    WatcherClosed,
+    WatcherOpened,
+    WatcherState,
+)
+from ktui.core.habits import Habits
+from ktui.core.ranking.ranking import Ranking
+from ktui.core.rates import Rate
+from ktui.core.rows import CacheRow, Head, RequestRow, Rewind, WatcherRow
+from ktui.core.traffic import History
+
+REQUEST_LOG = 10_000  # requests kept
+CALL_LOG = 2_000  # etcd calls kept beside those of a request
+CALLS_A_REQUEST = 64  # etcd calls kept with their request
+CLOSED_WATCHERS = 200  # watchers kept after their end
+FAN_OUTS = 40  # samples of fanned-out changes kept of a resource, beside the newest
+
+
+class Revisions(Row, gc=False):
+    """Counters that move when the named part of the state has changed."""
+
+    server: int = 0
+    requests: int = 0
+    caches: int = 0
+    prefixes: int = 0
+    head: int = 0
+    watchers: int = 0
+    calls: int = 0
+
+
+class State(Struct):
+    """Everything on the screens. Only the reducer writes to it."""
+
+    server: ServerInfo | None = None
+    health: EtcdHealth | None = None
+    toll: Toll | None = None
+    head: Head = field(default_factory=Head)
+    requests: dict[int, RequestRow] = field(default_factory=dict)  # oldest first
+    caches: dict[str, CacheRow] = field(default_factory=dict)
+    prefixes: dict[str, Prefix] = field(default_factory=dict)
+    watchers: dict[int, WatcherRow] = field(default_factory=dict)  # open, oldest first
+    closed_watchers: deque[WatcherRow] = field(default_factory=lambda: deque(maxlen=CLOSED_WATCHERS))
+    watcher_rates: dict[int, Rate] = field(default_factory=dict)  # of the open ones
+    fan_outs: dict[str, FanOut] = field(default_factory=dict)  # newest sample, by resource
+    earlier_fan_outs: dict[str, deque[FanOut]] = field(default_factory=dict)  # before it, oldest first
+    deletions: dict[str, FanOut] = field(default_factory=dict)  # newest sample of a DELETED
+    calls: deque[EtcdCall] = field(default_factory=lambda: deque(maxlen=CALL_LOG))
+    habits: Habits = field(default_factory=Habits)  # how clients ask
+    seen: int = 0  # requests that have passed by since the start
+    forgotten: int = 0  # of these, no longer kept
+    dropped: int = 0  # events lost on the way: by the server's queue or by ours
+    no_space: str = ""  # what etcd said when it last refused a write for want of space; "" when it took one
+    rewind: Rewind | None = None  # the last one
+    now: float = 0.0  # time of the newest event (Unix seconds)
+    touched: Revisions = field(default_factory=Revisions)
+    head_rate: Rate = field(default_factory=Rate)
+    event_rates: dict[str, Rate] = field(default_factory=dict)
+    history: History = field(default_factory=History)  # of answered reads, for the charts
+    ranking: Ranking = field(default_factory=Ranking)  # of all reads, by client and shape
+
+    @property
+    def progress(self) -> bool:
+        """Whether etcd confirms progress when it is asked to: so it is until the server says otherwise."""
+        return self.server is None or self.server.progress != "unsupported"
+
+    # Rates are asked for, not kept: when nothing comes any more, no event would bring them down.
+
+    @property
+    def revisions_per_second(self) -> float:
+        """How fast etcd's head moves."""
+        return self.head_rate.per_second(self.now)
+
+    def events_per_second(self, resource: str) -> float:
+        """How many events this resource's cache gets from etcd, to a tenth."""
+        rate = self.event_rates.get(resource)
+        return round(rate.per_second(self.now), 1) if rate is not None else 0.0
+
+
+# Kept here so that readers of the state need not know where its parts are made.
+__all__ = [
+    "CacheRow",
+    "CacheState",
+    "EtcdCall",
+    "EtcdHealth",
+    "FanOut",
+    "Head",
+    "Prefix",
+    "Progress",
+    "RequestRow",
+    "Revisions",
+    "Rewind",
+    "RouteStep",
+    "ServerInfo",
+    "State",
+    "Toll",
+    "WatcherClosed",
+    "WatcherOpened",
+    "WatcherRow",
+    "WatcherState",
+]

@@ -1,0 +1,6 @@
+"""Which rows of a table show, and in which order: pure, incremental, and in small steps."""
+
+from ktui.core.table.arrange.arranger import Arranger
+from ktui.core.table.arrange.order import SortKey
+
+__all__ = ["Arranger", "SortKey"]

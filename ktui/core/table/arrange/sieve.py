@@ -1,0 +1,108 @@
+"""Rows and whether each of them passes the filter: a verdict is kept for as long as it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import compress
+from typing import Generic, TypeVar
+
+from ktui.core.table.arrange.alignment import Alignment
+from ktui.core.table.arrange.order import STEP
+from ktui.core.table.filter import Filter
+
+Row = TypeVar("Row")
+
+
+class Sieve(Generic[Row]):
+    """`verdicts[i]` is of `rows[i]`, None where it was not tested yet. `sift` tests the rest."""
+
+    def __init__(self) -> None:
+        self.filter: Filter[Row] = Filter("")
+        self.rows: list[Row] = []
+        self.verdicts: list[bool | None] = []
+        self.tested = 0  # rows that the present run has left behind
+
+    @property
+    def untested(self) -> int:
+        return self.verdicts.count(None)
+
+    @property
+    def found(self) -> list[Row]:
+        """Rows of which it is known that they pass."""
+        return list(compress(self.rows, self.verdicts))
+
+    @property
+    def places(self) -> list[int]:
+        """Of the rows found."""
+        return list(compress(range(len(self.rows)), self.verdicts))
+
+    @property
+    def _unknown(self) -> bool | None:
+        """The verdict on a row that nobody has looked at: without a filter it passes."""
+        return None if self.filter else True
+
+    # What is to be sifted.
+
+    def reset(self, rows: Sequence[Row]) -> None:
+        """Other rows."""
+        self.rows = list(rows)
+        self.forget()
+
+    def forget(self) -> None:
+        """Test all of them again."""
+        self.verdicts = [self._unknown] * len(self.rows)
+
+    def set_filter(self, wanted: Filter[Row]) -> None:
+        """What did not pass a wider filter does not pass this one."""
+        narrower = bool(self.filter) and wanted.narrows(self.filter)
+        self.filter = wanted
+        if narrower:
+            self.verdicts = [False if verdict is False else None for verdict in self.verdicts]
+        else:
+            self.forget()
+
+    def carry_over(self, now: list[Row]) -> None:
+        """Rows in quite another order: the verdicts of those that were there still hold."""
+        known = dict(zip(map(id, self.rows), self.verdicts, strict=True))
+        unknown = self._unknown
+        self.verdicts = [known.get(key, unknown) for key in map(id, now)]
+        self.rows = now
+
+    def shift(self, now: list[Row], lies: Alignment) -> None:
+        """Most rows are where they were, a few places on: only the others are new."""
+        first, last, unknown = lies.first, lies.last, self._unknown
+        kept = self.verdicts[first + lies.shift : last + lies.shift]
+        self.verdicts = [unknown] * first + kept + [unknown] * (len(now) - last)
+        for place in lies.changed:
+            self.verdicts[place] = unknown
+        self.rows = now
+
+    # Sifting.
+
+    def sift(self) -> Iterator[None]:
+        """Test what has not been tested; may be left alone after each yield.
+
+        A term that may become something else is done without as long as no row has it as it is.
+        """
+        if self.filter:
+            yield from self._test()
+        if self.filter.tentative and self.rows and not any(self.verdicts):
+            self.filter = self.filter.otherwise
+            self.forget()
+            yield from self._test()
+
+    def _test(self) -> Iterator[None]:
+        """The place of each that has not been tested is found at C's speed."""
+        verdicts, rows, test = self.verdicts, self.rows, self.filter.test
+        place, tested = 0, 0
+        while True:
+            try:
+                place = verdicts.index(None, place)
+            except ValueError:
+                self.tested = len(verdicts)
+                return
+            verdicts[place] = test(rows[place])
+            tested += 1
+            if not tested % STEP:
+                self.tested = place
+                yield

@@ -1,0 +1,50 @@
+"""The rows of a table as a file: CSV for spreadsheets, JSON for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from ktui.core.format import safe
+from ktui.core.table.columns import Column
+
+Form: TypeAlias = Literal["csv", "json"]
+# A spreadsheet takes text that begins so for a formula, and runs it.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def text_of(form: Form, columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
+    """All columns, hidden ones too, of these rows."""
+    return csv_text(columns, rows) if form == "csv" else json_text(columns, rows)
+
+
+def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
+    """Numbers as they are; text made safe, with an apostrophe where it could pass for a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([column.id for column in columns])
+    writer.writerows([_cell(column.value_of(row)) for column in columns] for row in rows)
+    return out.getvalue()
+
+
+def json_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
+    """An array of objects by column id: raw numbers, text as it was received."""
+    lines = [
+        msgspec.json.encode({column.id: _plain(column.value_of(row)) for column in columns}) for row in rows
+    ]
+    return "[\n" + b",\n".join(lines).decode() + "\n]\n" if lines else "[]\n"
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, int | float):
+        return value
+    text = "" if value is None else str(value)
+    return f"'{safe(text)}" if text.startswith(_FORMULA) else safe(text)
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int | float) else str(value)

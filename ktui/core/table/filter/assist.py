@@ -1,0 +1,148 @@
+"""What a filter line says while one types: how it could go on, and what there is to choose from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ktui.core.table.filter.parsing import Field, Fields, FilterError, find_field, names_of
+from ktui.core.table.filter.terms import COMPARING, Term, terms_of
+from ktui.core.table.filter.unfinished import begun
+
+Row = TypeVar("Row")
+SAMPLE = 2_000  # rows whose values are offered
+NEWEST = 20  # rows that tell whether a column is one of numbers: some may have no value yet
+OFFERED = 8  # columns or values
+_OPEN = "the quote is still open"
+_NOTHING_TYPED = Term("", 0, False, "", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """`text` is the whole line as it could become, `label` what would be new in it."""
+
+    text: str
+    label: str
+    about: str = ""
+    more: bool = False  # a value has still to follow
+
+
+@dataclass(frozen=True, slots=True)
+class Assist:
+    """`hint` explains the term at the end of the line."""
+
+    hint: str
+    suggestions: tuple[Suggestion, ...] = ()
+
+    @property
+    def completion(self) -> str:
+        return self.suggestions[0].text if self.suggestions else ""
+
+
+def assist(text: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
+    """Help for the term at the end of `text`, from the columns and the newest of the rows."""
+    terms = terms_of(text)
+    term = _NOTHING_TYPED if not terms or text[-1:].isspace() else terms[-1]
+    if not term.text:
+        return Assist(" ".join(fields))
+    begin = text[: term.start] + ("!" if term.negated or term.text == "!" else "")
+    if term.text == "!":
+        return Assist("turns the next term round: !route:E")
+    if term.column:
+        try:
+            chosen = find_field(term.column, fields)
+        except FilterError:
+            return _columns(term.column, begin, fields, rows)
+        return _values(term, begin, chosen, rows[-SAMPLE:])
+    if term.unclosed:
+        return Assist(_OPEN)
+    if term.op:
+        return Assist("in any column: a text, or /regular expression/")
+    if term.value.endswith("!") and term.value[:-1].lower() in fields:
+        return Assist("!= and what it is not")
+    return _columns(term.value, begin, fields, rows)
+
+
+def aside_hint(term: Term, fields: Fields[Row]) -> str:
+    """Why a term was set aside, and what it may become."""
+    if term.op == "~":
+        return f"{term.text} is in no row: / at its end makes it a regular expression"
+    names = names_of(fields)
+    columns = dict.fromkeys(f"{names[name].id}:" for name in begun(term.value, names))
+    return f"{term.text} is in no row; the column: {' '.join([*columns][:OFFERED])}"
+
+
+def _columns(word: str, begin: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
+    """Columns whose name begins so; a word alone looks into all of them."""
+    chosen = [each for each in fields.values() if word != "!" and _begins(each, word.lower())]
+    suggestions = []
+    for each in chosen[:OFFERED]:
+        label = each.id + (">" if _is_number(each, rows) else ":")
+        suggestions.append(Suggestion(begin + label, label, each.about, more=True))
+    return Assist("in any column", tuple(suggestions))
+
+
+def _begins(each: Field[Row], word: str) -> bool:
+    return any(name.startswith(word) for name in (each.id, *each.aliases))
+
+
+def _is_number(chosen: Field[Row], rows: Sequence[Row]) -> bool:
+    return any(isinstance(chosen.value(row), int | float) for row in rows[-NEWEST:])
+
+
+def _values(term: Term, begin: str, chosen: Field[Row], rows: Sequence[Row]) -> Assist:
+    if term.op in COMPARING or _is_number(chosen, rows):
+        return Assist(_range(chosen, rows))
+    if term.op == "~" and term.value.startswith("/"):
+        return Assist("a regular expression between slashes")
+    counted = _counted(chosen, rows, term.op)
+    wanted = term.value.casefold()
+    suggestions = [
+        Suggestion(f"{begin}{term.column}{term.op}{_quoted(value)}", value, _rows(count))
+        for value, count in counted.items()
+        if value.casefold().startswith(wanted)
+    ]
+    if term.unclosed:
+        return Assist(_OPEN, tuple(suggestions[:OFFERED]))
+    if not suggestions:
+        return Assist(f"no value of {chosen.id} begins so" if term.op != "~" else "")
+    offered = suggestions[:OFFERED]
+    more = f" … {len(suggestions) - OFFERED} more" if len(suggestions) > OFFERED else ""
+    return Assist("  ".join(each.label for each in offered) + more, tuple(offered))
+
+
+def _counted(chosen: Field[Row], rows: Sequence[Row], op: str) -> dict[str, int]:
+    """The column's values, the commonest first; of a column with known ones their first words."""
+    counted = Counter(str(value) for value in map(chosen.value, rows) if value is not None)
+    if not (op == ":" and chosen.known):
+        return {value: count for value, count in counted.most_common() if value}
+    found = dict.fromkeys(chosen.known, 0)
+    for value, count in counted.items():
+        word = value.partition(" ")[0]
+        if word in found:
+            found[word] += count
+    return found
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if any(char.isspace() for char in value) else value
+
+
+def _range(chosen: Field[Row], rows: Sequence[Row]) -> str:
+    """`0.02 to 204 ms here; write 10, 300ms, 2s`."""
+    numbers: list[Any] = [value for value in map(chosen.value, rows) if isinstance(value, int | float)]
+    unit = f" {chosen.unit}" if chosen.unit else ""
+    example = {"s": "30s, 5m, 2h", "ms": "10, 300ms, 2s"}.get(chosen.unit, "10, 4k, 1.5M")
+    if not numbers:
+        return f"a number: {example}"
+    return f"{_short(min(numbers))} to {_short(max(numbers))}{unit} here; write {example}"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"

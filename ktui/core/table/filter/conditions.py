@@ -1,0 +1,92 @@
+"""One term as a test of a row's value."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from ktui.core.table.filter.terms import COMPARING, Term
+
+Row = TypeVar("Row")
+Value = Callable[[Row], Any]
+Test = Callable[[Row], bool]
+
+_NUMBER = re.compile(r"([-+]?[\d,]*\.?\d+)\s*([a-zA-Z]*)")
+_NUMBERS = (int, float)
+_SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+_TIMES = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS_A_UNIT = {"s": 1.0, "ms": 1e-3}
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+class FilterError(ValueError):
+    """The filter cannot be understood; the message says what to write instead."""
+
+
+def condition(term: Term, value: Value[Row], unit: str = "") -> Test[Row]:
+    """A term with a column. `unit` "s" or "ms" allows `age>5m`. Raises FilterError."""
+    needle = term.value.casefold()
+    if term.op in COMPARING:
+        return _compared(value, _COMPARE[term.op], number(term.column, term.value, unit))
+    if term.op == "~":
+        return _contains((value,), term)
+    if term.op == ":":
+        return lambda row: f" {needle}" in f" {_text(value(row))}".casefold()
+    if term.op == "!=":
+        return lambda row: _text(value(row)).casefold() != needle
+    return lambda row: _text(value(row)).casefold() == needle
+
+
+def anywhere(term: Term, values: Sequence[Value[Row]]) -> Test[Row]:
+    """A bare word, or `~/…/`: in any column."""
+    return _contains(tuple(values), term)
+
+
+def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
+    if (pattern := term.regex) is not None:
+        try:
+            search = re.compile(pattern, re.IGNORECASE).search
+        except re.error as error:
+            raise FilterError(f"{term.value} is no regular expression: {error.msg}") from error
+        return lambda row: any(search(_text(value(row))) is not None for value in values)
+    needle = term.value.casefold()
+    if len(values) == 1:
+        only = values[0]
+        return lambda row: needle in _text(only(row)).casefold()
+    return lambda row: any(needle in _text(value(row)).casefold() for value in values)
+
+
+def _text(value: Any) -> str:
+    """What is not known is no text."""
+    return value if type(value) is str else "" if value is None else str(value)
+
+
+def _compared(value: Value[Row], holds: Callable[[Any, Any], bool], limit: float) -> Test[Row]:
+    def test(row: Row) -> bool:
+        seen = value(row)
+        return isinstance(seen, _NUMBERS) and holds(seen, limit)
+
+    return test
+
+
+def number(column: str, text: str, unit: str = "") -> float:
+    """`10`, `4k`, `1.5M`, `1.5MB`; in a column of time also `300ms`, `5m`. Raises FilterError."""
+    found = _NUMBER.fullmatch(text.strip().rstrip(".,"))  # 1. on its way to 1.5
+    if found is not None:
+        suffix = found[2].lower()
+        factor = _TIMES.get(suffix) if unit in _SECONDS_A_UNIT else None
+        if factor is not None:
+            factor /= _SECONDS_A_UNIT[unit]
+        else:
+            factor = _SCALES.get(suffix.removesuffix("b"))
+        if factor is not None:
+            return float(found[1].replace(",", "")) * factor
+    example = "10, 300ms or 5m" if unit in _SECONDS_A_UNIT else "10, 4k or 1.5M"
+    raise FilterError(f"{column} is compared with a number, such as {example}")

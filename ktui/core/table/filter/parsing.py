@@ -1,0 +1,192 @@
+"""A filter's text against the columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ktui.core.table.filter.conditions import FilterError, Test, anywhere, condition
+from ktui.core.table.filter.terms import Term, terms_of
+from ktui.core.table.filter.unfinished import may_become, says_nothing
+
+Row = TypeVar("Row")
+__all__ = ["Field", "Fields", "Filter", "FilterError", "fields_of", "parse_filter"]
+
+
+class Field(Struct, Generic[Row], frozen=True):
+    """What a filter may say of a column: its value, its unit, what it may be called besides its id."""
+
+    id: str
+    value: Callable[[Row], Any]
+    title: str = ""
+    unit: str = ""
+    known: tuple[str, ...] = ()
+    about: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that it may be called: its id, the title that the header shows, its aliases."""
+        return tuple(name for name in (self.id, self.title.lower(), *self.aliases) if name)
+
+
+Fields: TypeAlias = Mapping[str, Field[Row]]
+
+
+class _Column(Protocol):
+    """As much of a table's column as a filter needs."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def known(self) -> tuple[str, ...]: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def aliases(self) -> tuple[str, ...]: ...
+    @property
+    def value(self) -> Callable[[Any], Any] | None: ...
+    def value_of(self, row: Any) -> Any: ...
+
+
+def fields_of(columns: Sequence[_Column]) -> dict[str, Field[Any]]:
+    """The fields of a table's columns, by their ids."""
+    return {
+        each.id: Field(
+            each.id,
+            each.value or each.value_of,
+            each.title,
+            each.unit,
+            each.known,
+            each.about,
+            each.aliases,
+        )
+        for each in columns
+    }
+
+
+class Filter(Struct, Generic[Row], frozen=True):
+    """A parsed filter: `matches(row)`; an empty one matches everything.
+
+    `idle` terms wait: they came from another table and name columns that this one does not have,
+    or say nothing yet. A filter of idle terms only is False: it hides nothing. The last term of a
+    `tentative` filter is to be set aside when no row has it.
+    """
+
+    text: str
+    tests: tuple[Test[Row], ...] = ()
+    terms: tuple[Term, ...] = ()
+    idle: frozenset[str] = frozenset()  # their texts
+    tentative: bool = False
+    aside: Term | None = None  # the term that was set aside
+    foreign: tuple[str, ...] = ()  # columns that carried terms name in vain
+
+    def matches(self, row: Row) -> bool:
+        return all(test(row) for test in self.tests)
+
+    @property
+    def test(self) -> Test[Row]:
+        """`matches`, without the loop where there is one term."""
+        return self.tests[0] if len(self.tests) == 1 else self.matches
+
+    def __bool__(self) -> bool:
+        return bool(self.tests)
+
+    @property
+    def otherwise(self) -> Filter[Row]:
+        """What a tentative filter becomes when no row has its last term."""
+        last = self.terms[-1]
+        idle = self.idle | {last.text}
+        return replace(self, tests=self.tests[:-1], idle=idle, tentative=False, aside=last)
+
+    def narrows(self, other: Filter[Row]) -> bool:
+        """Whether what `other` hides stays hidden: one more term, or more letters of a word."""
+        mine = [term for term in self.terms if term.text not in self.idle]
+        theirs = [term for term in other.terms if term.text not in other.idle]
+        return bool(theirs) and all(any(_narrows(term, wider) for term in mine) for wider in theirs)
+
+
+def _narrows(term: Term, wider: Term) -> bool:
+    if term.text == wider.text:
+        return True
+    growing = term.op in ("", "~", ":") and term.regex is wider.regex is None
+    same = (term.negated, term.column, term.op) == (wider.negated, wider.column, wider.op)
+    return growing and same and not term.negated and term.value.casefold().startswith(wider.value.casefold())
+
+
+def parse_filter(
+    text: str, fields: Fields[Row], carried: Collection[str] = (), *, typing: bool = False
+) -> Filter[Row]:
+    """Parse `text` for a table with these fields. Raises FilterError.
+
+    Terms among `carried` are idle, not wrong, where their column is not among the fields, or is no such
+    column as where they come from (`age>5m` of bytes). While somebody is `typing` the term at the end
+    may be idle or tentative, too.
+    """
+    tests: list[Test[Row]] = []
+    idle = set()
+    foreign = []
+    terms = terms_of(text)
+    last = terms[-1] if typing and terms and terms[-1].end == len(text) else None
+    names = names_of(fields) if last is not None else {}
+    for term in terms:
+        if term is last and says_nothing(term, names):
+            idle.add(term.text)
+            continue
+        try:
+            tests.append(_test(term, fields))
+        except FilterError as error:
+            if term.text not in carried:
+                raise
+            idle.add(term.text)
+            foreign += [term.column] if isinstance(error, UnknownColumnError) else []
+    tentative = last is not None and last.text not in idle and may_become(last, names)
+    kept = tuple(dict.fromkeys(foreign))
+    return Filter(text.strip(), tuple(tests), terms, frozenset(idle), tentative, foreign=kept)
+
+
+class UnknownColumnError(FilterError):
+    """A term names a column that the table does not have."""
+
+    def __init__(self, name: str, fields: Mapping[str, Any]) -> None:
+        near = get_close_matches(name, fields, n=1, cutoff=0.5)
+        meant = f", did you mean {near[0]}?" if near else ":"
+        super().__init__(f"no column {name!r}{meant} {' '.join(fields)}")
+
+
+def names_of(fields: Fields[Row]) -> dict[str, Field[Row]]:
+    """The fields by all that they may be called."""
+    return {name: each for each in fields.values() for name in each.names}
+
+
+def find_field(name: str, fields: Fields[Row]) -> Field[Row]:
+    """By its id, else by another of its names. Raises UnknownColumnError."""
+    if name in fields:
+        return fields[name]
+    for each in fields.values():
+        if name in each.names:
+            return each
+    raise UnknownColumnError(name, fields)
+
+
+def _test(term: Term, fields: Fields[Row]) -> Test[Row]:
+    if term.unclosed:
+        raise FilterError("a quote is still open")
+    if term.op in (":", "~") and term.text.endswith(term.op):
+        raise FilterError(f"{term.text} needs a value")
+    if term.column:
+        chosen = find_field(term.column, fields)
+        test = condition(term, chosen.value, chosen.unit)
+    else:
+        test = anywhere(term, [each.value for each in fields.values()])
+    if term.negated:
+        return lambda row: not test(row)
+    return test

@@ -1,0 +1,152 @@
+"""The last minutes of answered reads, second by second: what the charts draw."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from msgspec import Struct, field
+
+from ktui.contract.events import RequestFinished
+
+KEPT = 600  # seconds
+ANSWERED_READS = ("GET", "LIST")
+STORAGE_LETTERS = frozenset("CSE!")  # the badges of reads that cache or etcd were asked for, and of errors
+_STEP = math.log(1.1)  # a class of durations is 10 % wide
+
+
+class Second(Struct):
+    """All reads answered within one second, or several seconds put together."""
+
+    routes: Counter[str] = field(default_factory=Counter)  # answers by letter: C S E !
+    sent_bytes: int = 0  # to clients
+    etcd_bytes: int = 0  # out of etcd for them
+    most_ms: float = 0.0
+    durations: Counter[int] = field(default_factory=Counter)  # answers by class of duration
+
+    def add(self, letter: str, event: RequestFinished) -> None:
+        self.routes[letter] += 1
+        self.sent_bytes += event.sent_bytes
+        self.etcd_bytes += event.etcd_bytes
+        self.most_ms = max(self.most_ms, event.ms)
+        self.durations[_class_of(event.ms)] += 1
+
+    def merge(self, other: Second) -> None:
+        self.routes.update(other.routes)
+        self.sent_bytes += other.sent_bytes
+        self.etcd_bytes += other.etcd_bytes
+        self.most_ms = max(self.most_ms, other.most_ms)
+        self.durations.update(other.durations)
+
+    @property
+    def answers(self) -> int:
+        return self.durations.total()
+
+    def quantile(self, share: float) -> float:
+        """The duration (ms) that `share` of the answers kept to, within 5 %; 0.0 without answers."""
+        wanted, seen = share * self.answers, 0
+        for place in sorted(self.durations):
+            seen += self.durations[place]
+            if seen >= wanted:
+                return min(_middle_of(place), self.most_ms)
+        return 0.0
+
+
+def _class_of(ms: float) -> int:
+    return math.floor(math.log(max(ms, 0.001)) / _STEP)
+
+
+def _middle_of(place: int) -> float:
+    return math.exp((place + 0.5) * _STEP)
+
+
+class Span(Struct, frozen=True, dict=True):
+    """A stretch of history in equal parts, oldest first; it ends at the last full part."""
+
+    end: int  # Unix seconds
+    step: int  # seconds a part
+    parts: tuple[Second, ...]
+
+    @property
+    def seconds(self) -> int:
+        return self.step * len(self.parts)
+
+    @cached_property
+    def whole(self) -> Second:
+        """All parts put together."""
+        total = Second()
+        for part in self.parts:
+            total.merge(part)
+        return total
+
+    def rates(self, value: Callable[[Second], float]) -> list[float]:
+        """A counted value of each part, per second."""
+        return [value(part) / self.step for part in self.parts]
+
+    def values(self, value: Callable[[Second], float]) -> list[float]:
+        """A measured value of each part."""
+        return [value(part) for part in self.parts]
+
+
+class History:
+    """Seconds by the events' own time; bounded, and holding nothing for a second without answers."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, Second] = {}
+        self._newest = 0
+        self._parts: dict[tuple[int, int], Second] = {}  # by step and first second: those that are over
+        self._asked = 0  # end of the newest span that was asked for
+        self.late = 0  # moves when a part that was asked for has changed
+
+    def __getstate__(self) -> dict[str, object]:
+        """For keyframes: without what can be put together again."""
+        return {**self.__dict__, "_parts": {}, "_asked": 0}
+
+    def add(self, letter: str, event: RequestFinished) -> None:
+        """Take in an answer whose badge is `letter`; one that no storage was asked for counts for nothing."""
+        at = int(event.at)
+        if letter not in STORAGE_LETTERS or at <= self._newest - KEPT:
+            return
+        if at > self._newest:
+            self._newest = at
+            self._forget()
+        if at < self._asked:
+            self.late += 1
+            self._parts.clear()
+        self._seconds.setdefault(at, Second()).add(letter, event)
+
+    def _forget(self) -> None:
+        # Oldest first, but for the few that came late: those go when their turn comes.
+        for at in list(self._passed()):
+            del self._seconds[at]
+
+    def _passed(self) -> Iterator[int]:
+        for at in self._seconds:
+            if at > self._newest - KEPT:
+                return
+            yield at
+
+    def span(self, now: float, parts: int, step: int) -> Span:
+        """The last `parts` × `step` seconds that are over at `now`.
+
+        Parts begin at multiples of `step`, so that an answer stays in its part as time
+        goes on. The second under way is left out: it would always look like a slump.
+        """
+        end = int(now) // step * step
+        begin = end - parts * step
+        self._asked = max(self._asked, end)
+        return Span(end, step, tuple(self._part(step, first) for first in range(begin, end, step)))
+
+    def _part(self, step: int, first: int) -> Second:
+        made = self._parts.get((step, first))
+        if made is None:
+            made = Second()
+            for at in range(first, first + step):
+                if (second := self._seconds.get(at)) is not None:
+                    made.merge(second)
+            if len(self._parts) >= 4 * KEPT:
+                self._parts.clear()
+            self._parts[step, first] = made
+        return made

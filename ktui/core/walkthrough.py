@@ -1,0 +1,85 @@
+"""One request taken apart: its phases, its funnel, its etcd reads, and how to ask it again."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from ktui.core.state import RequestRow
+
+# In the order in which a request goes through them; others follow as the server names them.
+_PHASES = ("queue", "wait", "etcd", "read", "decode", "filter", "encode", "send")
+OTHER = "other"  # what no phase accounts for
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase: where it begins and how long it takes, in ms from the request's start."""
+
+    name: str
+    start: float
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelStep:
+    """What was left after one step of the work: objects (None: not counted) and bytes (0: none)."""
+
+    name: str
+    objects: int | None
+    bytes: int = 0
+
+
+def phases_of(row: RequestRow) -> list[Phase]:
+    """The phases one after the other; what no phase accounts for is called `other`."""
+    if row.finished is None:
+        return []
+    seen = row.finished.phases
+    names = [name for name in _PHASES if name in seen] + [name for name in seen if name not in _PHASES]
+    phases, at = [], 0.0
+    for name in names:
+        phases.append(Phase(name, at, seen[name]))
+        at += seen[name]
+    rest = row.finished.ms - at
+    # Phases may overlap in a streamed answer; only time that is really missing is shown.
+    if phases and rest > 0.02 * row.finished.ms:
+        phases.append(Phase(OTHER, at, rest))
+    return phases
+
+
+def fewer_phases(phases: list[Phase], most: int) -> list[Phase]:
+    """At most so many: the shortest ones give way, and their time goes to `other`."""
+    if len(phases) <= most:
+        return phases
+    named = [phase for phase in phases if phase.name != OTHER]
+    kept = sorted(named, key=lambda phase: phase.ms, reverse=True)[: most - 1]
+    end = max(phase.start + phase.ms for phase in phases)
+    rest = sum(phase.ms for phase in phases) - sum(phase.ms for phase in kept)
+    return [*(phase for phase in named if phase in kept), Phase(OTHER, end - rest, rest)]
+
+
+def funnel_of(row: RequestRow) -> list[FunnelStep]:
+    """Keys → objects taken → put to the selectors → matched → returned."""
+    done = row.finished
+    if done is None:
+        return []
+    steps = [
+        FunnelStep("scanned", done.fetched, done.decoded_bytes),
+        FunnelStep("evaluated", done.evaluated),
+        FunnelStep("matched", done.matched, done.encoded_bytes),
+        FunnelStep("returned", done.returned, done.sent_bytes),
+    ]
+    if done.etcd_keys or done.etcd_bytes:
+        steps.insert(0, FunnelStep("etcd keys", done.etcd_keys, done.etcd_bytes))
+    return steps
+
+
+def as_kubectl(row: RequestRow) -> str:
+    """The same request through kubectl, to the byte."""
+    return f"kubectl get --raw {shlex.quote(row.target)}"
+
+
+def as_curl(row: RequestRow, server: str) -> str:
+    """The same request with curl; the token comes from the environment, never from the screen."""
+    options = '-s --cacert "$KTUI_CA" -H "Authorization: Bearer $KTUI_TOKEN"'
+    return f"curl {options} {shlex.quote(server + row.target)}"

@@ -1,0 +1,1 @@
+"""The audit of logs, as screens."""

@@ -1,0 +1,62 @@
+"""The audit of logs as a program of its own: one screen, no server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.command import Provider
+
+from ktui.kube.versions import KNOWN_VERSIONS
+from ktui.tui.app import KtuiApp
+from ktui.tui.audit.screen import AuditScreen
+from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.commands import Candidate, Command, Commands
+from ktui.tui.commands.doing import ACTIONS, THEME
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.keys import bindings as keys
+from ktui.tui.preferences import DEFAULTS, Preferences
+
+_KEYS = {"filter", "command", "sort", "sort.turn", "object", "export", "theme", "help", "quit"}
+
+
+def _choose(app: Dashboard, rest: str) -> str:
+    """Rank by the rules of another version."""
+    if rest not in KNOWN_VERSIONS:
+        return f"no version {rest!r}: {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
+    assert isinstance(app, AuditApp)
+    app.audit.choosing.choose(rest)
+    return ""
+
+
+def _versions(app: Dashboard) -> Iterator[Candidate]:
+    yield from (Candidate(version, "rank by its rules") for version in reversed(KNOWN_VERSIONS))
+
+
+_KUBE = Command("kube", "rank by the rules of a version", _choose, "1.30", needed=True, candidates=_versions)
+_WORDS = {"export", "help", "quit"}
+AUDIT_COMMANDS = Commands([_KUBE, THEME, *(one for one in ACTIONS if one.word in _WORDS)], whole=False)
+
+
+class AuditApp(KtuiApp, inherit_bindings=False):
+    """The frame of the dashboard around an audit."""
+
+    MODES: ClassVar[dict[str, Any]] = {"audit": "audit"}
+    DEFAULT_MODE = "audit"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set()
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding for binding in keys.APP if isinstance(binding, Binding) and binding.id in _KEYS
+    ]
+
+    def __init__(
+        self, reading: Reading, wish: Wish, *, preferences: Preferences = DEFAULTS, start_timers: bool = True
+    ) -> None:
+        super().__init__(start_timers=start_timers, preferences=preferences)
+        self.audit = AuditScreen(reading, wish)
+        self.install_screen(self.audit, "audit")
+
+    @property
+    def commands(self) -> Commands:
+        return AUDIT_COMMANDS

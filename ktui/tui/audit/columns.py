@@ -1,0 +1,155 @@
+"""The columns of an audit: groups of requests, versions, slow reads of etcd."""
+
+from __future__ import annotations
+
+from ktui.audit import words
+from ktui.core.format import milliseconds, short_bytes, short_count
+from ktui.core.table.columns import NOTHING, Cell, Column, plain
+from ktui.tui.audit import view
+from ktui.tui.audit.lines import GroupLine, shape_runs
+from ktui.tui.audit.view import audit_badge
+from ktui.tui.charts.bars import bar
+
+_BAR = 8
+
+
+def _badge(line: GroupLine) -> Cell:
+    badge = audit_badge(line.group.route)
+    return (badge.letter, badge.style)
+
+
+def _route_words(line: GroupLine) -> str:
+    badge = audit_badge(line.group.route)
+    return f"{badge.letter} {'refused' if line.group.route == 'none' else line.group.route}"
+
+
+def _ms(line: GroupLine) -> Cell:
+    value = view.p95(line.group)
+    if view.told_latency(line.group) is None:
+        return NOTHING
+    return (milliseconds(value), "bold $warning" if value >= 1000 else "$foreground")
+
+
+def _max(line: GroupLine) -> float:
+    took = view.told_latency(line.group)
+    return took.max if took is not None else 0.0
+
+
+def _errors(line: GroupLine) -> int:
+    return sum(line.group.errors.values())
+
+
+def _errors_cell(line: GroupLine) -> Cell:
+    count = _errors(line)
+    return (short_count(count), "$route-error") if count else NOTHING
+
+
+def _seats(line: GroupLine) -> float:
+    return line.group.seats.mean if line.group.seats is not None else 0.0
+
+
+def _later(line: GroupLine) -> Cell:
+    runs: list[tuple[str, str]] = []
+    for route, version in words.changes(line.group):
+        badge = audit_badge(route)
+        runs += [(f"{' ' if runs else ''}{badge.letter}", badge.style), (f" {version}", "$ink-muted")]
+    return runs or [NOTHING]
+
+
+def _estimated(line: GroupLine) -> Cell:
+    if line.group.estimated is None:
+        return NOTHING
+    style = "bold $route-etcd" if line.group.estimated.etcd_bytes else "$foreground"
+    processed = words.processed(line.group)
+    return ("~" + short_bytes(processed), style) if processed else ("0", "$ink-muted")
+
+
+def _etcd(line: GroupLine) -> float:
+    return line.group.estimated.etcd_bytes if line.group.estimated is not None else 0.0
+
+
+def _share_bar(line: GroupLine) -> Cell:
+    return (bar(line.share, _BAR), audit_badge(line.group.route).style.removeprefix("bold "))
+
+
+def _request_text(line: GroupLine) -> str:
+    return plain(shape_runs(line.group))
+
+
+_ASKED: tuple[Column[GroupLine], ...] = (
+    Column("route", "", _badge, _route_words, 1, priority=0,
+           about="C cache, E etcd, ! refused, under the version chosen"),
+    Column("rank", "#", lambda row: (str(row.group.rank), "$ink-muted"), lambda row: row.group.rank, 3,
+           align="right", priority=6,
+           about="place by cost"),
+    Column("client", "client", lambda row: row.group.client or "(no user agent)",
+           lambda row: row.group.client, 12, flex=3, most=32, wish=18, priority=1,
+           about="who asks: the User-Agent"),
+    Column("account", "account", lambda row: (row.group.user, "$ink-muted"), lambda row: row.group.user,
+           16, flex=2, most=30, priority=4,
+           about="the user of the audit log: empty for httplog lines, which have none"),
+    Column("request", "request", lambda row: shape_runs(row.group), _request_text,
+           22, flex=5, wish=34, priority=0,
+           about="requests of one shape; … stands for what differs"),
+    Column("count", "count", lambda row: short_count(row.group.count), lambda row: row.group.count, 6,
+           align="right", priority=1, descending=True,
+           about="requests in the log"),
+    Column("rate", "rate", lambda row: (words.rate(row.group.per_second), "$ink-muted"),
+           lambda row: row.group.per_second or 0.0, 8, align="right", priority=5, descending=True,
+           about="requests a second over the time of the log"),
+    Column("p95", "p95 ms", _ms, lambda row: view.p95(row.group), 6, align="right",
+           priority=3, descending=True,
+           about="95 of 100 took at most so long", unit="ms"),
+    Column("max", "max ms", lambda row: (milliseconds(_max(row)) if _max(row) else "·", "$ink-muted"),
+           _max, 7, align="right", priority=10, descending=True,
+           about="the longest", unit="ms"),
+    Column("errors", "err", _errors_cell, _errors, 5, align="right", priority=8, descending=True,
+           about="answers with status 400 and above"),
+    Column("seats", "seats", lambda row: f"{_seats(row):.1f}" if _seats(row) else NOTHING, _seats, 5,
+           align="right", priority=6, descending=True,
+           about="seats of API Priority and Fairness, on average"),
+)  # fmt: skip
+_BYTES: Column[GroupLine] = Column(
+    "cost",
+    "~bytes",
+    _estimated,
+    lambda row: row.cost,
+    7,
+    align="right",
+    priority=0,
+    descending=True,
+    unit="B",
+    about="estimated bytes out of etcd, or of the cache",
+)
+_TIME: Column[GroupLine] = Column(
+    "cost",
+    "total",
+    lambda row: words.milliseconds(row.cost) if row.cost else NOTHING,
+    lambda row: row.cost,
+    8,
+    align="right",
+    priority=0,
+    descending=True,
+    unit="ms",
+    about="the time that all of them took",
+)
+_ASIDE: tuple[Column[GroupLine], ...] = (
+    Column("bar", "", _share_bar, lambda row: row.share, _BAR, priority=7,
+           about="its share of the cost of all"),
+    Column("later", "later", _later, lambda row: plain(_later(row)), 8, priority=2,
+           about="where later versions would take it from"),
+    Column("verb", "verb", lambda row: row.group.verb, hidden=True,
+           about="list, get or watch"),
+    Column("resource", "resource", lambda row: row.group.resource, hidden=True,
+           about="the resource"),
+    Column("etcd", "~etcd B", lambda row: "~" + short_bytes(_etcd(row)), _etcd, 7, align="right",
+           hidden=True, descending=True,
+           about="estimated bytes read from etcd", unit="B"),
+    Column("reason", "reason", lambda row: row.group.reason_id, hidden=True,
+           about="the rule that decides, by its id"),
+)  # fmt: skip
+
+
+def groups(estimates: bool) -> tuple[Column[GroupLine], ...]:
+    """The columns of the groups; what they cost is a number of bytes where it could be estimated."""
+    return (*_ASKED, _BYTES if estimates else _TIME, *_ASIDE)

@@ -1,0 +1,178 @@
+"""One group of requests taken apart."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from textual.content import Content
+
+from ktui.audit import words
+from ktui.audit.report import GroupReport, Report, SlowReport
+from ktui.contract.events import RouteStep
+from ktui.core.format import integer, long_bytes, safe
+from ktui.kube.explain import Explanation
+from ktui.tui.audit.view import audit_badge, busy_ms, every_route
+from ktui.tui.requests.verdict import INDENT, badged_lines
+from ktui.tui.requests.walk import headed_steps
+from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit
+
+_WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
+
+
+def request_content(group: GroupReport, report: Report, width: int, height: int) -> Content:
+    """Who asks what, how often, and what that costs."""
+    verb = group.verb.upper()
+    texts = broken(f"{verb} {group.example}", max(8, width), 2 if height > 3 else 1)
+    drawn = [line((texts[0][: len(verb)], "$ink-muted"), (texts[0][len(verb) :], "bold $ink-strong"))]
+    drawn += [line((text, "bold $ink-strong")) for text in texts[1:]]
+    drawn.append(_counts(group, width))
+    drawn.append(_costs(group, report, width))
+    if busy := busy_ms(group):
+        text = f"{words.milliseconds(busy)} of the apiserver's time in all (count × latency)"
+        drawn.append(line((text, "$ink-muted")).truncate(width, ellipsis=True))
+    return lines(drawn[:height])
+
+
+def _counts(group: GroupReport, width: int) -> Content:
+    client = group.client or "(no user agent)"
+    whose = [(f" as {group.user}", "$foreground")] if group.user else []
+    rate = [(f" · {words.rate(group.per_second)}", "$ink-muted")] if group.per_second is not None else []
+    count = [(f"  {integer(group.count)} requests", "$foreground"), *rate]
+    forms = [line((client, "$foreground"), *whose, *count), line((client, "$foreground"), *count)]
+    return longest_that_fits(forms, width)
+
+
+def _costs(group: GroupReport, report: Report, width: int) -> Content:
+    estimated = group.estimated
+    if estimated is None:
+        why = "no object counts and sizes: --sizes FILE or --attach URL" if not report.sizes_from else (
+            f"{report.sizes_from} holds no {group.resource}"
+        )  # fmt: skip
+        return line((f"cost not estimated ({why})", "$ink-muted")).truncate(width, ellipsis=True)
+    read = (
+        f"~{long_bytes(estimated.etcd_bytes)} read from etcd (~{long_bytes(estimated.etcd_bytes_each)} each)"
+    )
+    touched = (
+        f"~{long_bytes(estimated.touched_bytes)} scanned (~{long_bytes(estimated.touched_bytes_each)} each)"
+    )
+    parts = [*([read] if estimated.etcd_bytes else []), touched, "estimated from counts and sizes"]
+    return parts_that_fit(parts, width, "$foreground")
+
+
+def route_content(
+    group: GroupReport, report: Report, explained: Explanation, width: int, height: int
+) -> Content:
+    """The verdict, the strip of all versions, and the walk under the chosen one."""
+    above = [*_verdict(group, width, 3), _seats(group, explained, width), line("")]
+    above += [*strip_lines(group, report.kube_version, width), line("")]
+    if height < 14:
+        above = [part for part in above if part.plain]
+    steps = [RouteStep(*step) for step in explained.decision.steps]
+    return lines([*above, *headed_steps(steps, width, max(1, height - len(above)))][:height])
+
+
+def _verdict(group: GroupReport, width: int, most: int) -> list[Content]:
+    """`E etcd: because …`, wrapped beneath itself."""
+    return badged_lines(audit_badge(group.route), _WORDS[group.route], group.reason, width, most)
+
+
+def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
+    least, most = explained.seats.min, explained.seats.max
+    parts = [f"seats {least} to {most}" if least != most else f"{least} seat{'' if least == 1 else 's'}"]
+    if group.seats is not None:
+        parts[0] += f" (logged: {group.seats.mean:.1f} on average, {group.seats.max} at most)"
+    decision = explained.decision
+    if decision.limit_honoured is not None:
+        parts.append("limit honoured" if decision.limit_honoured else "limit ignored")
+    if decision.consistency:
+        parts.append(decision.consistency.replace("_", " "))
+    if group.etcd_ops:
+        parts.append(f"etcd: {', '.join(op.replace('_', ' ') for op in group.etcd_ops)}")
+    return parts_that_fit(parts, width, indent=" " * INDENT)
+
+
+def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
+    """Each version over the badge of its route, as many as fit around the chosen one."""
+    routes = list(every_route(group).items())
+    most = max(1, (width - 4) // 3)
+    if len(routes) > most:
+        here = next(place for place, (version, _) in enumerate(routes) if version == chosen)
+        first = max(0, min(here - most // 2, len(routes) - most))
+        routes = routes[first : first + most]
+    names: list[tuple[str, str]] = [("  1.", "$ink-faint")]
+    badges: list[tuple[str, str]] = [("    ", "")]
+    for version, route in routes:
+        badge, here_style = (
+            audit_badge(route),
+            "bold $ink-strong underline" if version == chosen else "$ink-muted",
+        )
+        names += [(version.partition(".")[2].rjust(2), here_style), (" ", "")]
+        badges += [(f" {badge.letter}", badge.style), (" ", "")]
+    return [line(*names), line(*badges)]
+
+
+def instead_content(group: GroupReport, width: int, height: int) -> Content:
+    """Warnings, then the cheaper forms with their routes."""
+    drawn: list[Content] = []
+    for warning in group.warnings:
+        texts = textwrap.wrap(safe(warning), max(10, width - INDENT))
+        drawn += [line(("! " if at == 0 else "  ", "bold $warning"), text) for at, text in enumerate(texts)]
+    for cheaper in group.cheaper:
+        badge = audit_badge(cheaper.route)
+        path = broken(unquote(cheaper.path), max(8, width - INDENT), 3)
+        drawn += [
+            line((f"{badge.letter} " if at == 0 else "  ", badge.style), (text, "bold $ink-strong"))
+            for at, text in enumerate(path)
+        ]
+        texts = textwrap.wrap(safe(cheaper.why), max(10, width - INDENT))
+        drawn += [line("  ", (text, "$ink-muted")) for text in texts]
+    if not drawn:
+        drawn = [line(("nothing cheaper is known for this request", "$ink-muted"))]
+    return lines(drawn[:height])
+
+
+def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: int) -> Content:
+    """What etcd found slow and this group probably caused."""
+    if not slow:
+        why = (
+            "none of etcd's slow reads are such a range"
+            if known
+            else "no line of an etcd's log was among these"
+        )
+        return line((why, "$ink-muted")).truncate(width, ellipsis=True)
+    drawn: list[Content] = []
+    for read in slow:
+        drawn += slow_lines(read, width)
+    return lines(drawn[:height])
+
+
+def slow_lines(read: SlowReport, width: int) -> list[Content]:
+    """One kind of slow read of etcd, in two lines."""
+    most = [f"{integer(read.max_keys)} keys"] if read.max_keys is not None else []
+    most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
+    took = f"p95 {words.milliseconds(read.took.p95)}, max {words.milliseconds(read.took.max)}"
+    parts = [took, words.source(read), *([f"at most {', '.join(most)}"] if most else [])]
+    head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (words.slow_range(read), "$foreground"))
+    return [
+        head.truncate(width, ellipsis=True),
+        parts_that_fit(parts, width, indent=" " * INDENT),
+    ]
+
+
+def about_content(line_: GroupReport | None, report: Report, width: int, height: int) -> Content:
+    """The group under the cursor, in few lines."""
+    if line_ is None:
+        return line(("no group", "$ink-muted"))
+    drawn = _verdict(line_, width, 2 if height > 3 else 1)
+    if height > 4:
+        drawn += strip_lines(line_, report.kube_version, width)
+    for cheaper in line_.cheaper[:1]:
+        text = f"instead  {unquote(cheaper.path)}"
+        head = safe(text)
+        drawn.append(
+            line("  ", (head[:9], "bold $success"), (head[9:], "$foreground")).truncate(width, ellipsis=True)
+        )
+        drawn.append(line("           ", (cheaper.why, "$ink-muted")).truncate(width, ellipsis=True))
+    return lines(drawn[:height])

@@ -1,0 +1,36 @@
+"""The top line of an audit: which files, under which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ktui.audit.report import Report
+from ktui.core.format import integer
+from ktui.tui.widgets.header import clickable
+from ktui.tui.widgets.lines import between, line
+
+_DOT = (" · ", "$ink-faint")
+
+
+def header_line(
+    names: Sequence[str], version: str, report: Report | None, width: int, view: str = ""
+) -> Content:
+    """`ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`, and how many lines.
+
+    A click on the files leads back from a view to the groups.
+    """
+    first = names[0].rpartition("/")[2] if names else "groups"
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    files = line((f"{first}{more}", "$accent" if view else "bold $ink-strong"))
+    if view:
+        step = line((" › ", "$ink-faint"), (view, "bold $ink-strong"))
+        files = clickable(files, "screen.leave") + step
+    named = [line(_DOT), files] if names or view else []
+    rules = line(_DOT, ("rules of kube ", "$ink-muted"), (version, "$foreground"))
+    left = Content.assemble(
+        line(("ktui", "bold $accent"), (" › ", "$ink-faint"), ("Audit", "$foreground")), *named, rules
+    )
+    told = "" if report is None else f"{integer(report.lines.total)} lines read"
+    return between(left, line((told, "$ink-muted")), width)

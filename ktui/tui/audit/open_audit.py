@@ -1,0 +1,52 @@
+"""`:audit FILE…`: the audit of logs over the dashboard, with counts and sizes from its server."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from ktui.audit.files import open_logs
+from ktui.audit.sizes import Size, SizesError, ask_sizes
+from ktui.audit.tally import Tally
+from ktui.client.connection import ClientError
+from ktui.core.prediction.foresee import server_behaviour
+from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.dashboard import Dashboard
+
+
+def open_audit(app: Dashboard, text: str) -> str:
+    """Open the audit of the files named; returns what is wrong with them, "" when nothing is."""
+    try:
+        names = [str(Path(name).expanduser()) for name in shlex.split(text)]
+    except ValueError:
+        return "a quote is still open"
+    if not names:
+        return "of which log? audit FILE…"
+    missing = next((name for name in names if not Path(name).exists()), None)
+    if missing is not None:
+        return f"there is no file {missing}"
+    app.run_worker(_open(app, names), group="audit")
+    return ""
+
+
+async def _open(app: Dashboard, names: list[str]) -> None:
+    from ktui.tui.audit.screen import AuditScreen
+
+    sizes, sizes_from = await _sizes(app)
+    rules = server_behaviour(app.state)
+    wish = Wish(rules.version, rules.changed_gates, sizes, sizes_from)
+    reading = Reading(partial(open_logs, names), Tally(datetime.now(UTC)))
+    await app.push_screen(AuditScreen(reading, wish, over=True))
+
+
+async def _sizes(app: Dashboard) -> tuple[dict[str, Size], str]:
+    """Of this dashboard's server; without one, or when it does not answer, costs are not estimated."""
+    if app.client is None:
+        return {}, ""
+    try:
+        return await ask_sizes(app.client.get_json), "this server's etcd"
+    except (ClientError, SizesError) as error:
+        app.notify(f"no sizes: {error}", severity="warning", markup=False)
+        return {}, ""

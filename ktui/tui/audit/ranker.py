@@ -1,0 +1,82 @@
+"""The logs of an audit: read and ranked in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ktui.audit.report import Report
+from ktui.kube.versions import BehaviourError
+from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.screens.base import ModeScreen
+
+
+class Ranker:
+    """`report` is the last one that was made, by the rules of `wish`; None before there is any.
+
+    In the app's thread `ranked` is called with each report, `failed` with a title and why there is none.
+    """
+
+    def __init__(
+        self,
+        screen: ModeScreen,
+        reading: Reading,
+        wish: Wish,
+        *,
+        ranked: Callable[[Report], None],
+        failed: Callable[[str, str], None],
+    ) -> None:
+        self.reading, self.wish = reading, wish
+        self.report: Report | None = None
+        self.ranking = False  # all is read, and the first report is being made
+        self._screen = screen
+        self._ranked = ranked
+        self._failed = failed
+
+    def read(self) -> None:
+        """Read all, then rank."""
+        self._in_a_thread(self._read)
+
+    def rank(self, wish: Wish) -> None:
+        """Rank what was read by other rules."""
+        self._in_a_thread(partial(self._rank, wish))
+
+    def stop(self) -> None:
+        """Read no further; what was read is ranked."""
+        self.reading.stop()
+
+    def _in_a_thread(self, work: Callable[[], None]) -> None:
+        self._screen.run_worker(work, thread=True, group="audit")
+
+    def _read(self) -> None:
+        call = self._screen.app.call_from_thread
+        try:
+            self.reading.run()
+        except OSError as error:
+            what = f"{error.filename or 'the log'}: {error.strerror or error}"
+            call(self._failed, "this cannot be read", what)
+            return
+        call(self._begin)
+        self._rank(self.wish)
+
+    def _rank(self, wish: Wish) -> None:
+        call = self._screen.app.call_from_thread
+        try:
+            report = wish.report(self.reading.tally)
+        except BehaviourError as error:
+            call(self._refuse, str(error))
+        else:
+            call(self._take, wish, report)
+
+    def _begin(self) -> None:
+        self.ranking = True
+        self._screen.paint()
+
+    def _take(self, wish: Wish, report: Report) -> None:
+        self.wish, self.report, self.ranking = wish, report, False
+        self._ranked(report)
+
+    def _refuse(self, problem: str) -> None:
+        """These rules cannot be: what is shown stays."""
+        self.ranking = False
+        self._screen.notify(problem, severity="error", markup=False)

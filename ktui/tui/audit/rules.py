@@ -1,0 +1,42 @@
+"""Choosing whose rules the requests of an audit are routed by."""
+
+from __future__ import annotations
+
+from textual.containers import Container
+from textual.content import Content
+
+from ktui.audit.moves import percent
+from ktui.audit.report import Report
+from ktui.kube.versions import Behaviour
+from ktui.tui.audit.versions import MOST_ASKED, share_under
+from ktui.tui.dialogs.rules import RulesScreen, keys_told
+from ktui.tui.widgets.lines import line
+
+
+class AuditRules(RulesScreen):
+    """Versions and gates, and what they would do with the LISTs that were read."""
+
+    def __init__(self, now: Behaviour, report: Report) -> None:
+        super().__init__(now, "", lambda behaviour: effect_content(report, behaviour))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        box = self.query_one(Container)
+        box.border_title = "route by the rules of"
+        box.border_subtitle = keys_told("chooses")
+
+
+def effect_content(report: Report, behaviour: Behaviour) -> Content:
+    """What share of the LISTs these rules send to etcd."""
+    etcd, total = share_under(report, behaviour)
+    if not total:
+        return line(("no LIST of a stored resource was read", "$ink-muted"))
+    now = report.versions[0]
+    before = now.etcd / max(1, now.etcd + now.cache + now.refused)
+    few = behaviour.changed_gates and len(report.groups) > MOST_ASKED
+    of = f" of the LISTs of the {MOST_ASKED} costliest groups" if few else " of your LISTs"
+    return line(
+        (percent(etcd / total), "bold $route-etcd"),
+        (f"{of} from etcd", "$foreground"),
+        (f" · now, under {report.kube_version}: {percent(before)}", "$ink-muted"),
+    )

@@ -1,0 +1,177 @@
+"""The audit of logs: read and ranked in a thread, then shown in one of four views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from ktui.audit.report import Report
+from ktui.core.references import Crumb, Part, Read, Reference
+from ktui.core.selection import InHand
+from ktui.core.state import State
+from ktui.tui.audit.choosing import Choosing
+from ktui.tui.audit.header import header_line
+from ktui.tui.audit.ranker import Ranker
+from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.view import nothing_recognised, read_text, unknown_text
+from ktui.tui.audit.views import Views
+from ktui.tui.dialogs.text import TextScreen
+from ktui.tui.keys import bindings as keys
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.source import Link
+from ktui.tui.table import VTable
+from ktui.tui.widgets.header import HeaderBar
+
+
+class AuditScreen(ModeScreen):
+    """The groups by cost; enter takes one apart, `v` and `t` show all versions and etcd's slow reads."""
+
+    MODE: ClassVar[str] = "audit"
+    CSS_PATH = "audit.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keys.DETAIL,
+        Binding("v", "view('versions')", "versions", id="audit.versions", tooltip="all versions compared"),
+        Binding("t", "view('slow')", "slow etcd", id="audit.slow", tooltip="what etcd found slow"),
+        Binding("i", "audit('input')", "input", id="audit.read", tooltip="files, malformed lines, notes"),
+        Binding("V", "audit('rules')", "rules", id="audit.rules", tooltip="choose the version and its gates"),
+        Binding("less_than_sign", "audit('older')", "older", key_display="<", show=False, id="audit.older",
+                tooltip="the rules of the version before"),
+        Binding("greater_than_sign", "audit('newer')", "newer", key_display=">", show=False, id="audit.newer",
+                tooltip="the rules of the version after"),
+        Binding("x", "audit('stop')", "stop reading", id="audit.stop", tooltip="show what was read so far"),
+        Binding("up,k", "step(-1)", "previous", show=False, id="audit.up", tooltip="the group before"),
+        Binding("down,j", "step(1)", "next", show=False, id="audit.down", tooltip="the next group"),
+        Binding("escape", "leave", "back", id="audit.leave", tooltip="back to the groups"),
+    ]  # fmt: skip
+
+    def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
+        super().__init__()
+        self.over = over  # another screen, to which escape comes back
+        self.views = Views(self)
+        self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self.views.fail)
+        self.choosing = Choosing(self, self.ranker)
+
+    def compose_body(self) -> ComposeResult:
+        yield from self.views.widgets()
+
+    def on_mount(self) -> None:
+        self.views.show("reading")
+        self.ranker.read()
+        super().on_mount()
+
+    def on_unmount(self) -> None:
+        self.ranker.stop()
+
+    def _show_report(self, report: Report) -> None:
+        """Of what was just read, or by other rules."""
+        if nothing_recognised(report):
+            self.views.fail("nothing here is a log that ktui knows", unknown_text(report))
+        else:
+            self.views.take(report, partly=self.ranker.reading.stopped)
+
+    # Where it stands, and what is under the cursor.
+
+    def active_table(self) -> VTable[Any] | None:
+        return self.views.table
+
+    def crumbs(self) -> Sequence[Crumb]:
+        return self.views.crumbs(self.MODE)
+
+    def visit(self, reference: Reference | None) -> None:
+        """A view; None is the groups."""
+        if self.views.of_report:
+            self.views.show(reference.name if isinstance(reference, Part) else "groups")
+
+    def references(self) -> Sequence[Reference]:
+        in_hand = self.request_in_hand()
+        return () if in_hand is None else (Read(in_hand),)
+
+    def request_in_hand(self) -> InHand | None:
+        """The group's example, for the dashboard's Versions screen."""
+        return self.views.groups.request_in_hand()
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        return self.views.object_in_hand()
+
+    # Keys.
+
+    def action_audit(self, what: str) -> None:
+        """Something that a part of the screen does."""
+        does: dict[str, Callable[[], None]] = {
+            "rules": self.choosing.ask,
+            "older": lambda: self.choosing.step(-1),
+            "newer": lambda: self.choosing.step(1),
+            "stop": self.ranker.stop,
+            "input": self._tell_input,
+        }
+        does[what]()
+
+    def _tell_input(self) -> None:
+        if self.ranker.report is not None:
+            self.app.push_screen(TextScreen("what was read", read_text(self.ranker.report)))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        views = self.views
+        if action == "audit":
+            return {
+                "stop": views.shown == "reading" and not self.ranker.ranking,
+                "input": self.ranker.report is not None,
+            }.get(str(parameters[0]), views.of_report)
+        if action in ("filter", "sort", "sort_turn", "export") and views.table is None:
+            return False
+        wanted = {
+            "view": views.of_report,
+            "leave": self.over or views.below_the_groups,
+            "step": views.shown == "group",
+            "panel": views.shown == "group",
+        }
+        return wanted[action] if action in wanted else super().check_action(action, parameters)
+
+    def action_view(self, name: str) -> None:
+        """A view by its key; the same key again leads back to the groups."""
+        self.views.show("groups" if self.views.shown == name else name)
+
+    def action_leave(self) -> None:
+        if self.views.below_the_groups:
+            self.views.show("groups")
+        elif self.over:
+            self.app.pop_screen()
+
+    def action_step(self, step: int) -> None:
+        self.views.step(step)
+        self.paint_frame(self.ktui.state, self.ktui.link)
+
+    def action_panel(self, step: int) -> None:
+        self.views.group.turn(step)
+
+    @on(VTable.Selected, "#ranked")
+    def _group_selected(self) -> None:
+        self.views.show("group")
+
+    @on(VTable.Selected, "#slow-ranges")
+    def _slow_selected(self, event: VTable.Selected) -> None:
+        if not self.views.open_cause(event.row.ranks):
+            self.notify("no group in the table would cause such a read", markup=False)
+
+    @on(VTable.Selected, "#every-version")
+    def _version_selected(self, event: VTable.Selected) -> None:
+        self.choosing.choose(event.row.version)
+
+    # Painting: the views paint themselves when there is something new.
+
+    def paint_frame(self, state: State, link: Link) -> None:
+        ranker = self.ranker
+        names = [file.name for file in ranker.reading.tally.files]
+        version, report = ranker.wish.kube_version, ranker.report
+        view = "".join(crumb.text for crumb in self.crumbs())
+        stamp = (id(report), len(names), version, view)
+        self.query_one(HeaderBar).show(
+            lambda width, _: header_line(names, version, report, width, view), stamp
+        )
+
+    def paint_tables(self, state: State) -> None:
+        self.views.paint_progress(self.ranker)

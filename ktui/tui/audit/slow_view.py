@@ -1,0 +1,64 @@
+"""What etcd found slow, and which requests are probably to blame."""
+
+from __future__ import annotations
+
+import textwrap
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+
+from ktui.audit.report import Report, SlowReport
+from ktui.core.format import safe
+from ktui.tui.audit.slow_columns import SLOW
+from ktui.tui.table import VTable
+from ktui.tui.widgets.lines import entitle, line, lines
+from ktui.tui.widgets.panel import Panel
+
+
+class SlowView(Vertical):
+    """One row a kind of range; below, the likeliest causes of the one under the cursor."""
+
+    def compose(self) -> ComposeResult:
+        yield VTable[SlowReport](
+            SLOW,
+            key=lambda row: row,
+            id="slow-ranges",
+            classes="box",
+            empty="no line of an etcd's log tells of a slow request",
+        )
+        yield Panel("probably because of", id="probably", classes="box")
+
+    @property
+    def table(self) -> VTable[SlowReport]:
+        return self.query_one("#slow-ranges", VTable)
+
+    def show(self, report: Report) -> None:
+        self.table.set_rows(report.etcd)
+        told = f"slow in etcd · {len(report.etcd):,} kinds of ranges" if report.etcd else "slow in etcd"
+        entitle(self.table, line(told))
+        self.paint()
+
+    @on(VTable.Highlighted)
+    def paint(self) -> None:
+        row = self.table.row
+        self.query_one("#probably", Panel).show(lambda width, height: probably_content(row, width, height))
+
+
+def probably_content(row: SlowReport | None, width: int, height: int) -> Content:
+    """The likeliest first."""
+    if row is None:
+        return line(
+            ("etcd logs what takes longer than 100 ms; its log can be read beside the others", "$ink-muted")
+        )
+    if not row.probably:
+        return line(("no request that was read would cause it", "$ink-muted"))
+    drawn: list[Content] = []
+    for place, text in enumerate(row.probably, 1):
+        texts = textwrap.wrap(safe(text), max(10, width - 3), break_on_hyphens=False)
+        drawn += [
+            line((f"{place} " if at == 0 else "  ", "$accent"), (part, "$foreground"))
+            for at, part in enumerate(texts)
+        ]
+    return lines(drawn[:height])

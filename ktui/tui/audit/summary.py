@@ -1,0 +1,145 @@
+"""What an audit says before any table: the sentence, the shares, what was read; and how far reading is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ktui.audit import words
+from ktui.audit.moves import percent
+from ktui.audit.report import Report
+from ktui.core.format import duration, integer, long_bytes, safe
+from ktui.tui.audit.reading import Progress
+from ktui.tui.charts.bars import TRACK, bar, share_of
+from ktui.tui.charts.stacked import Part, by_route, stacked
+from ktui.tui.keys.hints import key_of
+from ktui.tui.widgets.lines import line, lines, parts_that_fit
+
+_LABEL = 11
+_TELLING = 45  # cells beside a bar for its two shares
+_WIDEST = 76
+
+
+def summary_content(report: Report, partly: bool, width: int, height: int) -> Content:
+    """The sentence first; what does not fit is under `i`."""
+    texts = textwrap.wrap(safe(report.summary), width) or [""]
+    drawn = [line((text, "bold $ink-strong")) for text in texts[:2]]
+    warned = _warnings(report, partly, width)
+    drawn += _shares(report, width)
+    drawn.append(_counted(report, width))
+    room = max(0, height - len(drawn))
+    return lines([*drawn, *warned[:room]][:height])
+
+
+def _shares(report: Report, width: int) -> list[Content]:
+    now = report.versions[0]
+    total = now.cache + now.etcd + now.refused
+    if not total:
+        return []
+    drawn = [_share("LISTs", now.etcd / total, by_route(now.etcd, now.cache, now.refused), width)]
+    if now.etcd_bytes is not None and now.cache_bytes is not None:
+        all_bytes = now.etcd_bytes + now.cache_bytes
+        if all_bytes:
+            parts = by_route(now.etcd_bytes, now.cache_bytes)
+            drawn.append(_share("their bytes", now.etcd_bytes / all_bytes, parts, width, all_bytes))
+    return drawn
+
+
+def _share(label: str, etcd: float, parts: Sequence[Part], width: int, size: float | None = None) -> Content:
+    of = "" if size is None else f" of ~{long_bytes(size)} (estimate)"
+    told = f" {percent(etcd)}{of} from etcd"
+    track = max(8, min(width, _WIDEST + _TELLING) - _LABEL - _TELLING - 2)
+    return line(
+        (label.ljust(_LABEL + 1), "$ink-muted"),
+        *stacked(parts, track),
+        (told, "$foreground"),
+    ).truncate(width, ellipsis=True)
+
+
+def _counted(report: Report, width: int) -> Content:
+    counts, requests = report.lines, report.requests
+    over = f" over {words.span_words(report.span.seconds)}" if report.span else ""
+    bad = f", {integer(counts.malformed)} malformed" if counts.malformed else ""
+    parts = [
+        f"{integer(counts.total)} lines{over}{bad}",
+        *([f"{integer(counts.doubles)} in both logs"] if counts.doubles else []),
+        f"{integer(requests.list)} LISTs",
+        f"{integer(requests.watch)} WATCHes",
+        f"{integer(requests.get)} GETs",
+        f"{integer(counts.etcd)} slow in etcd",
+        f"{integer(counts.skipped)} skipped",
+    ]
+    return parts_that_fit(parts, width)
+
+
+def _warnings(report: Report, partly: bool, width: int) -> list[Content]:
+    found = ["reading was stopped: this is of what was read until then"] if partly else []
+    found += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
+    drawn = [line(("! ", "bold $warning"), text).truncate(width, ellipsis=True) for text in found]
+    if report.malformed:
+        drawn.append(line(("malformed, for example", "$ink-muted")))
+    for bad in report.malformed:
+        where = f"{bad.file.rpartition('/')[2]}:{bad.line} "
+        drawn.append(
+            line(("  ", ""), (where, "$ink-muted"), (f"{bad.why}  ", "$foreground"), (bad.text, "$ink-faint"))
+            .truncate(width, ellipsis=True)
+        )  # fmt: skip
+    return drawn
+
+
+def reading_content(progress: Progress, making: bool, width: int, height: int) -> Content:
+    """How far the reading is, in the middle of the screen."""
+    room = min(width, _WIDEST)
+    drawn = [
+        line(("ranking what was read", "bold $ink-strong"))
+        if making
+        else line(("reading ", "bold $ink-strong"), (progress.name or "…", "$foreground"))
+        .truncate(room, ellipsis=True),
+        line(""),
+        _track(progress, making, room),
+        _speed(progress, making, room),
+        line(""),
+        line(
+            (integer(progress.lines), "$foreground"), (" lines   ", "$ink-muted"),
+            (integer(progress.groups), "$foreground"), (" groups of requests   ", "$ink-muted"),
+            (integer(progress.malformed), "$foreground"), (" malformed", "$ink-muted"),
+        ).truncate(room, ellipsis=True),
+        line(""),
+        line((key_of("audit.stop"), "bold $accent"),
+             (" stops and shows what was read so far   ", "$ink-muted"),
+             (key_of("quit"), "bold $accent"), (" leaves", "$ink-muted")).truncate(room, ellipsis=True),
+    ]  # fmt: skip
+    return middle(drawn, room, width, height)
+
+
+def _track(progress: Progress, making: bool, width: int) -> Content:
+    share = 1.0 if making else share_of(progress.taken, progress.total)
+    done = bar(share, width)
+    return line((done, "$primary"), (TRACK * (width - len(done)), "$ink-faint"))
+
+
+def _speed(progress: Progress, making: bool, width: int) -> Content:
+    of = f" of {long_bytes(progress.total)}" if progress.total else ""
+    parts = [f"{long_bytes(progress.taken)}{of}", f"{long_bytes(progress.per_second)}/s"]
+    if progress.total:
+        parts.insert(0, percent(min(1.0, progress.taken / progress.total)))
+    if progress.left is not None and not making:
+        parts.append(f"{duration(progress.left)} left")
+    return line((" · ".join(parts), "$ink-muted")).truncate(width, ellipsis=True)
+
+
+def problem_content(title: str, problem: str, width: int, height: int) -> Content:
+    """Why there is no report, and what to do."""
+    room = min(width, _WIDEST)
+    drawn = [line(("! ", "bold $route-error"), (title, "bold $ink-strong"))]
+    drawn += [line(text) for part in problem.split("\n") for text in textwrap.wrap(safe(part), room) or [""]]
+    return middle(drawn, room, width, height)
+
+
+def middle(drawn: list[Content], room: int, width: int, height: int) -> Content:
+    """The lines as a block in the middle of a panel."""
+    above = max(0, (height - len(drawn)) // 2 - 1)
+    left = " " * max(0, (width - room) // 2)
+    return lines([*[line("")] * above, *(Content.assemble(left, text) for text in drawn)][:height])

@@ -1,0 +1,142 @@
+"""A whole audit under every version: shares, moves, and the gates that move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ktui.audit.foresight import presumed
+from ktui.audit.moves import VersionShare
+from ktui.audit.report import GroupReport, Report
+from ktui.audit.versions import versions_before, versions_from
+from ktui.kube.across import Under, across
+from ktui.kube.routing.predict import predict
+from ktui.kube.versions import Behaviour
+from ktui.tui.audit.view import every_share, route_under
+
+MOST_ASKED = 300
+"""Groups that are routed anew while somebody turns gates, and waits."""
+_ASKED = 20  # moving groups that are asked for the gates because of which they move
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A group whose route differs between two versions."""
+
+    group: GroupReport
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """One version of the whole audit; `flows` are its LISTs by (route before, route now), where those differ.
+
+    `before` is the version before it; `most_bytes` those of the costliest version.
+    """
+
+    share: VersionShare
+    before: VersionShare | None
+    chosen: bool
+    most_bytes: float
+    flows: tuple[tuple[str, str, int], ...]
+
+    @property
+    def version(self) -> str:
+        return self.share.version
+
+    @property
+    def requests(self) -> int:
+        return self.share.cache + self.share.etcd + self.share.refused
+
+    @property
+    def bytes(self) -> float | None:
+        """Estimated bytes that its LISTs read from etcd and look at in the cache."""
+        return bytes_of(self.share)
+
+
+def bytes_of(share: VersionShare) -> float | None:
+    if share.etcd_bytes is None or share.cache_bytes is None:
+        return None
+    return share.etcd_bytes + share.cache_bytes
+
+
+def version_lines(report: Report) -> list[VersionLine]:
+    """One line a version, oldest first; none where there is no LIST."""
+    shares = every_share(report)
+    if not report.requests.list:
+        return []
+    most = max(bytes_of(share) or 0.0 for share in shares)
+    drawn: list[VersionLine] = []
+    before: VersionShare | None = None
+    for share in shares:
+        flows = _flows(moved_between(report, before.version, share.version)) if before is not None else ()
+        drawn.append(VersionLine(share, before, share.version == report.kube_version, most, flows))
+        before = share
+    return drawn
+
+
+def _flows(moved: Iterable[Moved]) -> tuple[tuple[str, str, int], ...]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for each in moved:
+        counts[each.before, each.after] += each.group.count
+    return tuple((before, after, count) for (before, after), count in counts.most_common())
+
+
+def moved_between(report: Report, before: str, after: str) -> list[Moved]:
+    """LISTs that one version serves from elsewhere than the other, in the order of their ranks."""
+    found = []
+    for group in report.groups:
+        if group.verb == "list" and (was := route_under(group, before)) != (now := route_under(group, after)):
+            found.append(Moved(group, was, now))
+    return found
+
+
+def compared_with(line: VersionLine, report: Report) -> VersionShare | None:
+    """What a version is compared with: the chosen one, and that with the one before it."""
+    return line.before if line.chosen else report.versions[0]
+
+
+def gates_of(moved: Sequence[Moved], before: str, after: str, report: Report) -> list[str]:
+    """Feature gates because of which these groups move, those of most requests first."""
+    first, last = sorted((_minor(before), _minor(after)))
+    seen: Counter[str] = Counter()
+    gates = tuple(report.feature_gates.items())
+    for each in moved[:_ASKED]:
+        for row in _across(each.group.example, report.etcd_progress, report.kube_version, gates):
+            if first < row.behaviour.minor <= last:
+                named = {cause.gate for cause in row.causes if cause.gate and "route" in cause.aspects}
+                seen.update(dict.fromkeys(named, each.group.count))
+    return [gate for gate, _ in seen.most_common()]
+
+
+def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
+    """LISTs served from etcd under any rules, and all; where gates are set, of the costliest groups."""
+    known = {share.version: share for share in every_share(report)}
+    share = known.get(behaviour.version)
+    if share is not None and not report.feature_gates and not behaviour.changed_gates:
+        return share.etcd, share.cache + share.etcd + share.refused
+    etcd = total = 0
+    for group in report.groups[:MOST_ASKED]:
+        if group.verb == "list":
+            request, state = presumed(group.example, progress=report.etcd_progress)
+            decision = predict(request, state, behaviour)
+            total += group.count
+            etcd += group.count * (decision.error is None and decision.route.public == "etcd")
+    return etcd, total
+
+
+def _minor(version: str) -> int:
+    return int(version.split(".")[1])
+
+
+@lru_cache(maxsize=512)
+def _across(
+    example: str, progress: bool, version: str, gates: tuple[tuple[str, bool], ...]
+) -> tuple[Under, ...]:
+    request, state = presumed(example, progress=progress)
+    changed = dict(gates)
+    behaviours = (*versions_before(version, changed), *versions_from(version, changed))
+    return across(request, state, behaviours=behaviours)

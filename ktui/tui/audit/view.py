@@ -1,0 +1,128 @@
+"""What the screens of an audit show of its report; pure."""
+
+from __future__ import annotations
+
+import textwrap
+
+from ktui.audit.foresight import presumed
+from ktui.audit.moves import VersionShare
+from ktui.audit.ranking import BY_BYTES
+from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.core.routes import ERROR, Badge, badge_of_route
+from ktui.kube.explain import Explanation, explain
+from ktui.kube.versions import Behaviour, behaviour_of
+
+_READABLE = 68  # cells of a line of text that a small terminal shows whole
+
+
+def audit_badge(route: str) -> Badge:
+    """The badge of a foreseen route: a LIST that goes nowhere is refused."""
+    return ERROR if route == "none" else badge_of_route(route)
+
+
+def behaviour_in(report: Report) -> Behaviour:
+    return behaviour_of(report.kube_version, report.feature_gates)
+
+
+def every_share(report: Report) -> tuple[VersionShare, ...]:
+    """All versions, oldest first."""
+    return (*report.earlier, *report.versions)
+
+
+def every_route(group: GroupReport) -> dict[str, str]:
+    """The group's route by version, oldest first."""
+    return {**group.earlier_routes, **group.routes}
+
+
+def route_under(group: GroupReport, version: str) -> str:
+    """`cache`, `etcd` or `none` (refused)."""
+    return group.routes.get(version) or group.earlier_routes[version]
+
+
+def by_bytes(report: Report) -> bool:
+    """Whether counts and sizes of objects were known, so that costs are estimated."""
+    return report.ranked_by == BY_BYTES
+
+
+def busy_ms(group: GroupReport) -> float:
+    """Time that the apiserver worked on them: of WATCHes only until their initial events."""
+    took = group.init_latency if group.verb == "watch" else group.latency
+    return took.total if took is not None else 0.0
+
+
+def p95(group: GroupReport) -> float:
+    took = told_latency(group)
+    return took.p95 if took is not None else 0.0
+
+
+def told_latency(group: GroupReport) -> Latency | None:
+    """The latency that says something of cost; how long a WATCH lived does not."""
+    return group.init_latency if group.verb == "watch" else group.latency
+
+
+def explanation_of(group: GroupReport, report: Report) -> Explanation:
+    """The walk of the group's example under the chosen version."""
+    request, state = presumed(group.example, progress=report.etcd_progress)
+    return explain(request, state, behaviour_in(report))
+
+
+def slow_reads_of(group: GroupReport, report: Report) -> list[SlowReport]:
+    """Slow etcd reads that this group probably caused."""
+    return [slow for slow in report.etcd if group.rank in slow.ranks]
+
+
+def read_text(report: Report) -> str:
+    """What was read and what was taken for granted, as a text."""
+    lines = report.lines
+    parts = [
+        "files",
+        *(f"  {file.name}: {file.lines:,} lines" + _problem(file.problem) for file in report.files),
+    ]
+    parts += ["", f"lines  {lines.total:,}"]
+    parts += [
+        f"  {count:>12,}  {what}"
+        for count, what in (
+            (lines.audit, "of an audit log"),
+            (lines.httplog, "httplog of a kube-apiserver"),
+            *([(lines.doubles, "of these doubles: counted by an audit Event")] if lines.doubles else []),
+            (lines.etcd, "slow requests of an etcd"),
+            (lines.skipped, "skipped: understood, and nothing that is counted"),
+            (lines.malformed, "malformed"),
+        )
+    ]
+    if report.span is not None:
+        parts += ["", f"span  {report.span.first}", f"   to {report.span.last}"]
+    parts += ["", f"ranked by {report.ranked_by}"]
+    parts += [f"sizes from {report.sizes_from}"] if report.sizes_from else []
+    parts += ["", "notes", *(text for note in report.notes for text in _wrapped(note))]
+    if report.malformed:
+        parts += ["", "malformed lines, the first of them"]
+        for bad in report.malformed:
+            parts += [f"  {bad.file}:{bad.line}: {bad.why}", f"    {bad.text}"]
+    return "\n".join(parts)
+
+
+def _wrapped(note: str) -> list[str]:
+    return textwrap.wrap(note, _READABLE, initial_indent="  · ", subsequent_indent="    ")
+
+
+def _problem(problem: str) -> str:
+    return f" — {problem}" if problem else ""
+
+
+def nothing_recognised(report: Report) -> bool:
+    """Whether no line says anything of a request."""
+    return not (report.lines.audit or report.lines.httplog or report.lines.etcd)
+
+
+def unknown_text(report: Report) -> str:
+    """Why there is nothing to show, with examples, and what can be read."""
+    told = [f"{report.lines.total:,} lines were read, {report.lines.malformed:,} of them malformed."]
+    told += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
+    told += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
+    told += [
+        "",
+        "What can be read: kube-apiserver's audit log (JSON lines), its httplog lines (-v=3 and up), and ",
+    ]
+    told[-1] += "etcd's JSON lines of slow requests, each plain or gzipped."
+    return "\n".join(told)

@@ -1,0 +1,130 @@
+"""What an audit shows: how far reading is, why there is no report, or one of the report's four views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from textual.widget import Widget
+
+from ktui.audit.report import Report
+from ktui.core.references import Crumb, Part, Place
+from ktui.tui.audit.group_view import GroupView
+from ktui.tui.audit.groups_view import GroupsView
+from ktui.tui.audit.lines import GroupLine
+from ktui.tui.audit.ranker import Ranker
+from ktui.tui.audit.slow_view import SlowView
+from ktui.tui.audit.summary import problem_content, reading_content
+from ktui.tui.audit.versions import VersionLine
+from ktui.tui.audit.versions_view import VersionsView
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.table import VTable
+from ktui.tui.widgets.panel import Panel
+
+WITHOUT, WITH = ("reading", "failed"), ("groups", "group", "versions", "slow")  # a report
+_TITLES = {"versions": "all versions", "slow": "slow in etcd"}
+
+
+class Views:
+    """One is shown at a time, by its name; the groups are the top of a report."""
+
+    def __init__(self, screen: ModeScreen) -> None:
+        self.shown = "reading"
+        self.reading, self.failed = Panel(id="reading"), Panel(id="failed")
+        self.groups, self.group = GroupsView(id="groups"), GroupView(id="group")
+        self.versions, self.slow = VersionsView(id="versions"), SlowView(id="slow")
+        self._report: Report | None = None
+        self._screen = screen
+
+    def widgets(self) -> Iterator[Widget]:
+        yield from (self.reading, self.failed, self.groups, self.group, self.versions, self.slow)
+
+    @property
+    def of_report(self) -> bool:
+        """Whether what is shown is a part of a report."""
+        return self.shown in WITH
+
+    @property
+    def below_the_groups(self) -> bool:
+        return self.shown in WITH[1:]
+
+    @property
+    def table(self) -> VTable[Any] | None:
+        with_table: dict[str, GroupsView | VersionsView | SlowView] = {
+            "groups": self.groups,
+            "versions": self.versions,
+            "slow": self.slow,
+        }
+        view = with_table.get(self.shown)
+        return view.table if view is not None else None
+
+    # Showing.
+
+    def show(self, name: str) -> None:
+        self.shown = name
+        screen = self._screen
+        for each in (*WITHOUT, *WITH):
+            screen.set_class(each == name, f"-{each}")
+        if name == "group":
+            self._take_apart()
+        screen.refresh_bindings()
+        screen.set_focus(self.table)
+        screen.paint()
+        screen.moved()
+
+    def fail(self, title: str, problem: str) -> None:
+        """There is no report to show."""
+        self.failed.show(lambda width, height: problem_content(title, problem, width, height))
+        self.show("failed")
+
+    def take(self, report: Report, *, partly: bool) -> None:
+        """Another report, in the view that is shown; `partly`: of only a part of the logs."""
+        self._report = report
+        self.groups.show(report, partly)
+        self.versions.show(report)
+        self.slow.show(report)
+        self.show(self.shown if self.of_report else WITH[0])
+
+    def paint_progress(self, ranker: Ranker) -> None:
+        """How far reading is, while that is shown."""
+        if self.shown == "reading":
+            progress, making = ranker.reading.progress(), ranker.ranking
+            self.reading.show(lambda width, height: reading_content(progress, making, width, height))
+
+    # One group.
+
+    def step(self, step: int) -> None:
+        """The group `step` places on, taken apart."""
+        self.groups.table.action_cursor(step)
+        self._take_apart()
+
+    def open_cause(self, ranks: Sequence[int]) -> bool:
+        """Take the first of these groups apart; False where none of them can be seen."""
+        found = any(self.groups.put_cursor(rank) for rank in ranks[:1])
+        if found:
+            self.show("group")
+        return found
+
+    def _take_apart(self) -> None:
+        group = self.groups.chosen
+        if group is not None and self._report is not None:
+            self.group.show(group, self._report)
+
+    # Where it stands, and what is under the cursor.
+
+    def crumbs(self, mode: str) -> Sequence[Crumb]:
+        if not self.below_the_groups:
+            return ()
+        group = self.groups.chosen
+        title = f"#{group.rank}" if self.shown == "group" and group is not None else self.shown
+        return (Crumb(_TITLES.get(title, title), Place(mode, Part(self.shown))),)
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        table = self.groups.table if self.shown == "group" else self.table
+        row = table.row if table is not None else None
+        if isinstance(row, GroupLine):
+            return f"group #{row.group.rank}", msgspec.to_builtins(row.group)
+        if isinstance(row, VersionLine):
+            return f"LISTs under {row.version}", msgspec.to_builtins(row.share)
+        return ("slow in etcd", msgspec.to_builtins(row)) if row is not None else None

@@ -1,0 +1,157 @@
+"""What the cache under the cursor is doing, in words."""
+
+from __future__ import annotations
+
+import textwrap
+
+from textual.content import Content
+
+from ktui.core.format import integer, long_bytes, many
+from ktui.core.state import CacheState
+from ktui.tui.cache.columns import STATE_STYLES
+from ktui.tui.cache.rows import CacheLine
+from ktui.tui.cache.view import GLYPHS, is_loading, loaded_share
+from ktui.tui.charts.bars import TRACK, bar
+from ktui.tui.keys.hints import key_of
+from ktui.tui.overview.cache_columns import lag_style
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+
+
+def about(row: CacheLine, head: int, width: int, height: int) -> Content:
+    """What the cache under the cursor is doing, in words."""
+    state = row.cache.state
+    if state == "cold":
+        return _about_cold(row)
+    if state == "disabled":
+        rule = "every GET, LIST and WATCH of it is answered by etcd"
+        return lines([_head(row, "no watch cache"), line((rule, "$ink-muted"))])
+    if is_loading(row.cache):
+        return _about_loading(row, width)
+    forms = [_about_ready(row, width), _about_ready_tall(row, head)]
+    fitting = [form for form in forms if form.plain.count("\n") < height]
+    return fitting[-1] if fitting else forms[0]
+
+
+def _about_cold(row: CacheLine) -> Content:
+    prefix = row.prefix
+    cost = "all of it is read from etcd, in pages"
+    if prefix is not None:
+        size = f", {'' if prefix.exact else '~'}{long_bytes(prefix.bytes)}" if prefix.bytes else ""
+        cost = f"{integer(prefix.count)} keys{size} are read from etcd, in pages"
+    return lines([_head(row, "nobody has asked for it yet"), _keyed("cache.warm", "warms it: ", cost)])
+
+
+def _about_loading(row: CacheLine, width: int) -> Content:
+    cache = row.cache
+    again = "being filled from etcd" if cache.state == "initializing" else "being filled from etcd again"
+    parts = [_head(row, again), _progress(cache, width)]
+    if cache.error:
+        parts += [line((text, "$error")) for text in textwrap.wrap(cache.error, max(10, width))]
+    else:
+        parts.append(line(("until then LISTs wait, go to etcd or get a 429, by version", "$ink-muted")))
+    parts.append(_keyed("cache.cancel", "cancels it: the cache is cold again", ""))
+    return lines(parts)
+
+
+def _progress(cache: CacheState, width: int) -> Content:
+    share = loaded_share(cache)
+    if not cache.loaded and share is None and not cache.error:
+        return line(("waits for its turn: an etcd is not read for many caches at once", "$route-wait"))
+    read = f" · {long_bytes(cache.loaded_bytes)} read" if cache.loaded_bytes else ""
+    if share is None:
+        return line((f"{integer(cache.loaded)} objects so far{read}", "$route-wait"))
+    room = max(10, min(60, width - 48))
+    done = bar(share, room)
+    return line(
+        (done, "$route-wait"),
+        (TRACK * (room - len(done)), "$ink-faint"),
+        (f" {share:4.0%}", "bold $route-wait"),
+        (f"  {integer(cache.loaded)} of {integer(cache.expected)} objects{read}", "$foreground"),
+    )
+
+
+def _about_ready(row: CacheLine, width: int) -> Content:
+    cache = row.cache
+    dot = (" · ", "$ink-muted")
+    readers = _labelled("now", *_readers(cache))
+    return lines(
+        [
+            _head(row, ""),
+            _labelled("holds", *_holdings(cache), (" at ", "$ink-muted"), *_revision(row, 0)),
+            _labelled("ring", *_ring(cache), dot, *_window(cache)),
+            longest_that_fits([_labelled("now", *_readers(cache), dot, *_costs(cache)), readers], width),
+            _last(cache),
+        ]
+    )
+
+
+def _about_ready_tall(row: CacheLine, head: int) -> Content:
+    """The same, one thing a line."""
+    cache = row.cache
+    return lines(
+        [
+            _head(row, ""),
+            _labelled("holds", *_holdings(cache)),
+            _labelled("", *_revision(row, head)),
+            _labelled("ring", *_ring(cache)),
+            _labelled("", *_window(cache)),
+            _labelled("now", *_readers(cache)),
+            _labelled("", *_costs(cache)),
+            line(""),
+            _last(cache),
+        ]
+    )
+
+
+_Runs = list[tuple[str, str]]
+
+
+def _holdings(cache: CacheState) -> _Runs:
+    return [(f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} stored", "$foreground")]
+
+
+def _revision(row: CacheLine, head: int) -> _Runs:
+    of = f" ({integer(head)})" if head else ""
+    behind = f"{many(row.lag, 'revision')} behind etcd{of}" if row.lag else "level with etcd"
+    style = lag_style(row.lag, row.cache.waiting)
+    return [("rv ", "$ink-muted"), (integer(row.row.rv), "bold $rv-cache"), (f" · {behind}", style)]
+
+
+def _ring(cache: CacheState) -> _Runs:
+    return [(f"{integer(cache.buffered)} of {integer(cache.capacity)} events", "$foreground")]
+
+
+def _window(cache: CacheState) -> _Runs:
+    return [("a WATCH may start from rv ", "$ink-muted"), (integer(cache.oldest_rv), "$foreground")]
+
+
+def _readers(cache: CacheState) -> _Runs:
+    waiting = f"{integer(cache.waiting)} waiting until it is fresh"
+    return [
+        (f"{many(cache.watchers, 'watcher')} · ", "$foreground"),
+        (waiting, "bold $route-wait" if cache.waiting else "$foreground"),
+    ]
+
+
+def _costs(cache: CacheState) -> _Runs:
+    asked = many(cache.progress_requests, "progress request")
+    return [(f"{many(cache.snapshots, 'snapshot')} · {asked}", "$foreground")]
+
+
+def _last(cache: CacheState) -> Content:
+    return line((cache.error, "$error")) if cache.error else _keyed("table.open", "objects and events", "")
+
+
+def _head(row: CacheLine, what: str) -> Content:
+    state = row.cache.state
+    word = "loading" if is_loading(row.cache) else state
+    badge = (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
+    return line((row.resource, "bold $ink-strong"), ("  ", ""), badge, (f"  {what}", "$ink-muted"))
+
+
+def _labelled(label: str, *parts: tuple[str, str]) -> Content:
+    return line((pad(label, 6), "$ink-muted"), *parts)
+
+
+def _keyed(binding: str, what: str, rest: str) -> Content:
+    return line((pad(key_of(binding), 5) + " ", "bold $accent"), (what, "$foreground"), (rest, "$ink-muted"))

@@ -1,0 +1,165 @@
+"""Columns of the Cache screen's tables."""
+
+from __future__ import annotations
+
+from ktui.core.format import integer, rate, revision_within, short_bytes, short_count, within
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.tui.cache.rows import SHARE_STEPS, CacheLine
+from ktui.tui.cache.view import GLYPHS, CachedObject, RingEvent, is_loading, loaded_share, window
+from ktui.tui.charts.bars import bar, share_of
+from ktui.tui.overview.cache_columns import lag_style
+
+STATE_STYLES = {
+    "ready": "$rv-cache",
+    "initializing": "$route-wait",
+    "reinitializing": "$route-wait",
+    "cold": "$ink-muted",
+    "disabled": "$ink-muted",
+}
+_EVENT_STYLES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
+_EVENT_SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "−"}
+
+
+def _resource(row: CacheLine) -> Cell:
+    """The plural name first: where room is short the group is what gets cut."""
+    plural, dot, group = row.resource.partition(".")
+    return ((plural, ""), (f"{dot}{group}", "$ink-muted"))
+
+
+def _state(row: CacheLine) -> Cell:
+    state = row.cache.state
+    share = loaded_share(row.cache)
+    word = f"loading {share:.0%}" if share is not None else "loading" if is_loading(row.cache) else state
+    return (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
+
+
+_RV, _LAG, _OBJECTS, _WINDOW, _EVENTS, _WATCHERS, _WAITING, _SNAPSHOTS = 10, 6, 7, 17, 7, 5, 4, 4  # cells
+_FULL = 12  # cells of a full ring
+
+
+def _number(value: int, width: int, style: str = "") -> Cell:
+    return (within(value, width), style) if value else NOTHING
+
+
+def _revision(value: int, style: str = "") -> Cell:
+    return (revision_within(value, _RV), style) if value else NOTHING
+
+
+def _lag(row: CacheLine) -> Cell:
+    if not row.row.live:
+        return NOTHING
+    return (within(row.lag, _LAG), lag_style(row.lag, row.cache.waiting))
+
+
+def _objects(row: CacheLine) -> Cell:
+    if is_loading(row.cache):
+        return (within(row.cache.loaded, _OBJECTS), "$route-wait")
+    if not row.row.live and row.prefix is not None:
+        return (within(row.prefix.count, _OBJECTS), "$ink-muted")
+    return _number(row.cache.objects, _OBJECTS)
+
+
+def _objects_value(row: CacheLine) -> int:
+    return row.prefix.count if not row.row.live and row.prefix is not None else row.cache.objects
+
+
+def _bytes(row: CacheLine) -> Cell:
+    size = row.bytes
+    if not size:
+        return NOTHING
+    if is_loading(row.cache):
+        return (short_bytes(size), "$route-wait")
+    guessed = not row.row.live and row.prefix is not None and not row.prefix.exact
+    return (f"{'~' if guessed else ''}{short_bytes(size)}", "" if row.row.live else "$ink-muted")
+
+
+def _window(row: CacheLine) -> Cell:
+    cache = row.cache
+    if not cache.oldest_rv:
+        return NOTHING
+    oldest, newest = integer(cache.oldest_rv), integer(row.row.rv)
+    if len(oldest) + len(newest) >= _WINDOW:
+        return (f"the last {short_count(window(row.row))}", "")
+    return ((oldest, "$ink-muted"), ("–", "$ink-faint"), (newest, ""))
+
+
+def _ring(row: CacheLine) -> Cell:
+    cache = row.cache
+    if not cache.capacity:
+        return NOTHING
+    return ((integer(cache.buffered), ""), (f"/{integer(cache.capacity)}", "$ink-muted"))
+
+
+def _rate(row: CacheLine) -> Cell:
+    return (rate(row.per_second), "$ink-muted") if row.per_second else NOTHING
+
+
+def _full(row: CacheLine) -> Cell:
+    return (bar(share_of(row.cache.buffered, row.cache.capacity), _FULL), "$ink-muted")
+
+
+CACHES: tuple[Column[CacheLine], ...] = (
+    Column("resource", "resource", _resource, lambda row: row.resource, width=18, flex=1, most=50, priority=0,
+           about="whose objects it holds"),
+    Column("state", "state", _state, value=lambda row: row.cache.state, width=13, priority=0,
+           about="ready, loading (with how much of it is in), cold (not filled yet), disabled"),
+    Column("rv", "rv", lambda row: _revision(row.row.rv, "$rv-cache"), lambda row: row.row.rv,
+           _RV, align="right", priority=0, descending=True,
+           about="how far it is: by its last event or progress notification", unit="rv"),
+    Column("lag", "lag rv", _lag, lambda row: row.lag, _LAG, align="right", priority=0, descending=True,
+           about="revisions that etcd's head is ahead of it"),
+    Column("objects", "objects", _objects, _objects_value, _OBJECTS, align="right", priority=0,
+           descending=True, about="objects that it holds; in grey what etcd would give it"),
+    Column("bytes", "bytes", _bytes, lambda row: row.bytes, 6, align="right", priority=0, descending=True,
+           about="of its objects, as stored in etcd; ~ from a sample", unit="B"),
+    Column("share", "", lambda row: (bar(row.share, SHARE_STEPS // 2), "$chart-share"), lambda row: row.share,
+           SHARE_STEPS // 2, priority=7,
+           about="the same, as a share of the most"),
+    Column("window", "window", _window, lambda row: window(row.row), _WINDOW, align="right", priority=4,
+           about="the oldest and the newest revision that a WATCH can start from", unit="rv"),
+    Column("ring", "ring", _ring, lambda row: row.cache.buffered, 13, align="right", priority=5,
+           about="events kept for WATCHes, of how many fit"),
+    Column("full", "", _full, lambda row: share_of(row.cache.buffered, row.cache.capacity), _FULL, priority=8,
+           about="the same, as a share of the ring"),
+    Column("events", "events", lambda row: _number(row.cache.events, _EVENTS), lambda row: row.cache.events,
+           _EVENTS, align="right", priority=3, descending=True,
+           about="events received from etcd since the server started"),
+    Column("rate", "rate", _rate,
+           lambda row: row.per_second, 7, align="right", priority=6, descending=True,
+           about="events a second, lately"),
+    Column("watchers", "watch", lambda row: _number(row.cache.watchers, _WATCHERS),
+           lambda row: row.cache.watchers, _WATCHERS, align="right", priority=1, descending=True,
+           about="WATCHes that it feeds"),
+    Column("waiting", "wait", lambda row: _number(row.cache.waiting, _WAITING, "bold $route-wait"),
+           lambda row: row.cache.waiting, _WAITING, align="right", priority=1, descending=True,
+           about="reads that wait until it is fresh enough"),
+    Column("snapshots", "snap", lambda row: _number(row.cache.snapshots, _SNAPSHOTS, "$route-snapshot"),
+           lambda row: row.cache.snapshots, _SNAPSHOTS, align="right", priority=2, descending=True,
+           about="states kept for LISTs at an exact resourceVersion"),
+)  # fmt: skip
+
+OBJECTS: tuple[Column[CachedObject], ...] = (
+    Column("namespace", "namespace", lambda row: (row.namespace or "·", "$ink-muted"),
+           lambda row: row.namespace, 12, flex=1, priority=1,
+           about="where the object is"),
+    Column("name", "name", lambda row: row.name or ("…", "$ink-faint"), lambda row: row.name, 16, flex=3,
+           priority=0, tail=True,
+           about="its name"),
+    Column("rv", "rv", lambda row: _revision(row.rv), lambda row: row.rv, _RV, align="right", priority=0,
+           about="its resourceVersion: the revision of its last write", unit="rv"),
+    Column("bytes", "bytes", lambda row: (short_bytes(row.bytes) if row.rv else "", "$ink-muted"),
+           lambda row: row.bytes, 6, align="right", priority=2,
+           about="of the object, as stored in etcd", unit="B"),
+)  # fmt: skip
+
+RING: tuple[Column[RingEvent], ...] = (
+    Column("rv", "rv", lambda row: _revision(row.rv), lambda row: row.rv, _RV, align="right", priority=0,
+           about="the revision of the event", unit="rv"),
+    Column("type", "event", lambda row: (f"{_EVENT_SIGNS.get(row.type, '?')} {row.type}",
+           _EVENT_STYLES.get(row.type, "")), lambda row: row.type, 10, priority=1,
+           about="+ ADDED, ~ MODIFIED, − DELETED"),
+    Column("object", "object", lambda row: (
+        (f"{row.namespace}/" if row.namespace else "", "$ink-muted"), (row.name, "")), width=12, flex=1,
+           priority=0, tail=True,
+           about="what it happened to"),
+)  # fmt: skip

@@ -1,0 +1,216 @@
+"""Inside one cache: its objects, page by page, beside the newest events of its ring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from ktui.client.connection import ClientError
+from ktui.core.format import integer, many
+from ktui.core.references import Key, Object, Place, Reference, Resource
+from ktui.core.state import State
+from ktui.tui.cache.columns import OBJECTS, RING
+from ktui.tui.cache.view import (
+    CachedObject,
+    ObjectPages,
+    RingEvent,
+    Unread,
+    read_events,
+    read_objects,
+)
+from ktui.tui.etcd.view import read_key
+from ktui.tui.navigation.ways import implied
+from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.table import VTable
+from ktui.tui.table.paged_table import PagedTable
+from ktui.tui.widgets.lines import line
+
+RING_ROWS = 200
+REREAD_EVERY = 4  # panel paints between two looks into an open cache that has moved
+
+
+class InsideView(Container):
+    """`resource` is the one that is looked into, "" for none; `one` the object that somebody was led to."""
+
+    def __init__(self) -> None:
+        super().__init__(id="inside")
+        self.resource = ""
+        self.one: Object | None = None
+        self.pages = ObjectPages()
+        self._filter = ""
+        self._seen_rv = -1
+        self._paints = 0
+
+    def compose(self) -> ComposeResult:
+        with Container(id="objects-box", classes="box"):
+            yield PagedTable[CachedObject](OBJECTS, key=_identity, id="objects")
+        with Container(id="ring-box", classes="box"):
+            yield VTable[RingEvent](RING, key=lambda row: (row.rv, row.name), id="ring")
+
+    @property
+    def objects(self) -> PagedTable[CachedObject]:
+        return self.query_one("#objects", PagedTable)
+
+    @property
+    def ring(self) -> VTable[RingEvent]:
+        return self.query_one("#ring", VTable)
+
+    @property
+    def table(self) -> VTable[Any]:
+        """The one that keys are for."""
+        return self.ring if self.ring.has_focus else self.objects
+
+    def references(self) -> Sequence[Reference]:
+        if self.ring.has_focus:
+            event = self.ring.row
+            return () if event is None else (Object(self.resource, event.namespace, event.name, event.rv),)
+        row = self.objects.row
+        if row is None or isinstance(row, Unread):
+            return (Resource(self.resource),)
+        return (Object(self.resource, row.namespace, row.name),)
+
+    def key(self) -> Key | None:
+        """Where etcd keeps what is under the cursor."""
+        state = self._screen.ktui.state
+        return next((each for each in implied(self.references(), state) if isinstance(each, Key)), None)
+
+    @on(VTable.Selected)
+    def _selected(self, event: VTable.Selected) -> None:
+        event.stop()
+        if (key := self.key()) is not None:
+            self._screen.ktui.go_to(Place("etcd", key))
+        else:
+            self.notify(f"where etcd keeps {self.resource} is not known", markup=False)
+
+    @work(group="object", exclusive=True)
+    async def show_object(self) -> None:
+        """What is under the cursor, as etcd has it; what was deleted, as it was last."""
+        from ktui.tui.dialogs.text import TextScreen
+        from ktui.tui.etcd.asking import key_path
+
+        key = self.key()
+        if key is None:
+            self.notify("nothing is selected here", markup=False)
+            return
+        try:
+            event = self.ring.row if self.ring.has_focus else None
+            at = key.revision - (event is not None and event.type == "DELETED")
+            stored = read_key(await self._ask(key_path(key.key, reveal=False, revision=at)))
+        except ClientError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        shown = stored.json if stored.json is not None else stored.text or stored.hex
+        self.app.push_screen(TextScreen(key.key, shown))
+
+    # What is shown.
+
+    def open(self, resource: str, one: Object | None = None) -> None:
+        """Show the objects and the ring of one cache; of the objects only those named like `one`."""
+        self.resource, self.one, self._seen_rv = resource, one, -1
+        self._filter = one.text if one is not None else ""
+        self.objects.set_filter(self._filter)
+        self.pages = ObjectPages()
+        for table in (self.objects, self.ring):
+            table.empty = "reading …"
+            table.set_rows(())
+        self._title()
+        self._title_ring()
+        self.objects.focus()
+        self._read_objects(resource, 0)
+        self._read_ring(resource)
+
+    def close(self) -> None:
+        self.resource, self.one = "", None
+
+    def look_again(self, state: State) -> None:
+        """Read the visible rows again when the cache has moved since they were read."""
+        self._paints += 1
+        row = state.caches.get(self.resource)
+        if row is None or row.cache.rv == self._seen_rv or self._paints % REREAD_EVERY:
+            return
+        self._seen_rv = row.cache.rv
+        self.pages.outdate()
+        self.objects.want()
+        self._read_ring(self.resource)
+
+    def _title(self) -> None:
+        box = self.query_one("#objects-box", Container)
+        total, rv = many(self.pages.total, "object"), integer(self.pages.rv)
+        box.border_title = line(f"{self.resource} · {total} at rv {rv}" if self.pages.rv else self.resource)
+        box.border_subtitle = line(f"/{self._filter}" if self._filter else "")
+
+    def _title_ring(self, read: int = 0) -> None:
+        """How many of the events that the ring holds were read."""
+        row = self._screen.ktui.state.caches.get(self.resource)
+        held = max(read, row.cache.buffered if row is not None else 0)
+        of = f" · {integer(read)} newest of {integer(held)}" if read else " · newest first"
+        self.query_one("#ring-box", Container).border_title = line(f"ring{of}")
+
+    # Asking.
+
+    @on(PagedTable.Wanted)
+    def _wanted(self, event: PagedTable.Wanted) -> None:
+        if self.resource:
+            for offset in self.pages.missing(event.first, event.last):
+                self._read_objects(self.resource, offset)
+
+    @on(PagedTable.Filtered)
+    def _filtered(self, event: PagedTable.Filtered) -> None:
+        if event.text == self._filter:
+            return  # set by `open`, which reads by itself
+        self._filter, self.one = event.text, None
+        self.pages = ObjectPages()
+        self._read_objects(self.resource, 0)
+
+    @work(group="objects")
+    async def _read_objects(self, resource: str, offset: int) -> None:
+        pages, size = self.pages, self.pages.page_size
+        path = f"/ktui/v1/caches/{quote(resource, safe='')}/objects?offset={offset}&limit={size}"
+        if not pages.begin(offset):
+            return
+        try:
+            page = read_objects(await self._ask(f"{path}&filter={quote(self._filter, safe='')}"))
+        except ClientError as error:
+            pages.fail(offset)
+            self._say(self.objects, resource, str(error))
+            return
+        pages.put(offset, page)
+        if self.resource == resource and pages is self.pages:
+            self.objects.empty = "no object matches" if self._filter else "this cache is empty"
+            self.objects.set_rows(pages)
+            self.objects.refresh_lines_shown()
+            self._title()
+
+    @work(group="ring", exclusive=True)
+    async def _read_ring(self, resource: str) -> None:
+        try:
+            answer = await self._ask(f"/ktui/v1/caches/{quote(resource, safe='')}/events?limit={RING_ROWS}")
+        except ClientError as error:
+            self._say(self.ring, resource, str(error))
+            return
+        if self.resource == resource:
+            self.ring.empty = "no event since this cache was filled"
+            events = read_events(answer)
+            self.ring.set_rows(events)
+            self._title_ring(len(events))
+
+    async def _ask(self, path: str) -> Any:
+        return await self._screen.ask(path)
+
+    @property
+    def _screen(self) -> AskingScreen:
+        return cast(AskingScreen, self.screen)
+
+    def _say(self, table: VTable[Any], resource: str, problem: str) -> None:
+        if self.resource == resource:
+            table.empty = problem
+            table.set_rows(table.rows)
+
+
+def _identity(row: CachedObject) -> object:
+    return row.index if isinstance(row, Unread) else (row.namespace, row.name)

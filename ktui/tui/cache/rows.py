@@ -1,0 +1,91 @@
+"""The Cache screen's rows: each cache with its lag, and resources that nobody has asked for yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from ktui.core.state import CacheRow, CacheState, Prefix, State
+from ktui.tui.cache.view import is_loading
+
+SHARE_STEPS = 28  # in which shares are told: one more byte somewhere does not make every line another
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CacheLine:
+    """A cache, how far etcd's head is ahead of it, and what etcd holds under its prefix."""
+
+    row: CacheRow
+    lag: int
+    prefix: Prefix | None = None
+    per_second: float = 0.0  # events out of etcd, lately
+    share: float = 0.0  # of the bytes of the greatest
+
+    @property
+    def cache(self) -> CacheState:
+        return self.row.cache
+
+    @property
+    def resource(self) -> str:
+        return self.row.resource
+
+    @property
+    def bytes(self) -> int:
+        """What it holds, has read so far, or would read out of etcd."""
+        if is_loading(self.cache):
+            return self.cache.loaded_bytes
+        return self.prefix.bytes if not self.row.live and self.prefix is not None else self.cache.bytes
+
+
+class CacheLines:
+    """Makes the lines anew from the state, keeping each one that has not changed."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, CacheLine] = {}
+        self._cold: dict[str, CacheRow] = {}
+
+    def of(self, state: State) -> list[CacheLine]:
+        """Every cache, then (cold) every resource that etcd holds and that has no cache yet."""
+        prefixes = {prefix.resource: prefix for prefix in state.prefixes.values() if prefix.resource}
+        rows = dict(state.caches)
+        for resource in prefixes.keys() - rows.keys():
+            rows[resource] = self._cold_row(resource)
+        before, self._lines = self._lines, {}
+        head = state.head.revision
+        lines = [
+            CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
+            for row in rows.values()
+        ]
+        most = max((line.bytes for line in lines), default=0)
+        lines = [replace(line, share=_share(line.bytes, most)) for line in lines]
+        for line in sorted(lines, key=_order):
+            self._lines[line.resource] = _same_or(before.get(line.resource), line)
+        return list(self._lines.values())
+
+    def _cold_row(self, resource: str) -> CacheRow:
+        row = self._cold.get(resource)
+        if row is None:
+            row = self._cold[resource] = CacheRow(CacheState(resource=resource, state="cold"), rv=0)
+        return row
+
+
+def _order(line: CacheLine) -> tuple[int, str]:
+    """What is being filled or holds something first, then what etcd holds, then the empty; by name."""
+    if is_loading(line.cache) or line.cache.objects:
+        return 0, line.resource
+    return (1 if line.prefix is not None and line.prefix.count else 2), line.resource
+
+
+def _share(size: int, most: int) -> float:
+    """Rounded up, so that nothing above nothing vanishes."""
+    return ceil(size / most * SHARE_STEPS) / SHARE_STEPS if most else 0.0
+
+
+def _same_or(before: CacheLine | None, now: CacheLine) -> CacheLine:
+    if before is None or _shown(before) != _shown(now):
+        return now
+    return before
+
+
+def _shown(line: CacheLine) -> tuple[object, ...]:
+    return line.row, line.lag, line.prefix, line.per_second, line.share

@@ -1,0 +1,195 @@
+"""Cache: every watch cache, and the objects and events inside one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+
+from ktui.core.references import Crumb, Object, Place, Reference, Resource
+from ktui.core.state import State
+from ktui.tui.cache.columns import CACHES
+from ktui.tui.cache.detail import CacheDetail
+from ktui.tui.cache.inside import InsideView
+from ktui.tui.cache.rows import CacheLine, CacheLines
+from ktui.tui.cache.view import is_loading
+from ktui.tui.cache.warming import Warming
+from ktui.tui.keys.hints import key_of
+from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.table import VTable
+from ktui.tui.table.paged_table import PagedTable
+
+
+class CacheScreen(AskingScreen):
+    """One row a resource; enter looks inside, escape comes back."""
+
+    MODE = "cache"
+    CSS_PATH = "cache.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("w", "warm", "warm", id="cache.warm", tooltip="fill the cache under the cursor"),
+        Binding(
+            "x", "cancel", "cancel", id="cache.cancel", tooltip="stop filling the cache under the cursor"
+        ),
+        Binding("escape", "leave", "back", id="cache.leave", tooltip="back to all caches"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines = CacheLines()
+        self._warming = Warming(self)
+        self._cancellable = False
+
+    def compose_body(self) -> ComposeResult:
+        with Vertical(id="caches"):
+            box = Container(id="caches-box", classes="box")
+            box.border_title = "watch caches"
+            with box:
+                yield VTable[CacheLine](
+                    CACHES,
+                    key=lambda row: row.resource,
+                    share=True,
+                    name="caches",
+                    empty="no watch cache yet — each shows here as soon as the server has made it",
+                )
+            yield CacheDetail()
+        yield InsideView()
+
+    @property
+    def table(self) -> VTable[CacheLine]:
+        return self.query_one("#caches-box VTable", VTable)
+
+    @property
+    def view(self) -> InsideView:
+        return self.query_one(InsideView)
+
+    @property
+    def inside(self) -> str:
+        """The resource that is looked into, "" for none."""
+        return self.view.resource
+
+    def active_table(self) -> VTable[Any] | None:
+        return self.view.table if self.inside else self.table
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        row = self.table.row
+        return None if row is None else (row.resource, row.cache)
+
+    def action_show_object(self) -> None:
+        if self.inside:
+            self.view.show_object()
+        else:
+            super().action_show_object()
+
+    # Where it stands, and what is under the cursor.
+
+    def crumbs(self) -> Sequence[Crumb]:
+        if not self.inside:
+            return ()
+        first = Crumb(self.inside, Place(self.MODE, Resource(self.inside)))
+        one = self.view.one
+        return (first,) if one is None else (first, Crumb(one.text, Place(self.MODE, one)))
+
+    def visit(self, reference: Reference | None) -> None:
+        """A cache, or one object in it; a cache that holds nothing only gets the cursor."""
+        one = reference if isinstance(reference, Object) else None
+        resource = reference.id if isinstance(reference, Resource) else one.resource if one else ""
+        row = self.ktui.state.caches.get(resource)
+        if row is None or not row.live:
+            self.action_leave()
+            self._put_cursor(resource)
+        elif resource != self.inside or one != self.view.one:
+            self.look_into(resource, one)
+
+    def _put_cursor(self, resource: str) -> None:
+        self.table.set_rows(self._lines.of(self.ktui.state))
+        shown = [row.resource for row in self.table.rows]
+        if resource in shown:
+            self.table.move_to(shown.index(resource))
+        elif resource:
+            self.notify(f"no cache of {resource} is known", markup=False)
+
+    def references(self) -> Sequence[Reference]:
+        if self.inside:
+            return self.view.references()
+        return () if self.table.row is None else (Resource(self.table.row.resource),)
+
+    # Painting.
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.table.focus()
+
+    def paint_tables(self, state: State) -> None:
+        if not self.inside:
+            self.table.set_rows(self._lines.of(state))
+
+    def paint_panels(self, state: State) -> None:
+        if self.inside:
+            self.view.look_again(state)
+        else:
+            self._paint_detail(state)
+
+    def _paint_detail(self, state: State) -> None:
+        row = self.table.row
+        self.query_one(CacheDetail).show(row, state)
+        cancellable = row is not None and is_loading(row.cache)
+        if cancellable != self._cancellable:
+            self._cancellable = cancellable
+            self.refresh_bindings()
+
+    @on(VTable.Highlighted, "#caches-box VTable")
+    def _highlighted(self) -> None:
+        self._paint_detail(self.ktui.state)
+
+    # Going in and out.
+
+    @on(VTable.Selected, "#caches-box VTable")
+    def _selected(self, event: VTable.Selected) -> None:
+        row: CacheLine = event.row
+        if row.row.live:
+            self.look_into(row.resource)
+        else:
+            self.notify(f"{row.resource} holds nothing yet: {key_of('cache.warm')} warms it", markup=False)
+
+    def look_into(self, resource: str, one: Object | None = None) -> None:
+        """Show the objects and the ring of one cache; of the objects only those named like `one`."""
+        self.view.open(resource, one)
+        self.add_class("-deep")
+        self.refresh_bindings()
+        self.moved()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("warm", "leave"):
+            return (action == "leave") is bool(self.inside)
+        if action == "cancel":
+            row = self.table.row
+            return not self.inside and row is not None and is_loading(row.cache)
+        return super().check_action(action, parameters)
+
+    def action_leave(self) -> None:
+        if self.inside:
+            self.view.close()
+            self.remove_class("-deep")
+            self.refresh_bindings()
+            self.paint()
+            self.table.focus()
+            self.moved()
+
+    @on(PagedTable.Filtered)
+    def _filtered(self) -> None:
+        """Another filter shows other objects than the one that somebody was led to."""
+        self.moved()
+
+    # Filling a cache.
+
+    def action_warm(self) -> None:
+        if self.table.row is not None and not self.inside:
+            self._warming.warm(self.table.row)
+
+    def action_cancel(self) -> None:
+        if self.table.row is not None:
+            self._warming.cancel(self.table.row)

@@ -1,0 +1,104 @@
+"""One titled chart: an axis on the left, its columns, and the numbers of its span in the frame."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.content import Content
+
+from ktui.core.state import State
+from ktui.core.traffic import History, Span
+from ktui.tui.charts.plot import Runs, columns_in
+from ktui.tui.looks.symbols import Symbols
+from ktui.tui.widgets.lines import entitle, line, lines
+from ktui.tui.widgets.panel import Panel
+
+SPAN = 60  # seconds that a chart shows at least, where so many fit
+AXIS = 5  # cells of the axis' labels
+_CORNERS = 2  # cells that a frame's text has less than the content
+_STEPS = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60)  # seconds a column
+
+
+class Chart(Panel):
+    """Painted at most once a second: when one more part of its span is over.
+
+    Subclasses give `title` and `draw`.
+    """
+
+    DEFAULT_CSS = """
+    Chart { border-title-align: left; border-subtitle-align: right; min-height: 3; }
+    """
+    TITLE: ClassVar[str] = ""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(self.TITLE, id=id, classes=classes)
+        self._seen: tuple[History, float] | None = None
+        self._drawn: tuple[object, ...] = ()
+
+    def show_state(self, state: State, *, paused: bool = False) -> None:
+        """Paint the state's history; nothing moves while paused, but for a jump to another state."""
+        if not paused or self._seen is None or self._seen[0] is not state.history:
+            self._seen = (state.history, state.now)
+            self._paint()
+
+    def on_resize(self) -> None:
+        self._paint()
+
+    def _paint(self) -> None:
+        size = self.content_size
+        if self._seen is None or not size.width:
+            return
+        history, now = self._seen
+        symbols = symbols_of(self)
+        step, parts = span_for(size.width - AXIS - 1, symbols)
+        stamp = (id(history), int(now) // step, history.late, size, symbols)
+        if stamp == self._drawn:
+            return
+        self._drawn = stamp
+        span = history.span(now, parts, step)
+        entitle(self, title_content(self.TITLE, span), self.legend(span, size.width - _CORNERS))
+        self.show(lambda width, height: self.content(span, width, height, symbols))
+
+    def content(self, span: Span, width: int, height: int, symbols: Symbols) -> Content:
+        """The axis and the columns of a span."""
+        if not any(part.routes for part in span.parts):
+            return line((self.nothing(span), "$ink-muted"))
+        labels, rows = self.draw(span, max(1, width - AXIS - 1), height, symbols)
+        return lines(
+            line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
+            for label, row in zip(labels, rows, strict=True)
+        )
+
+    def nothing(self, span: Span) -> str:
+        return "no read answered yet" if span.end <= span.seconds else f"no read in {span.seconds} s"
+
+    def draw(self, span: Span, width: int, height: int, symbols: Symbols) -> tuple[list[str], list[Runs]]:
+        """A label and a line of cells for each line of the height."""
+        raise NotImplementedError
+
+    def legend(self, span: Span, width: int) -> Content:
+        """The span in numbers, in so many cells: what the frame's lower edge says."""
+        raise NotImplementedError
+
+
+def symbols_of(widget: Panel) -> Symbols:
+    """How the widget's app draws its charts."""
+    looks = getattr(widget.app, "looks", None)
+    return looks.symbols if looks is not None else Symbols.BRAILLE
+
+
+def span_for(cells: int, symbols: Symbols) -> tuple[int, int]:
+    """Seconds a column, and how many columns: a minute or a little more, as wide as there is room."""
+    columns = max(1, columns_in(cells, symbols))
+    step = next((step for step in _STEPS if step * columns >= SPAN), _STEPS[-1])
+    return step, columns
+
+
+def title_content(title: str, span: Span) -> Content:
+    """`latency ms · 64 s`: what, in which unit, over how long."""
+    return line((title, ""), (f" · {span.seconds} s", "$ink-muted"))
+
+
+def edge_labels(top: str, bottom: str, height: int) -> list[str]:
+    """The axis' two ends; with one line only its top."""
+    return [top, *[""] * (height - 2), bottom][:height] if height > 1 else [top]

@@ -1,0 +1,56 @@
+"""How long reads took: the slowest and the middle one of each moment."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from textual.content import Content
+
+from ktui.core.format import milliseconds
+from ktui.core.traffic import Second, Span
+from ktui.tui.charts.chart import Chart, edge_labels
+from ktui.tui.charts.plot import Runs, Series, stacked
+from ktui.tui.looks.symbols import Symbols
+from ktui.tui.widgets.lines import line
+
+FOOT = 0.1  # ms: where the axis begins
+_LEAST_DECADES = 2
+
+
+class LatencyChart(Chart):
+    """On a logarithmic axis, so that the usual millisecond shows beside the odd second."""
+
+    TITLE: ClassVar[str] = "latency ms"
+
+    def draw(self, span: Span, width: int, height: int, symbols: Symbols) -> tuple[list[str], list[Runs]]:
+        decades = max(_LEAST_DECADES, math.ceil(_above_foot(span.whole.most_ms)))
+        middle = span.values(lambda part: _above_foot(_p50(part)))
+        most = span.values(lambda part: _above_foot(part.most_ms) - _above_foot(_p50(part)))
+        series = [Series("#", "$chart-typical", middle), Series("|", "$chart-most", most)]
+        labels = edge_labels(_label(FOOT * 10**decades), _label(FOOT), height)
+        return labels, stacked(series, decades, width, height, symbols)
+
+    def legend(self, span: Span, width: int) -> Content:
+        whole = span.whole
+        if not whole.answers:
+            return Content("")
+        return line(
+            ("p50 ", "$chart-typical"),
+            (milliseconds(_p50(whole)), "$foreground"),
+            (" max ", "$chart-most"),
+            (milliseconds(whole.most_ms), "$ink-strong"),
+        )
+
+
+def _p50(second: Second) -> float:
+    return second.quantile(0.5)
+
+
+def _above_foot(ms: float) -> float:
+    """Decades above the axis' foot; what took less stands a hair above it."""
+    return max(0.01, math.log10(ms / FOOT)) if ms > 0 else 0.0
+
+
+def _label(ms: float) -> str:
+    return f"{ms:g}" if ms < 1000 else f"{ms / 1000:g}s"

@@ -1,0 +1,78 @@
+"""The grammar of `/`, and the columns of the table that is being filtered."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from ktui.core.format import safe
+from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.keys.hints import told
+from ktui.tui.table import VTable
+from ktui.tui.widgets.lines import line, lines, pad
+
+GRAMMAR = (
+    ("pods", "rows with this text in any column"),
+    ("route:E", "a word of the value begins so"),
+    ("client~cilium", "the value contains it"),
+    ("client~/^kube-/", "… matches a regular expression; ~/…/ in any column"),
+    ("verb=LIST", "the value is exactly that; != it is not"),
+    ("ms>10 bytes>=4k", "more, less (> < >= <=); 4k, 1.5M; in times 300ms, 5m, 2h"),
+    ("!client~kube", "turns a term round"),
+    ("client~'a b'", "quotes keep spaces together"),
+)
+_KEYS = (
+    ("tab →", "take what is suggested"),
+    ("↑ ↓", "filters typed before, in earlier runs too"),
+    ("enter", "keep the filter; it goes with you to other screens"),
+    ("esc", "clear the filter, here or in the table"),
+)
+_WIDTH = 18
+_BOX, _FRAME = 84, 8  # cells of the box, and those of them that frame, padding, a gap and the scroll bar take
+
+
+class FilterHelpScreen(Dialog[None]):
+    """Over the line in which the filter is being typed."""
+
+    DEFAULT_CSS = f"""
+    FilterHelpScreen > VerticalScroll {{ width: {_BOX}; padding: 0 2; }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f1,question_mark", "dismiss", "close", id="filter.help.close", tooltip="close")
+    ]
+
+    def __init__(self, table: VTable[Any]) -> None:
+        super().__init__()
+        self._table = table
+
+    def compose(self) -> ComposeResult:
+        box = VerticalScroll()
+        box.border_title = "filter"
+        box.border_subtitle = told(("filter.help.close", "closes"))
+        with box:
+            room = min(_BOX, int(self.app.size.width * 0.96)) - _FRAME - _WIDTH
+            yield Static(filter_help(self._table, room), markup=False)
+
+
+def filter_help(table: VTable[Any], room: int) -> Content:
+    """The grammar with examples, the keys, and this table's columns; `room` cells for what each is."""
+    rows = [text for example, about in GRAMMAR for text in _beside(example, about, room)]
+    rows += [line(""), line(("terms side by side must all hold", "$ink-muted")), line("")]
+    rows += [line((pad(key, _WIDTH), "bold $accent"), about) for key, about in _KEYS]
+    rows += [line(""), line(("columns of this table", "$ink-muted"))]
+    for column in table.columns:
+        title = f" ({safe(column.title)})" if column.title not in ("", column.id) else ""
+        rows += _beside(f"{column.id}{title}", column.meaning, room)
+    return lines(rows)
+
+
+def _beside(name: str, about: str, room: int) -> list[Content]:
+    """What is typed, and beside it what that is, in as many lines as it takes."""
+    first, *more = textwrap.wrap(about, max(10, room)) or [""]
+    return [line((pad(name, _WIDTH), "$accent"), first), *(line(" " * _WIDTH, text) for text in more)]

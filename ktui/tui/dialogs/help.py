@@ -1,0 +1,196 @@
+"""The keys of the screen below, read from its live bindings; the columns of its table; the badges."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import ActiveBinding, Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from ktui.core.routes import LEGEND
+from ktui.tui.cache.race import MARKS, RacePanel
+from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.dialogs.help_lines import HelpLine, Section, merged
+from ktui.tui.keys.hints import told
+from ktui.tui.screens.table_screen import TableScreen
+from ktui.tui.table import VTable
+from ktui.tui.widgets.lines import line, lines, pad
+
+_NAME = 14  # cells for keys
+_WIDTHS = [(0, "-narrow"), (110, "-wide")]
+
+
+class HelpColumn(Widget):
+    """Some of the sections, wrapped to the width that it is given."""
+
+    sections: reactive[list[Section]] = reactive(list, layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(help_content(self.sections, width).split("\n")) if self.sections else 0
+
+    def render(self) -> Content:
+        return help_content(self.sections, self.content_size.width)
+
+
+class HelpScreen(Dialog[None]):
+    """`?` opens and closes it; what is typed after `/` narrows it."""
+
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
+    DEFAULT_CSS = """
+    HelpScreen VerticalScroll {
+        height: auto; max-height: 100%; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+    }
+    HelpScreen Horizontal { height: auto; layout: vertical; padding: 0 1 0 0; }
+    HelpScreen HelpColumn { width: 1fr; height: auto; }
+    HelpScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
+    HelpScreen #help-none { display: none; color: $ink-muted; }
+    HelpScreen .-open { display: block; }
+    HelpScreen.-wide > Vertical { width: 116; }
+    HelpScreen.-wide Horizontal { layout: horizontal; }
+    HelpScreen.-wide #help-first { margin-right: 2; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "close", id="help.leave", tooltip="close"),
+        Binding("q,question_mark", "dismiss", "close", id="help.close", tooltip="close"),
+        Binding("slash", "narrow", "filter", key_display="/", id="help.filter", tooltip="find a key"),
+        Binding("down,j", "scroll(1)", "down", id="help.down", tooltip="a line down"),
+        Binding("up,k", "scroll(-1)", "up", id="help.up", tooltip="a line up"),
+        Binding("pagedown,space", "page(1)", "page down", id="help.pagedown", tooltip="a page down"),
+        Binding("pageup", "page(-1)", "page up", id="help.pageup", tooltip="a page up"),
+    ]
+    AUTO_FOCUS = ""
+
+    def __init__(self, over: Screen[object]) -> None:
+        super().__init__()
+        self.sections = sections_of(over)
+
+    def compose(self) -> ComposeResult:
+        box = Vertical()
+        box.border_title = "help"
+        box.border_subtitle = told(("help.filter", "finds"), ("help.leave", "closes"))
+        with box:
+            field = Input(placeholder="what are you looking for?", compact=True)
+            field.cursor_blink = False
+            yield field
+            with VerticalScroll(can_focus=False), Horizontal():
+                yield HelpColumn(id="help-first")
+                yield HelpColumn(id="help-second")
+            yield Static("nothing here is called so", id="help-none", markup=False)
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        text = self.query_one(Input).value
+        found = [section for one in self.sections if (section := one.matching(text)).lines]
+        half = _half(found)
+        self.query_one("#help-first", HelpColumn).sections = found[:half]
+        self.query_one("#help-second", HelpColumn).sections = found[half:]
+        self.query_one("#help-none").set_class(not found, "-open")
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._show()
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.set_focus(None)
+
+    def action_narrow(self) -> None:
+        field = self.query_one(Input)
+        field.add_class("-open")
+        field.focus()
+
+    def action_leave(self) -> None:
+        """Out of the filter, else out of the help."""
+        field = self.query_one(Input)
+        if field.has_class("-open"):
+            field.value = ""
+            field.remove_class("-open")
+            self.set_focus(None)
+        else:
+            self.dismiss()
+
+    def action_scroll(self, step: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=step, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        box = self.query_one(VerticalScroll)
+        box.scroll_relative(y=pages * max(1, box.size.height - 1), animate=False)
+
+
+def help_content(sections: Sequence[Section], width: int) -> Content:
+    """The sections below one another, in `width` cells."""
+    rows: list[Content] = []
+    for section in sections:
+        rows += [line("")] if rows else []
+        rows.append(line((section.title, "$ink-muted")))
+        for one in section.lines:
+            rows += _rows(one, width)
+    return lines(rows)
+
+
+def _rows(one: HelpLine, width: int) -> list[Content]:
+    """Its explanation beside it, as many lines as that takes."""
+    about = textwrap.wrap(one.about, max(10, width - _NAME)) or [""]
+    if len(one.name) >= _NAME:
+        first = [line((one.name, one.style))]
+    else:
+        first = [line((pad(one.name, _NAME), one.style), about.pop(0))]
+    return [*first, *(line(" " * _NAME, text) for text in about)]
+
+
+def _half(sections: Sequence[Section]) -> int:
+    """How many sections go into the first column, so that both are about as long."""
+    lengths = [len(section.lines) + 2 for section in sections]
+    return min(
+        range(len(sections) + 1),
+        key=lambda count: (abs(sum(lengths[:count]) - sum(lengths[count:])), -count),
+        default=0,
+    )
+
+
+def sections_of(screen: Screen[object]) -> list[Section]:
+    """Every binding that is live on `screen`, grouped; the columns of its table; the route badges."""
+    groups: dict[str, list[tuple[str, str]]] = {"this screen": [], "the table": [], "everywhere": []}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if not binding.system and binding.id:
+            about = active.tooltip or binding.description
+            groups[_group(active)].append((screen.app.get_key_display(binding), about))
+    told = [Section(title, merged(pairs)) for title, pairs in groups.items()]
+    table = screen.active_table() if isinstance(screen, TableScreen) else None
+    marks = [Section("rv progress", _marks())] if screen.query(RacePanel) else []
+    return [*told, *_columns(table), Section("routes", tuple(_badges())), *marks]
+
+
+def _group(active: ActiveBinding) -> str:
+    acts_on_table = active.binding.action.startswith("screen.") or isinstance(active.node, VTable)
+    if acts_on_table:
+        return "the table"
+    return "everywhere" if isinstance(active.node, App) else "this screen"
+
+
+def _columns(table: VTable[object] | None) -> list[Section]:
+    if table is None:
+        return []
+    told = [HelpLine(column.id, column.meaning or column.title, "$ink-strong") for column in table.columns]
+    return [Section("columns, for filters and sorting", tuple(told))]
+
+
+def _marks() -> tuple[HelpLine, ...]:
+    return tuple(HelpLine(mark, about, style) for mark, about, style in MARKS)
+
+
+def _badges() -> list[HelpLine]:
+    return [HelpLine(badge.letter, badge.word, badge.style) for badge in LEGEND]

@@ -1,0 +1,68 @@
+"""A small menu of the ways on from what is under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from ktui.core.references import Place
+from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.keys.hints import told
+from ktui.tui.navigation.ways import Way
+from ktui.tui.widgets.lines import line, pad
+
+
+class JumpScreen(Dialog[Place | None]):
+    """Dismissed with the place chosen: by its letter, by enter, by a click."""
+
+    DEFAULT_CSS = """
+    JumpScreen OptionList {
+        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        &:focus { border: none; }
+        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "close", id="jump.close", tooltip="stay here"),
+        Binding("down,j", "cursor(1)", "next", id="jump.down", tooltip="next way"),
+        Binding("up,k", "cursor(-1)", "previous", id="jump.up", tooltip="previous way"),
+    ]
+
+    def __init__(self, title: str, ways: Sequence[Way]) -> None:
+        super().__init__()
+        self._title = title
+        self.ways = tuple(ways)
+
+    def compose(self) -> ComposeResult:
+        box = Vertical()
+        box.border_title = line(self._title)
+        box.border_subtitle = line("letter or enter goes there · ", told(("jump.close", "stays")).plain)
+        with box:
+            yield OptionList(*(Option(_prompt(way), id=str(at)) for at, way in enumerate(self.ways)))
+
+    def on_key(self, event: events.Key) -> None:
+        way = next((one for one in self.ways if one.letter == event.character), None)
+        if way is not None:
+            event.stop()
+            self.dismiss(way.place)
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self.ways[event.option_index].place)
+
+    def action_cursor(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        options.action_cursor_down() if step > 0 else options.action_cursor_up()
+
+
+def _prompt(way: Way) -> Content:
+    return line((f" {way.letter}  ", "bold $accent"), pad(way.title, 26), (way.about, "$ink-muted"))

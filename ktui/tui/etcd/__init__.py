@@ -1,0 +1,1 @@
+"""Mode 4: what etcd holds."""

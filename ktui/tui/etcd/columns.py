@@ -1,0 +1,92 @@
+"""Columns of the etcd screen's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ktui.core.format import integer, short_bytes, short_count
+from ktui.core.table.columns import Cell, Column
+from ktui.tui.etcd.key_history import Past
+from ktui.tui.etcd.prefix_rows import TreeRow
+from ktui.tui.etcd.view import StoredKey
+
+
+def _prefix(row: TreeRow) -> Cell:
+    sign = "$error" if row.problem else "$accent"
+    return (("  " * row.depth, ""), (f"{row.sign} ", sign), (row.label, ""))
+
+
+def _bytes(row: TreeRow) -> Cell:
+    exact = row.child.exact
+    if not exact and not row.child.bytes:  # Secrets of an etcd that is not ours are not even sampled
+        return ("?", "$ink-muted")
+    return (f"{'' if exact else '~'}{short_bytes(row.child.bytes)}", "" if exact else "$ink-muted")
+
+
+PREFIXES: tuple[Column[TreeRow], ...] = (
+    Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
+           about="the next part of the keys that begin so"),
+    Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
+           align="right", priority=0, descending=True,
+           about="keys below it, by count_only reads"),
+    Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 6, align="right", priority=0,
+           descending=True,
+           about="of keys and values; ~ from a sample, ? not read", unit="B"),
+)  # fmt: skip
+
+
+def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
+    """Columns of the keys below `prefix()`, which is left out of each name."""
+
+    def name(row: StoredKey) -> str:
+        return row.key.removeprefix(prefix()) or row.key
+
+    return (
+        Column("key", "key", name, width=20, wish=24, flex=1, priority=0, tail=True,
+               about="the key, without the prefix chosen"),
+        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
+               align="right", priority=2, descending=True,
+               about="mod_revision: the revision of its last write", unit="rv"),
+        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
+               align="right", priority=3, descending=True,
+               about="writes since it was created"),
+        Column("lease", "lease", lambda row: ("ttl" if row.lease else "", "$route-wait"),
+               lambda row: row.lease, 5, priority=4,
+               about="ttl: it goes when its lease ends"),
+        Column("bytes", "bytes", _size, lambda row: row.bytes or 0, 6, align="right", priority=1,
+               descending=True,
+               about="of its value", unit="B"),
+    )  # fmt: skip
+
+
+def revision_columns(past: Callable[[], Past]) -> tuple[Column[StoredKey], ...]:
+    """Columns of the revisions of one key; `past()` knows the marked one."""
+
+    def mark(row: StoredKey) -> Cell:
+        return ("◆" if past().marked == row.mod_revision else "", "$warning")
+
+    def grown(row: StoredKey) -> Cell:
+        change = past().grown(row)
+        if change is None:
+            return ("?", "$ink-faint")
+        return (f"{change:+,}".replace("-", "−"), "$ink-muted")
+
+    return (
+        Column("mark", "", mark, width=1, priority=0,
+               about="◆ the revision that others are compared with"),
+        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 10,
+               align="right", priority=0, descending=True,
+               about="mod_revision: the revision of this write", unit="rv"),
+        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
+               align="right", priority=4, descending=True,
+               about="writes since it was created"),
+        Column("bytes", "bytes", lambda row: (integer(row.bytes or 0), ""), lambda row: row.bytes or 0, 8,
+               align="right", priority=1, descending=True,
+               about="of the value then", unit="B"),
+        Column("grown", "change", grown, width=8, align="right", priority=3,
+               about="bytes more or fewer than the revision before", unit="B"),
+    )  # fmt: skip
+
+
+def _size(row: StoredKey) -> Cell:
+    return (short_bytes(row.bytes) if row.bytes is not None else "–", "$ink-muted")

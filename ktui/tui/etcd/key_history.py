@@ -1,0 +1,116 @@
+"""A key's revisions, which two of them are compared, and what differs between them."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ktui.core.object_lines import Line, Span, hex_lines, yaml_lines
+from ktui.tui.etcd.view import KeyDetail, StoredKey
+
+CONTEXT = 3  # unchanged lines around a change
+
+
+class HistoryPage(msgspec.Struct, frozen=True):
+    """Answer of `/ktui/v1/etcd/history`. Not `complete`: older revisions are compacted, or too many."""
+
+    revisions: list[StoredKey] = []
+    complete: bool = True
+
+
+def read_history(answer: object) -> HistoryPage:
+    return msgspec.convert(answer, HistoryPage, strict=False)
+
+
+class Past:
+    """The revisions of one key, newest first. `marked` is the revision to compare with, 0: the one before."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.revisions: list[StoredKey] = []
+        self.complete = True
+        self.marked = 0
+        self.reveal = False
+        self._read: dict[tuple[int, bool], KeyDetail] = {}
+
+    def put(self, page: HistoryPage) -> None:
+        self.revisions, self.complete = page.revisions, page.complete
+
+    def mark(self, revision: int) -> None:
+        """Compare with this revision from now on; marking it again takes the mark off."""
+        self.marked = 0 if self.marked == revision else revision
+
+    def pair(self, revision: int) -> tuple[int, int]:
+        """The two revisions to compare, the older one first; it is 0 when there is none."""
+        if self.marked and self.marked != revision:
+            return min(self.marked, revision), max(self.marked, revision)
+        older = [row.mod_revision for row in self.revisions if row.mod_revision < revision]
+        return (older[0] if older else 0), revision
+
+    def keep(self, detail: KeyDetail) -> None:
+        self._read[detail.mod_revision, self.reveal] = detail
+
+    def read(self, revision: int) -> KeyDetail | None:
+        """What has been read of a revision, at the present setting of `reveal`."""
+        return self._read.get((revision, self.reveal))
+
+    def missing(self, revision: int) -> list[int]:
+        """Revisions that have to be read before `revision` can be compared."""
+        return [each for each in self.pair(revision) if each and self.read(each) is None]
+
+    def grown(self, row: StoredKey) -> int | None:
+        """Bytes by which a revision is larger than the one before; None when that is not known."""
+        at = self.revisions.index(row)
+        if at + 1 >= len(self.revisions):
+            return row.bytes if self.complete else None
+        before = self.revisions[at + 1].bytes
+        return None if row.bytes is None or before is None else row.bytes - before
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Lines with a sign (+, −) before those that came and went, and how many there are of each."""
+
+    lines: list[Line] = field(default_factory=list)
+    added: int = 0
+    removed: int = 0
+
+
+def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
+    """What changed from `old` (None: the key was not there) to `new`, as a unified diff."""
+    before = _texts(old) if old is not None else []
+    lines: list[Line] = []
+    added = removed = 0
+    for text in list(difflib.unified_diff(before, _texts(new), n=CONTEXT, lineterm=""))[2:]:
+        sign, rest = text[:1], text[1:]
+        if sign == "@":
+            lines.append((Span(text, "dim"),))
+        elif sign == "+":
+            added += 1
+            lines.append((Span(f"+ {rest}", "added"),))
+        elif sign == "-":
+            removed += 1
+            lines.append((Span(f"− {rest}", "removed"),))
+        else:
+            lines.append((Span(f"  {rest}", "plain"),))
+    return Difference(lines, added, removed)
+
+
+def _texts(detail: KeyDetail) -> list[str]:
+    """As YAML without its resourceVersion (which always differs); text, or bytes where it is no object."""
+    if detail.json is not None:
+        lines = yaml_lines(_without_revision(detail.json))
+    elif detail.text:
+        return detail.text.splitlines()
+    else:
+        lines = hex_lines(bytes.fromhex(detail.hex), detail.raw_bytes)
+    return ["".join(span.text for span in line) for line in lines]
+
+
+def _without_revision(value: object) -> object:
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return value
+    metadata = {name: item for name, item in value["metadata"].items() if name != "resourceVersion"}
+    return {**value, "metadata": metadata}

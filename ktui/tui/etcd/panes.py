@@ -1,0 +1,181 @@
+"""Tree, keys, revisions and value beside one another: what one is led to, the next one shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from ktui.client.connection import ClientError
+from ktui.core.references import Key, Prefix, Reference
+from ktui.core.state import State
+from ktui.tui.etcd.asking import key_path
+from ktui.tui.etcd.history import PastPane
+from ktui.tui.etcd.keys import KeysPane
+from ktui.tui.etcd.places import Standing, prefix_above
+from ktui.tui.etcd.tree import TreePane
+from ktui.tui.etcd.value import ValueView
+from ktui.tui.etcd.view import ROOT, read_key
+from ktui.tui.screens.asking_pane import AskingPane
+
+
+class EtcdPanes(AskingPane):
+    """The wiring of the panes."""
+
+    def __init__(self) -> None:
+        super().__init__(id="etcd-panes")
+        self.prefixes, self.keys, self.past = TreePane(), KeysPane(), PastPane()
+        self.value = ValueView(id="value-box", classes="box")
+        self._asked_of: object = None
+
+    def compose(self) -> ComposeResult:
+        yield self.prefixes
+        with Container(id="right"):
+            yield self.keys
+            yield self.past
+            yield self.value
+
+    # Where one stands.
+
+    @property
+    def standing(self) -> Standing:
+        focused, prefix, past = self.screen.focused, self.keys.list.prefix, self.past.past
+        if focused is None or focused is self.prefixes.table:
+            return Standing()
+        if past is not None:
+            return Standing(prefix, past.key, past=True)
+        if focused is self.keys.table or self.value.detail is None:
+            return Standing(prefix, self.keys.wanted)
+        return Standing(prefix, self.value.detail.key)
+
+    def references(self) -> Sequence[Reference]:
+        """What is under the cursor."""
+        if self.past.past is not None:
+            row = self.past.table.row
+            return (Key(self.past.past.key, row.mod_revision if row is not None else 0),)
+        if self.prefixes.table.has_focus:
+            row_of_tree = self.prefixes.table.row
+            return () if row_of_tree is None else (Prefix(row_of_tree.prefix),)
+        key = self.keys.table.row
+        return () if key is None else (Key(key.key),)
+
+    # Being sent somewhere.
+
+    def visit(self, reference: Reference | None) -> None:
+        """A prefix, a key, or the revisions of one; None is the tree."""
+        self.past.close()
+        if isinstance(reference, Key):
+            self._go_to_prefix(prefix_above(reference.key))
+            self.keys.want(reference.key)  # its prefix may be read already
+            self.take_in_hand(partial(self._read_wanted, reference))
+        elif isinstance(reference, Prefix):
+            self._go_to_prefix(reference.prefix)
+        else:
+            self.prefixes.table.focus()
+
+    def _go_to_prefix(self, prefix: str) -> None:
+        self.prefixes.lead_to(prefix)
+        if prefix != self.keys.list.prefix:
+            self.start_keys(prefix)
+        self.keys.want("")
+        self.keys.table.focus()
+
+    async def _read_wanted(self, wanted: Key) -> None:
+        """Show the key that somebody was led to, wherever it stands in a long list."""
+        await self._show_value(wanted.key)
+        found = self.value.detail is not None and self.value.detail.key == wanted.key
+        if found and (wanted.past or wanted.revision):
+            self.past.open(wanted.key, wanted.revision)
+        elif wanted.revision:  # gone since
+            await self._show_value(wanted.key, revision=wanted.revision - 1)
+
+    # The tree.
+
+    def look(self, state: State) -> None:
+        """Its root is read once there is a server, anew for another one, and when etcd is back."""
+        client = self.ktui.client
+        if client is None:
+            self.prefixes.say(self.prefixes.table, self.asking.why_nobody_answers())
+        elif client is not self._asked_of:
+            self._asked_of = client
+            self._plant(_home(state))
+        elif self.prefixes.may_ask_again(state):
+            self._plant(self.prefixes.branches.root)
+
+    def turn_root(self) -> None:
+        """Turn between all of etcd and the place where Kubernetes keeps its keys."""
+        if self.ktui.client is not None:
+            self.past.close()
+            self.prefixes.table.focus()
+            self._plant("" if self.prefixes.branches.root else _home(self.ktui.state))
+
+    def _plant(self, root: str) -> None:
+        self.keys.forget()
+        self.prefixes.plant(root)
+
+    # From pane to pane.
+
+    @on(TreePane.Moved)
+    def _somewhere_else(self) -> None:
+        self.keys.want("")
+
+    @on(TreePane.Rested)
+    def _prefix_rested(self, event: TreePane.Rested) -> None:
+        if event.prefix != self.keys.list.prefix:
+            self.start_keys(event.prefix)
+
+    def start_keys(self, prefix: str) -> None:
+        """Read the keys below a prefix, from the first."""
+        self.past.close()
+        self.value.clear()
+        self.keys.start(prefix, self.prefixes.branches.root)
+
+    def start_keys_again(self) -> None:
+        """Read the keys anew, if any are shown."""
+        if self.keys.list.prefix:
+            self.start_keys(self.keys.list.prefix)
+
+    @on(TreePane.Entered)
+    def _to_keys(self) -> None:
+        self.keys.table.focus()
+
+    @on(KeysPane.Rested)
+    def _key_rested(self, event: KeysPane.Rested) -> None:
+        self.read_value(event.key)
+
+    @on(KeysPane.Entered)
+    @on(PastPane.Entered)
+    def _to_value(self) -> None:
+        self.value.focus_view()
+
+    @on(AskingPane.Failed)
+    def _failed(self, event: AskingPane.Failed) -> None:
+        self.value.fail(event.problem)
+
+    # The value.
+
+    def read_value(self, key: str, *, reveal: bool = False) -> None:
+        self.take_in_hand(partial(self._show_value, key, reveal=reveal))
+
+    async def _show_value(self, key: str, *, reveal: bool = False, revision: int = 0) -> None:
+        self.value.reading(key)
+        try:
+            self.value.show(read_key(await self.ask(key_path(key, reveal, revision))), revealed=reveal)
+        except ClientError as error:
+            self.value.fail(str(error))
+        self.screen.refresh_bindings()
+
+    @on(PastPane.Compared)
+    def _compared(self, event: PastPane.Compared) -> None:
+        past = self.past.past
+        if past is not None and past.key == event.after.key:
+            self.value.show_change(event.before, event.after, event.change, revealed=past.reveal)
+            self.screen.refresh_bindings()
+
+
+def _home(state: State) -> str:
+    """Where Kubernetes keeps its keys."""
+    return (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT

@@ -1,0 +1,43 @@
+"""Where somebody stands on the etcd screen: at a prefix, at a key, at its revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ktui.core.references import Crumb, Key, Place, Prefix, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`prefix` and `key` are "" while the pane that shows them has not been entered."""
+
+    prefix: str = ""
+    key: str = ""
+    past: bool = False
+
+    def crumbs(self, root: str) -> Iterator[Crumb]:
+        if self.prefix:
+            yield Crumb(self.prefix.removeprefix(root).rstrip("/") or self.prefix, _at(Prefix(self.prefix)))
+        if self.key:
+            yield Crumb(self.key.removeprefix(self.prefix), _at(Key(self.key)))
+        if self.past:
+            yield Crumb("revisions", _at(Key(self.key, past=True)))
+
+
+def _at(reference: Reference) -> Place:
+    return Place("etcd", reference)
+
+
+def prefix_above(key: str) -> str:
+    """The prefix under which a key is listed: all up to its last slash."""
+    return key[: key.rfind("/") + 1]
+
+
+def prefixes_down_to(prefix: str, root: str) -> Sequence[str]:
+    """The prefixes to open so that `prefix` shows in the tree, the outermost first."""
+    found, start = [], len(root)
+    while prefix.startswith(root) and (end := prefix.find("/", start)) >= 0:
+        found.append(prefix[: end + 1])
+        start = end + 1
+    return found[:-1]

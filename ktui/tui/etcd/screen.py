@@ -1,0 +1,136 @@
+"""etcd: the prefix tree, the keys below one prefix, one key as it is stored and decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from ktui.core.references import Crumb, Reference
+from ktui.core.state import State
+from ktui.tui.etcd.panes import EtcdPanes
+from ktui.tui.screens.asking import AskingScreen
+
+
+class EtcdScreen(AskingScreen):
+    """Nothing is read before it is looked at; every read is one page."""
+
+    MODE = "etcd"
+    CSS_PATH = "etcd.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,l", "open", "open", show=False, id="etcd.open", tooltip="open the prefix"),
+        Binding("left,h", "close", "close", show=False, id="etcd.close", tooltip="close the prefix"),
+        Binding("v", "turn_view", "view", id="etcd.view", tooltip="YAML, JSON, stored bytes, sizes by field"),
+        Binding("p", "past", "past", id="etcd.past", tooltip="revisions of the key, and what changed"),
+        Binding("m", "mark", "mark", id="etcd.mark", tooltip="compare with the revision under the cursor"),
+        Binding("a", "all_of_etcd", "all", id="etcd.all", tooltip="all of etcd, or Kubernetes' prefix only"),
+        Binding("R", "reveal", "reveal", id="etcd.reveal", tooltip="show a Secret's values"),
+        Binding("u", "read_again", "reread", id="etcd.again", tooltip="read what is shown again"),
+        Binding("escape", "leave", "back", show=False, id="etcd.leave", tooltip="one pane back"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.panes = panes = EtcdPanes()
+        self.prefixes, self.keys, self.past, self.value = panes.prefixes, panes.keys, panes.past, panes.value
+
+    def compose_body(self) -> ComposeResult:
+        yield self.panes
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.prefixes.table.focus()
+
+    def paint_panels(self, state: State) -> None:
+        self.panes.look(state)
+
+    # Where it stands, and what is under the cursor.
+
+    def crumbs(self) -> Sequence[Crumb]:
+        return tuple(self.panes.standing.crumbs(self.prefixes.branches.root))
+
+    def on_descendant_focus(self) -> None:
+        self.moved()
+
+    def visit(self, reference: Reference | None) -> None:
+        self.panes.visit(reference)
+
+    def references(self) -> Sequence[Reference]:
+        return self.panes.references()
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        detail = self.value.detail
+        return None if detail is None else (detail.key, detail.json)
+
+    # Keys.
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "reveal":
+            return self.value.redacted
+        if action in ("past", "mark"):
+            return self.value.detail is not None and (action == "mark") is (self.past.past is not None)
+        if action == "turn_view":
+            return self.past.past is None
+        return super().check_action(action, parameters)
+
+    def action_open(self) -> None:
+        row = self.prefixes.table.row
+        if not self.prefixes.table.has_focus or row is None:
+            if self.keys.table.has_focus or self.past.table.has_focus:
+                self.value.focus_view()
+        elif row.child.leaf or row.open:
+            self.keys.table.focus()
+        else:
+            self.prefixes.open(row.prefix)
+
+    def action_close(self) -> None:
+        row = self.prefixes.table.row
+        if not self.prefixes.table.has_focus:
+            self.action_leave()
+        elif row is not None:
+            self.prefixes.close(row)
+
+    def action_all_of_etcd(self) -> None:
+        """Turn between all of etcd and the place where Kubernetes keeps its keys."""
+        self.panes.turn_root()
+
+    def action_turn_view(self) -> None:
+        self.value.turn()
+
+    def action_past(self) -> None:
+        if self.value.detail is not None:
+            self.past.open(self.value.detail.key)
+
+    def action_mark(self) -> None:
+        self.past.mark()
+
+    def action_reveal(self) -> None:
+        if self.past.past is not None:
+            self.past.reveal()
+        elif self.value.detail is not None:
+            self.panes.read_value(self.value.detail.key, reveal=True)
+
+    def action_read_again(self) -> None:
+        if self.past.past is not None:
+            self.action_past()
+        elif self.prefixes.table.has_focus or not self.keys.list.prefix:
+            self.prefixes.read_again()
+            self.panes.start_keys_again()
+        elif self.keys.table.has_focus or self.value.detail is None:
+            self.panes.start_keys_again()
+        else:
+            self.panes.read_value(self.value.detail.key)
+
+    def action_leave(self) -> None:
+        past = self.past.past
+        if past is not None and self.past.table.has_focus:
+            self.past.close()
+            self.keys.show()
+            self.keys.table.focus()
+            self.panes.read_value(past.key, reveal=past.reveal)
+        elif past is not None:
+            self.past.table.focus()
+        else:
+            (self.prefixes.table if self.keys.table.has_focus else self.keys.table).focus()

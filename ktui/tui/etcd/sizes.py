@@ -1,0 +1,41 @@
+"""What takes the space in a stored value, as lines: field, share, bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ktui.core.format import integer, percent
+from ktui.core.object_lines import Line, Span
+from ktui.tui.charts.bars import bar
+from ktui.tui.etcd.view import FieldSize
+
+_BAR = 8  # cells of a whole
+
+
+def heaviest(sizes: Sequence[FieldSize]) -> FieldSize | None:
+    """The second-level field (`metadata.managedFields`) that takes most; None where there is none."""
+    return max((field for field in sizes if "." in field.path), key=lambda field: field.size, default=None)
+
+
+def size_lines(sizes: Sequence[FieldSize], total: int) -> list[Line]:
+    """Fields by size, those of a field below it."""
+    lines: list[Line] = []
+    for field in sizes:
+        if "." in field.path:
+            continue
+        lines.append(_line(field, field.path, ""))
+        below = [inner for inner in sizes if inner.path.startswith(f"{field.path}.")]
+        lines += [_line(inner, inner.path.removeprefix(f"{field.path}."), "  ") for inner in below]
+    lines.append((Span(f"{'':>4} {'':{_BAR}} {integer(total):>9}  stored", "dim"),))
+    return lines
+
+
+def _line(field: FieldSize, name: str, indent: str) -> Line:
+    drawn = bar(field.share, _BAR)
+    return (
+        Span(f"{percent(field.share):>4} ", "number" if not indent else "dim"),
+        Span(drawn, "literal" if not indent else "dim"),
+        Span(" " * (_BAR - len(drawn)), "plain"),
+        Span(f" {integer(field.size):>9}  ", "plain" if not indent else "dim"),
+        Span(indent + name, "key" if not indent else "plain"),
+    )

@@ -1,0 +1,1 @@
+"""Mode 5: compose a LIST, foresee it, fire it, compare."""

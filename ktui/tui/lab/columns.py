@@ -1,0 +1,217 @@
+"""The Lab's results: foreseen beside measured, with bars to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ktui.core.format import clock_time, integer, milliseconds, short_bytes, short_count
+from ktui.core.lab.figures import returned_by
+from ktui.core.lab.result import LabResult
+from ktui.core.routes import ERROR, PENDING, Badge, badge_of_route
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.tui.charts.bars import bar, share_of
+
+BAR = 12  # cells of a bar
+SHORT_BAR = 5
+UNTOLD = Badge("?", "$ink-muted", "route not told")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResultLine:
+    """A result with its shares of the longest time and of the most bytes so far."""
+
+    result: LabResult
+    ms_share: float = 0.0
+    processed_share: float = 0.0
+    streamed: int = 0  # bytes come in so far, while it is pending
+
+
+def result_lines(results: Sequence[LabResult], streamed: int) -> list[ResultLine]:
+    """What is past is not measured against what is fired now: it has no share."""
+    longest = max((result.ms for result in results if not result.past), default=0.0)
+    largest = max((result.processed for result in results if not result.past), default=0)
+    return [
+        ResultLine(
+            result,
+            0.0 if result.past else share_of(result.ms, longest),
+            0.0 if result.past else share_of(result.processed, largest),
+            streamed if result.pending else 0,
+        )
+        for result in results
+    ]
+
+
+def badge_of_result(result: LabResult) -> Badge:
+    if result.pending:
+        return PENDING
+    if not result.ok:
+        return ERROR
+    return badge_of_route(result.route) if result.route else UNTOLD
+
+
+def _routes(row: ResultLine) -> Cell:
+    """`C→C`, or `C≠E` where the answer came from elsewhere than foreseen."""
+    result = row.result
+    measured = badge_of_result(result)
+    foreseen = result.foreseen.route
+    if not foreseen:
+        return ((" ", ""), (" ", ""), (measured.letter, measured.style))
+    badge = ERROR if foreseen == "none" else badge_of_route(foreseen)
+    between = ("≠", "bold $warning") if "route" in result.surprises else ("→", "$ink-faint")
+    return ((badge.letter, badge.style), between, (measured.letter, measured.style))
+
+
+def _form(row: ResultLine) -> Cell:
+    style = "$ink-muted" if row.result.past else "$ink-strong"
+    return ((f"{row.result.number:>2} ", "$ink-faint"), (row.result.label, style))
+
+
+def _agreement(row: ResultLine) -> Cell:
+    """Whether every figure came out as foreseen, or which ones did not."""
+    if wrong := row.result.surprises:
+        return ((f"≠ {', '.join(wrong)}", "bold $warning"),)
+    told = sum(each.verdict in "=≈" for each in row.result.comparisons)
+    return (f"= all {told}", "$success") if told else NOTHING
+
+
+def _counted(value: int | None) -> Cell:
+    if value is None:
+        return NOTHING
+    return (short_count(value), "") if value else ("0", "$ink-faint")
+
+
+def _server(row: ResultLine, name: str) -> Cell:
+    return ("…", "$ink-faint") if row.result.pending else _counted(row.result.count(name))
+
+
+def _bytes(row: ResultLine) -> Cell:
+    if row.result.pending:
+        return (short_bytes(row.streamed), "$ink-muted")
+    return (short_bytes(row.result.bytes), "") if row.result.bytes else NOTHING
+
+
+def _processed(row: ResultLine) -> Cell:
+    return (short_bytes(row.result.processed), "") if row.result.processed else NOTHING
+
+
+def _amplification(row: ResultLine) -> Cell:
+    measured = row.result.measured
+    factor = measured.amplification if measured is not None and row.result.ok else None
+    if factor is None:
+        return NOTHING
+    return (
+        f"{factor:.1f}×" if factor < 100 else f"{short_count(factor)}×",
+        "bold $warning" if factor > 10 else "",
+    )
+
+
+def _ms(row: ResultLine) -> Cell:
+    if row.result.pending:
+        return ("…", "$ink-muted")
+    return (milliseconds(row.result.ms), "bold $ink-strong") if row.result.status else NOTHING
+
+
+def _first(row: ResultLine) -> Cell:
+    measured = row.result.measured
+    return (milliseconds(measured.first_byte_ms), "$ink-muted") if measured is not None else NOTHING
+
+
+def _first_ms(row: ResultLine) -> float:
+    return row.result.measured.first_byte_ms if row.result.measured is not None else 0.0
+
+
+def _returned(row: ResultLine) -> int | None:
+    return returned_by(row.result.measured) if row.result.measured is not None else None
+
+
+def _held_bytes(row: ResultLine) -> int:
+    measured = row.result.measured
+    return measured.memory.peak_held if measured is not None and measured.memory is not None else 0
+
+
+def _held(row: ResultLine) -> Cell:
+    return (short_bytes(_held_bytes(row)), "") if _held_bytes(row) else NOTHING
+
+
+def _seats(row: ResultLine) -> int | None:
+    return row.result.measured.seats if row.result.measured is not None else None
+
+
+def _pages(row: ResultLine) -> int:
+    return row.result.measured.pages if row.result.measured is not None else 0
+
+
+def _bar(row: ResultLine, share: float, room: int, style: str) -> Cell:
+    return ("past", "$ink-faint") if row.result.past else (bar(share, room), style)
+
+
+def _why(row: ResultLine) -> Cell:
+    result = row.result
+    if result.problem:
+        return ((f"{result.status} " if result.status else "", "$error"), (result.problem, "$error"))
+    return (result.measured.reason if result.measured is not None else "", "$ink-muted")
+
+
+def columns(width: int) -> tuple[Column[ResultLine], ...]:
+    """The columns for a table so wide; what does not fit goes by its priority."""
+    room = SHORT_BAR if width < 100 else BAR
+    return (
+        Column("route", "route", _routes, lambda row: row.result.route, 5, priority=0,
+               about="route foreseen → measured; ≠ where they differ"),
+        Column("form", "form", _form, lambda row: row.result.label, 15, wish=23, flex=1, most=26,
+               priority=0,
+               about="number and form of the request"),
+        Column("status", "http", lambda row: str(row.result.status or ""), lambda row: row.result.status, 4,
+               priority=9,
+               about="HTTP status of the answer"),
+        Column("foreseen", "foreseen", _agreement, None, 8, flex=1, most=22, priority=5,
+               about="figures that came out as foreseen, or which did not"),
+        Column("keys", "etcd keys", lambda row: _server(row, "etcd_keys"),
+               lambda row: row.result.count("etcd_keys") or 0, 9, align="right", priority=4,
+               about="keys that etcd read to answer it"),
+        Column("scanned", "scanned", lambda row: _server(row, "fetched"),
+               lambda row: row.result.count("fetched") or 0, 7, align="right", priority=1,
+               about="objects taken from cache or etcd"),
+        Column("evaluated", "evaluated", lambda row: _server(row, "evaluated"),
+               lambda row: row.result.count("evaluated") or 0, 9, align="right", priority=6,
+               about="objects put to the selectors"),
+        Column("returned", "returned", lambda row: _counted(_returned(row)), lambda row: _returned(row) or 0,
+               8, align="right", priority=1,
+               about="objects in the answer"),
+        Column("processed", "processed", _processed, lambda row: row.result.processed, 9,
+               align="right", priority=2,
+               about="taken out of etcd or cache to answer it", unit="B"),
+        Column("processedbar", "", lambda row: _bar(row, row.processed_share, room, "$rv-tick"),
+               lambda row: row.processed_share, room, priority=3,
+               about="the same, as a share of the most; past: of an earlier server or dashboard"),
+        Column("received", "received", _bytes, lambda row: row.result.bytes, 8, align="right", priority=0,
+               about="of the answer, after decompression", unit="B"),
+        Column("amplified", "amplified", _amplification,
+               lambda row: (row.result.measured and row.result.measured.amplification) or 0, 9, align="right",
+               priority=6,
+               about="bytes processed for each byte of the answer"),
+        Column("held", "held", _held, _held_bytes, 6, align="right", priority=7, descending=True,
+               about="the most memory that the server held for the answer", unit="B"),
+        Column("ms", "ms", _ms, lambda row: row.result.ms, 6, align="right", priority=0,
+               about="from sending the request to the last byte, as the client saw it", unit="ms"),
+        Column("msbar", "", lambda row: _bar(row, row.ms_share, room, "$rv-lag"),
+               lambda row: row.ms_share, room,
+               priority=1,
+               about="the same, as a share of the longest; past: of an earlier server or dashboard"),
+        Column("first", "first", _first, _first_ms, 5, align="right", priority=6,
+               about="to the first byte of the answer", unit="ms"),
+        Column("seats", "seats", lambda row: _counted(_seats(row)), lambda row: _seats(row) or 0, 5,
+               align="right", priority=4,
+               about="seats of API Priority and Fairness that it took"),
+        Column("requests", "requests", lambda row: integer(_pages(row)), _pages, 8, align="right", priority=9,
+               about="requests that it took"),
+        Column("server", "server", lambda row: (row.result.server or "own", "$ink-muted"),
+               lambda row: row.result.server, 6, flex=1, most=20, priority=8,
+               about="whom it was fired at: ktui's own or a context"),
+        Column("at", "at", lambda row: (clock_time(row.result.at), "$ink-faint"), lambda row: row.result.at,
+               8, priority=8,
+               about="when, local time; as a value Unix seconds"),
+        Column("why", "why", _why, lambda row: row.result.problem, 20, flex=3, priority=8,
+               about="the reason for the route, or the error"),
+    )  # fmt: skip

@@ -1,0 +1,44 @@
+"""A question before somebody's server has to work hard."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.keys.hints import told
+from ktui.tui.widgets.lines import line, lines
+
+
+class ConfirmScreen(Dialog[bool]):
+    """True only after `y`."""
+
+    DEFAULT_CSS = """
+    ConfirmScreen > Vertical {
+        width: 72; border: round $warning; border-title-color: $warning; padding: 1 2;
+    }
+    ConfirmScreen Static { width: 1fr; height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "yes", id="confirm.yes", tooltip="do it"),
+        Binding("n,escape,q", "answer(False)", "no", id="confirm.no", tooltip="leave it"),
+    ]
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        box = Vertical()
+        box.border_title = line(self._title)
+        box.border_subtitle = told(("confirm.yes", "yes"), ("confirm.no", "no"))
+        with box:
+            yield Static(lines([line(text) for text in self._text.split("\n")]), markup=False)
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(yes)

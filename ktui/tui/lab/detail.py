@@ -1,0 +1,158 @@
+"""The result under the cursor: where it came from, what it cost, and whether that was foreseen."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from ktui.client.measured import Measured, Memory
+from ktui.core.format import integer, long_bytes, milliseconds
+from ktui.core.lab.figures import Comparison, reads_of, returned_by
+from ktui.core.lab.result import LabResult, saves, saving
+from ktui.core.routes import badge_of_route
+from ktui.tui.lab.columns import badge_of_result
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
+
+_VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
+_PHASES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
+
+
+def detail_content(result: LabResult, dear: LabResult | None, width: int, height: int) -> Content:
+    """`dear` is the result that this one undercuts. The least telling lines go when there is no height."""
+    drawn = [_verdict(result, width)]
+    measured = result.measured
+    if measured is not None and result.ok:
+        if dear is not None and dear.measured is not None:
+            drawn.append(_saving(dear, measured))
+        drawn += [_compared(result, width), *(_remark(text) for text in measured.remarks)]
+        drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
+        drawn += [_memory(measured.memory, width)] if measured.memory is not None else []
+    drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")).truncate(width, ellipsis=True))
+    return lines(drawn[:height])
+
+
+def note(result: LabResult, dear: LabResult | None) -> str:
+    """The one thing to be said of a result where there is no room for the panel."""
+    if dear is not None and dear.measured is not None and result.measured is not None:
+        return f"against #{dear.number}: {saving(dear.measured, result.measured)}"
+    told = [each for each in result.comparisons if each.verdict != "?"]
+    return " · ".join(f"{c.name} {c.foreseen} {c.verdict} {c.measured}" for c in told)
+
+
+def _verdict(result: LabResult, width: int) -> Content:
+    badge = badge_of_result(result)
+    if not result.ok:
+        text = result.problem or "on its way"
+        status = f"{result.status} " if result.status else ""
+        return line((f"{badge.letter} ", badge.style), (f"{status}{text}", badge.style)).truncate(
+            width, ellipsis=True
+        )
+    reason = result.measured.reason if result.measured is not None else ""
+    where = badge_of_route(result.route).word if result.route else badge.word
+    return line(
+        (f"{badge.letter} ", badge.style),
+        (where, badge.style),
+        (f": {reason}" if reason else "", "$foreground"),
+    ).truncate(width, ellipsis=True)
+
+
+def _saving(dear: LabResult, measured: Measured) -> Content:
+    assert dear.measured is not None
+    word = ("  saves ", "bold $success") if saves(dear.measured, measured) else ("  no saving ", "$ink-muted")
+    return line(
+        word, (f"against #{dear.number}: ", "$ink-muted"),
+        (saving(dear.measured, measured), "bold $ink-strong"),
+    )  # fmt: skip
+
+
+def _compared(result: LabResult, width: int) -> Content:
+    """`foreseen = measured  route C = C · seats 10 = 10 · …`"""
+    compared = result.comparisons
+    if not compared:
+        return line(("  nothing was foreseen", "$ink-muted"))
+    forms = []
+    for count in range(len(compared), 0, -1):
+        runs = [("  foreseen → measured  ", "$ink-muted")]
+        for place, each in enumerate(compared[:count]):
+            runs += [(" · ", "$ink-faint")] if place else []
+            runs += _comparison(each)
+        forms.append(line(*runs))
+    return longest_that_fits(forms, width)
+
+
+def _comparison(each: Comparison) -> list[tuple[str, str]]:
+    return [
+        (f"{each.name} ", "$ink-muted"),
+        (each.foreseen, "$foreground"),
+        (f" {each.verdict} ", _VERDICTS[each.verdict]),
+        (each.measured, "$ink-strong"),
+    ]
+
+
+def _objects(measured: Measured, width: int) -> Content:
+    known = measured.counters
+    reads, rpcs = reads_of(measured), known.get("etcd_rpcs")
+    parts = [
+        f"{integer(known[name])} {word}"
+        for name, word in (("fetched", "scanned"), ("evaluated", "evaluated"), ("matched", "matched"))
+        if name in known
+    ]
+    returned = returned_by(measured)
+    parts = [" → ".join([*parts, f"{integer(returned)} returned" if returned is not None else "returned"])]
+    if rpcs is not None:
+        keys = f", {integer(known['etcd_keys'])} keys" if "etcd_keys" in known else ""
+        parts.append(f"etcd: {_count(reads or 0, 'read')} in {_count(rpcs, 'RPC')}{keys}")
+    if measured.seats is not None:
+        seconds = f", {measured.seat_seconds:.3g} seat-seconds" if measured.seat_seconds is not None else ""
+        parts.append(f"{_count(measured.seats, 'seat')}{seconds}")
+    if measured.pages > 1:
+        parts.append(f"{integer(measured.pages)} pages")
+    if measured.remaining:
+        parts.append(f"{integer(measured.remaining)} remain")
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _bytes(measured: Measured, width: int) -> Content:
+    known = measured.counters
+    processed, factor = measured.processed_bytes, measured.amplification
+    parts = []
+    if processed is not None:
+        times = f", {factor:,.2f} for each byte returned" if factor is not None else ""
+        parts.append(f"{long_bytes(processed)} processed{times}")
+    if "decoded_bytes" in known:
+        parts.append(f"{long_bytes(known['decoded_bytes'])} decoded")
+    parts.append(f"{long_bytes(measured.body_bytes)} received")
+    sent = known.get("sent_bytes", 0)
+    if sent and sent < 0.98 * measured.body_bytes:
+        parts.append(f"{long_bytes(sent)} on the wire (gzip)")
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _phases(measured: Measured, width: int) -> Content:
+    parts = [f"{milliseconds(measured.total_ms)} ms, first byte {milliseconds(measured.first_byte_ms)}"]
+    parts += [
+        f"{name} {milliseconds(measured.phases[name])}"
+        for name in _PHASES
+        if measured.phases.get(name, 0) >= 0.005
+    ]
+    if measured.cpu_ms is not None:
+        parts.append(f"CPU {milliseconds(measured.cpu_ms)}")
+    for name, uid in measured.flow_control.items():
+        parts.append(f"{name.removesuffix('_uid').replace('_', ' ')} {uid}")
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _memory(memory: Memory, width: int) -> Content:
+    """What the request itself held, and what the process took from the system meanwhile."""
+    parts = [f"memory: {long_bytes(memory.peak_held)} held at most"]
+    if memory.process_growth is not None:
+        grown = f"the process grew by {long_bytes(memory.process_growth)}"
+        parts.append(f"{grown} (others were served too)" if memory.shared else grown)
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _remark(text: str) -> Content:
+    return line(("! ", "bold $warning"), (text, "$ink-muted"))
+
+
+def _count(value: int, what: str) -> str:
+    return f"{integer(value)} {what}{'' if value == 1 else 's'}"

@@ -1,0 +1,45 @@
+"""A result in full, and the same request from elsewhere: what `y` shows, a page each."""
+
+from __future__ import annotations
+
+from ktui.core.lab.result import LabResult
+from ktui.core.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
+from ktui.kube.resources import Resource
+from ktui.tui.dialogs.text import pretty
+
+
+def result_pages(result: LabResult, resource: Resource | None) -> dict[str, str]:
+    """Title → text, the result first."""
+    pages = {
+        "result": pretty(result_document(result)),
+        "curl": as_curl(result.path, result.form),
+        "kubectl": as_kubectl(result.path),
+    }
+    if resource is not None:
+        paged = result.measured is not None and result.measured.pages > 1
+        note = client_go_note(result.form, resource)
+        pages["client-go"] = note + as_client_go(result.form, resource, all_pages=paged)
+        pages["Python"] = as_python(result.form, resource)
+    return pages
+
+
+def result_document(result: LabResult) -> dict[str, object]:
+    """Everything known of one result."""
+    measured = result.measured
+    return {
+        "number": result.number,
+        "form": result.label,
+        "server": result.server or "ktui",
+        "accept": result.form.accept_header,
+        **({"error": result.error} if result.error else {}),
+        "foreseen": [
+            {
+                "figure": each.name,
+                "foreseen": each.foreseen,
+                "measured": each.measured,
+                "verdict": each.verdict,
+            }
+            for each in result.comparisons
+        ],
+        **(measured.document() if measured is not None else {"path": result.path}),
+    }

@@ -1,0 +1,203 @@
+"""A form of one-line fields: label beside input, marks in place for what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Grid, Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.suggester import Suggester
+from textual.widget import Widget
+from textual.widgets import Input, Label
+
+from ktui.core.format import safe
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One line of the form. With `choices` the value is one of them, else free text."""
+
+    name: str
+    label: str
+    hint: str = ""
+    choices: tuple[str, ...] = ()
+
+
+class Completer(Suggester):
+    """Completes the last of several comma separated parts from what `candidates` gives now."""
+
+    def __init__(self, candidates: Callable[[], Iterable[str]]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._candidates = candidates
+
+    async def get_suggestion(self, value: str) -> str | None:
+        head, comma, part = value.rpartition(",")
+        if not part:
+            return None
+        for candidate in self._candidates():
+            if candidate.startswith(part) and candidate != part and candidate.isprintable():
+                return f"{head}{comma}{candidate}"
+        return None
+
+
+class ChoiceField(Widget, can_focus=True):
+    """One of a few values; left and right change it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "turn(-1)", "choose", key_display="←→", id="choice.back", tooltip="previous choice"),
+        Binding("right", "turn(1)", "Next choice", show=False, id="choice.next", tooltip="next choice"),
+        Binding("enter", "submit", "fire", id="choice.fire", tooltip="fire what the form says"),
+    ]
+    DEFAULT_CSS = """
+    ChoiceField {
+        height: 1;
+        width: 1fr;
+        &:focus { background: $cursor; color: $ink-strong; }
+    }
+    """
+    value: reactive[str] = reactive("")
+
+    class Changed(Message):
+        """Another choice was made."""
+
+        def __init__(self, field: ChoiceField) -> None:
+            super().__init__()
+            self.field = field
+
+    def __init__(self, choices: Sequence[str], *, hint: str = "", name: str | None = None) -> None:
+        super().__init__(name=name)
+        self.choices = tuple(choices)
+        self._hint = hint
+        self.set_reactive(ChoiceField.value, self.choices[0])
+
+    def render(self) -> Content:
+        return Content(f"‹ {self.value or self._hint} ›")
+
+    class Submitted(Message):
+        """Enter on a choice."""
+
+    def watch_value(self) -> None:
+        self.post_message(self.Changed(self))
+
+    def action_submit(self) -> None:
+        self.post_message(self.Submitted())
+
+    def action_turn(self, step: int) -> None:
+        at = self.choices.index(self.value) if self.value in self.choices else 0
+        self.value = self.choices[(at + step) % len(self.choices)]
+
+
+class TextField(Input):
+    """A free text; enter is the form's, and says so in the footer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "fire", id="form.fire", tooltip="fire what the form says"),
+    ]
+
+
+class FieldForm(Grid):
+    """Fields in one column or two (class `-two`, by the screen's width)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Field above", show=False, id="form.up", tooltip="the field above"),
+        Binding("down", "move(1)", "Field below", show=False, id="form.down", tooltip="the field below"),
+    ]
+    DEFAULT_CSS = """
+    FieldForm {
+        height: auto;
+        grid-size: 1;
+        grid-rows: 1;
+        grid-gutter: 0 2;
+        & Horizontal { height: 1; }
+        & Label { width: 21; color: $ink-muted; }
+        & Horizontal:focus-within Label { color: $ink-strong; }
+        & Input { width: 1fr; background: $surface; }
+        & Input:focus { background: $cursor; }
+        & Input > .input--placeholder { color: $ink-faint; }  /* what holds where nothing is typed */
+        & .-wrong Label, & .-wrong:focus-within Label { color: $error; text-style: bold underline; }
+        & .-wrong Input, & .-wrong ChoiceField { color: $error; }
+    }
+    """
+
+    class Changed(Message):
+        """A value has changed, by hand or by `set_value`."""
+
+    class Submitted(Message):
+        """Enter in a field."""
+
+    def __init__(
+        self, fields: Sequence[Field], candidates: Callable[[str], Iterable[str]], name: str | None = None
+    ) -> None:
+        """`candidates(field name)` gives what a free text may be completed to."""
+        super().__init__(name=name)
+        self._fields = fields
+        self._candidates = candidates
+        self._inputs: dict[str, Input | ChoiceField] = {}
+        self._rows: dict[str, Horizontal] = {}
+
+    def compose(self) -> ComposeResult:
+        for field in self._fields:
+            widget = self._input(field)
+            self._inputs[field.name] = widget
+            self._rows[field.name] = Horizontal(Label(field.label, markup=False), widget)
+            yield self._rows[field.name]
+
+    def _input(self, field: Field) -> Input | ChoiceField:
+        if field.choices:
+            return ChoiceField(field.choices, hint=field.hint, name=field.name)
+        widget = TextField(
+            placeholder=field.hint,
+            compact=True,
+            select_on_focus=False,
+            name=field.name,
+            suggester=Completer(lambda: self._candidates(field.name)),
+        )
+        widget.cursor_blink = False
+        return widget
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Field name → what stands in it, spaces around it gone."""
+        return {name: widget.value.strip() for name, widget in self._inputs.items()}
+
+    def set_value(self, name: str, value: str) -> None:
+        self._inputs[name].value = safe(value)
+
+    def focus_field(self, name: str) -> None:
+        """At once: the next key is meant for it, however busy the loop is."""
+        self.screen.set_focus(self._inputs[name])
+
+    def mark(self, wrong: str) -> None:
+        """Mark the field named `wrong` ("" for none) and no other."""
+        for name, row in self._rows.items():
+            row.set_class(name == wrong, "-wrong")
+
+    def action_move(self, step: int) -> None:
+        """Focus the field above or below, in the same column if there are two."""
+        now = self.screen.focused
+        if now is None:
+            return
+        here = now.region
+        others = [each for each in self._inputs.values() if (each.region.y - here.y) * step > 0]
+        if others:
+            nearest = min(others, key=lambda e: (abs(e.region.y - here.y), abs(e.region.x - here.x)))
+            self.screen.set_focus(nearest)
+
+    @on(Input.Changed)
+    @on(ChoiceField.Changed)
+    def _changed(self, event: Message) -> None:
+        event.stop()
+        self.post_message(self.Changed())
+
+    @on(Input.Submitted)
+    @on(ChoiceField.Submitted)
+    def _submitted(self, event: Message) -> None:
+        event.stop()
+        self.post_message(self.Submitted())

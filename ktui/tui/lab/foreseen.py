@@ -1,0 +1,92 @@
+"""The prediction panel: verdict, reason, what it promises, other versions, the walk."""
+
+from __future__ import annotations
+
+import textwrap
+
+from textual.content import Content
+
+from ktui.contract.events import RouteStep
+from ktui.core.format import safe
+from ktui.core.lab.predict import Prediction, Problem
+from ktui.core.prediction.foresee import cheaper_of
+from ktui.core.routes import ERROR, badge_of_route
+from ktui.kube.explain import Explanation
+from ktui.kube.routing.reasons import REASONS
+from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
+from ktui.tui.requests.verdict import INDENT, badged_lines, promises
+from ktui.tui.requests.walk import headed_steps
+from ktui.tui.requests.why import cheaper_lines, versions_line
+from ktui.tui.widgets.lines import line, lines, parts_that_fit
+
+_ROOMY = 9  # lines; below it each part is cut to its first line or two
+
+
+def foreseen_content(prediction: Prediction, width: int, height: int) -> Content:
+    """What matters most comes first; the walk takes the height that is left, a line at least."""
+    explanation = prediction.explanation
+    if explanation is None:
+        return lines(_problem_lines(prediction.problem, width, height))
+    tight = height < _ROOMY
+    above = _verdict(prediction, explanation, width, most=2 if tight else height)
+    if prediction.problem is None:
+        above.append(_promises(prediction, explanation, width))
+    above.append(versions_line(prediction.versions, width))
+    left = max(1, height - len(above) - 1) if tight else height
+    warnings = _warnings(explanation, width)[:left]
+    above += [*warnings, *_cheaper(explanation, width, min(2, left - len(warnings)))]
+    steps = [RouteStep(*step) for step in explanation.decision.steps]
+    return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
+
+
+def _verdict(prediction: Prediction, explanation: Explanation, width: int, most: int) -> list[Content]:
+    if prediction.problem is not None:
+        return _problem_lines(prediction.problem, width, most + 2)  # in the place of what it would promise
+    decision = explanation.decision
+    badge = badge_of_route(decision.route.value)
+    return badged_lines(badge, badge.word, REASONS[decision.reason_id], width, most)
+
+
+def _problem_lines(problem: Problem | None, width: int, most: int) -> list[Content]:
+    if problem is None:
+        return []
+    word = f"{problem.code} {problem.reason}".strip() if problem.code else "nothing to send"
+    return badged_lines(ERROR, word, problem.message, width, most)
+
+
+def _promises(prediction: Prediction, explanation: Explanation, width: int) -> Content:
+    """Consistency, limit, waiting, seats."""
+    decision = explanation.decision
+    parts = promises(
+        decision.consistency or "no promise",
+        decision.limit_honoured,
+        _seats(prediction, explanation),
+        decision.wait,
+        decision.fallback,
+    )
+    return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT, least=2)
+
+
+def _seats(prediction: Prediction, explanation: Explanation) -> str:
+    seats, between = prediction.seats, explanation.seats
+    if seats is None and between.min != between.max:
+        return f"{between.min} to {between.max} seats"
+    count = between.min if seats is None else seats
+    said = f"{count} seat{'' if count == 1 else 's'}"
+    if count > 1 and explanation.level is None and explanation.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE:
+        return f"{said} at most"  # its priority level may cap it lower
+    return said
+
+
+def _warnings(explanation: Explanation, width: int) -> list[Content]:
+    drawn = []
+    for text in explanation.warnings:
+        wrapped = textwrap.wrap(safe(text), max(10, width - INDENT), max_lines=2, placeholder=" …")
+        drawn += [line(("! " if at == 0 else "  ", "bold $warning"), part) for at, part in enumerate(wrapped)]
+    return drawn
+
+
+def _cheaper(explanation: Explanation, width: int, most: int) -> list[Content]:
+    for advice in explanation.advice[:1] if most else ():
+        return cheaper_lines(cheaper_of(explanation.request.url, advice), width, most)
+    return []

@@ -1,0 +1,91 @@
+"""The Lab's results on disk, so that they survive a restart: one JSON object a line, mode 0600.
+
+Nothing that lets anybody in is written: no bearer token, no certificate. Continue
+tokens are cut out of paths, for they name keys and expire within minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from ktui.client.running import state_home, write_private
+from ktui.core.lab.result import LabResult
+
+KEPT = 200  # results
+_FILE = "lab-history.ndjson"
+_CONTINUE = re.compile(r"([?&]continue=)[^&]*")
+
+
+class LabHistory:
+    """The newest KEPT results. A file that cannot be used costs the history, nothing else."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or state_home() / _FILE
+        self._lines = 0
+
+    def read(self) -> list[LabResult]:
+        """Oldest first; lines of another version of ktui are skipped."""
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except OSError:
+            return []
+        self._lines = len(lines)
+        found = []
+        for line in lines[-KEPT:]:
+            try:
+                found.append(msgspec.json.decode(line, type=LabResult))
+            except msgspec.DecodeError:
+                continue
+        return found
+
+    def add(self, result: LabResult) -> str:
+        """Append what has been answered; why that was not possible, "" if it was."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(descriptor, "ab") as file:
+                os.fchmod(file.fileno(), 0o600)
+                file.write(_line(result))
+            self._lines += 1
+            if self._lines > 2 * KEPT:
+                self._shrink()
+        except OSError as error:
+            return f"the result is not kept: {self.path}: {error.strerror}"
+        return ""
+
+    def clear(self) -> str:
+        """Forget all; why that was not possible, "" if it was."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            return f"cannot remove {self.path}: {error.strerror}"
+        self._lines = 0
+        return ""
+
+    def _shrink(self) -> None:
+        lines = self.path.read_bytes().splitlines(keepends=True)[-KEPT:]
+        scratch = self.path.with_suffix(f".{os.getpid()}")
+        write_private(scratch, b"".join(lines))
+        scratch.replace(self.path)
+        self._lines = len(lines)
+
+
+def _line(result: LabResult) -> bytes:
+    measured = result.measured
+    assert measured is not None
+    kept = replace(
+        result,
+        path=_without_token(result.path),
+        form=replace(result.form, continue_token=""),
+        measured=replace(measured, path=_without_token(measured.path), continue_token=""),
+    )
+    return msgspec.json.encode(kept) + b"\n"
+
+
+def _without_token(path: str) -> str:
+    return _CONTINUE.sub(r"\1…", path)

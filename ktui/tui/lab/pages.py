@@ -1,0 +1,70 @@
+"""A few texts about one thing, one at a time: `y` turns the page."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from ktui.core.format import safe
+from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.keys.hints import told
+from ktui.tui.widgets.lines import line
+
+
+class PagesScreen(Dialog[None]):
+    """Shows `pages` (title → text) as plain text."""
+
+    DEFAULT_CSS = """
+    PagesScreen > VerticalScroll { width: 90%; height: 90%; }
+    PagesScreen Static { width: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "close", id="pages.close", tooltip="close"),
+        Binding("y,right,tab", "turn(1)", "next", id="pages.next", tooltip="next page"),
+        Binding("left,shift+tab", "turn(-1)", "previous", id="pages.previous", tooltip="previous page"),
+        Binding("c", "copy", "copy", id="pages.copy", tooltip="copy this page to the clipboard"),
+    ]
+
+    def __init__(self, title: str, pages: dict[str, str]) -> None:
+        super().__init__()
+        self._title = title
+        self._pages = pages
+        self._names = list(pages)
+        self.at = 0
+
+    @property
+    def text(self) -> str:
+        return self._pages[self._names[self.at]]
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll():
+            yield Static("", markup=False)
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def action_turn(self, step: int) -> None:
+        self.at = (self.at + step) % len(self._names)
+        self._show()
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self.text)
+        self.notify(f"copied: {self._names[self.at]}", markup=False)
+
+    def _show(self) -> None:
+        box = self.query_one(VerticalScroll)
+        runs = [(f"{self._title}  ", "$ink-strong")]
+        for place, name in enumerate(self._names):
+            runs.append((f" {name} ", "reverse bold" if place == self.at else "$ink-muted"))
+        box.border_title = line(*runs)
+        box.border_subtitle = told(
+            ("pages.next", "turns the page"), ("pages.copy", "copies"), ("pages.close", "closes")
+        )
+        shown = (safe(text.expandtabs(4)) for text in self.text.split("\n"))
+        self.query_one(Static).update(Content("\n".join(shown)))
+        box.scroll_home(animate=False)

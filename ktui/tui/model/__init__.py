@@ -1,1 +1,0 @@
-"""Telemetry folded into what screens show: pure, no Textual."""

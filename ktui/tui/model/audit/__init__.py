@@ -1,1 +1,0 @@
-"""An audit of logs: read, and its report as rows."""

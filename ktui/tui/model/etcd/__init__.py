@@ -1,1 +1,0 @@
-"""etcd, prefix by prefix and key by key."""

@@ -1,0 +1,1 @@
+"""Going from place to place: modes, references, the way back."""

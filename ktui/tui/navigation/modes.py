@@ -1,0 +1,72 @@
+"""The screens that a number or a name reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from msgspec import Struct
+
+
+class Mode(Struct, frozen=True):
+    """One screen: `factory` is imported when it is first visited."""
+
+    number: int
+    name: str
+    title: str
+    about: str
+    factory: str  # "module:class"
+    aliases: tuple[str, ...] = ()
+
+    def load(self) -> Callable[[], Any]:
+        """What makes the screen."""
+
+        def make() -> Any:
+            module, _, name = self.factory.partition(":")
+            return getattr(import_module(module), name)()
+
+        return make
+
+
+_HERE = "ktui.tui"
+MODES = (
+    Mode(1, "overview", "Overview", "the loop at a glance", f"{_HERE}.overview.screen:OverviewScreen", ("home",)),
+    Mode(
+        2,
+        "requests",
+        "Requests",
+        "every request: route, reason, cost",
+        f"{_HERE}.requests.screen:RequestsScreen",
+        ("log", "req"),
+    ),
+    Mode(3, "cache", "Cache", "the watch caches", f"{_HERE}.cache.screen:CacheScreen", ("caches", "watchcache")),
+    Mode(4, "etcd", "etcd", "prefixes, keys and revisions", f"{_HERE}.etcd.screen:EtcdScreen", ("keys", "tree")),
+    Mode(5, "lab", "Lab", "fire a LIST and see its route", f"{_HERE}.lab.screen:LabScreen", ("list", "fire")),
+    Mode(
+        6,
+        "watches",
+        "Watches",
+        "every WATCH and the fan-out of an event",
+        f"{_HERE}.watches.screen:WatchesScreen",
+        ("watchers",),
+    ),
+    Mode(
+        8,
+        "versions",
+        "Versions",
+        "the request in hand under every version",
+        f"{_HERE}.versions.screen:VersionsScreen",
+        ("matrix", "explain"),
+    ),
+)
+
+
+def find_mode(word: str) -> Mode | None:
+    """The mode that a number, a name, an alias or a beginning of a name stands for."""
+    word = word.strip().lower()
+    for mode in MODES:
+        if word in (str(mode.number), mode.name, *mode.aliases):
+            return mode
+    begun = [mode for mode in MODES if word and mode.name.startswith(word)]
+    return begun[0] if len(begun) == 1 else None

@@ -1,0 +1,77 @@
+"""`:rv N`: what happened at one revision of etcd, found in what is told and in the rings of the caches."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from ktui.client.connection import ClientError
+from ktui.core.format import integer, many
+from ktui.core.references import Object, Place, Reference, Request
+from ktui.core.state import State
+from ktui.tui.cache.view import read_events
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.dialogs.jump import JumpScreen
+from ktui.tui.navigation.ways import at_revision, ways
+
+
+def open_revision(app: Dashboard, revision: int) -> None:
+    """Look it up, then offer the ways on, or say why there are none."""
+    app.run_worker(_open(app, revision), group="revision", exclusive=True)
+
+
+async def _open(app: Dashboard, revision: int) -> None:
+    found = [*await _changed(app, revision), *at_revision(revision, app.state)]
+    lines = ways(found, app.state)
+    if not lines:
+        app.notify(_nothing(revision, app.state), title=f"revision {integer(revision)}", markup=False)
+        return
+    app.push_screen(JumpScreen(_title(revision, found), lines), lambda place: _go(app, place))
+
+
+def _go(app: Dashboard, place: Place | None) -> None:
+    if place is not None:
+        app.go_to(place)
+
+
+async def _changed(app: Dashboard, revision: int) -> list[Reference]:
+    """The object that changed at it: the rings of those caches are asked that still hold it."""
+    client = app.client
+    if client is None:
+        return []
+    for row in list(app.state.caches.values()):
+        if not row.live or not row.cache.oldest_rv <= revision <= row.rv:
+            continue
+        path = f"/ktui/v1/caches/{quote(row.resource, safe='')}/events?revision={revision}&limit=1"
+        try:
+            events = read_events(await client.get_json(path))
+        except ClientError as error:
+            app.notify(str(error), title=row.resource, severity="warning", markup=False)
+            continue
+        hit = next((event for event in events if event.rv == revision), None)
+        if hit is not None:
+            return [Object(row.resource, hit.namespace, hit.name, revision)]
+    return []
+
+
+def _title(revision: int, found: list[Reference]) -> str:
+    changed = next((one for one in found if isinstance(one, Object)), None)
+    answered = len({one.id for one in found if isinstance(one, Request)})
+    parts = [f"revision {integer(revision)}"]
+    if changed is not None:
+        parts.append(f"{changed.resource} {changed.text} changed")
+    if answered:
+        parts.append(f"{many(answered, 'answer')} at it")
+    return " · ".join(parts)
+
+
+def _nothing(revision: int, state: State) -> str:
+    """Where it lies, when nothing is known of it."""
+    head = state.head.revision
+    if head and revision > head:
+        return f"not reached yet: etcd's head is {integer(head)}"
+    if revision <= state.head.compact:
+        return f"compacted: etcd keeps what is newer than {integer(state.head.compact)}"
+    behind = [row.resource for row in state.caches.values() if row.live and row.rv < revision]
+    if behind:
+        return f"no ring holds it, and these caches have not reached it: {', '.join(sorted(behind)[:3])}"
+    return "no ring holds it any more, and no answer that is kept was given at it"

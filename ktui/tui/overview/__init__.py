@@ -1,0 +1,1 @@
+"""Mode 1: the loop at a glance."""

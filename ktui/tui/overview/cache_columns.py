@@ -1,0 +1,104 @@
+"""The columns of the Overview's table of watch caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ktui.core.format import integer, short_count, within
+from ktui.core.request_view import short_resource
+from ktui.core.state import CacheRow, State
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.tui.cache.lanes import NOTED_LAG, by_size
+from ktui.tui.widgets.figures import figure
+
+STATES = {
+    "ready": ("●", "$route-cache"),
+    "initializing": ("◐", "$route-wait"),
+    "reinitializing": ("◐", "$route-wait"),
+    "cold": ("○", "$ink-muted"),
+    "disabled": ("–", "$ink-muted"),
+}
+_LAG = 6  # cells
+
+
+class CacheLine(Struct, frozen=True):
+    """A cache as its line shows it: its row, how far etcd is ahead, and events a second out of etcd."""
+
+    row: CacheRow
+    lag: int
+    per_second: float = 0.0
+
+
+def cache_lines(state: State, before: Sequence[CacheLine] = ()) -> list[CacheLine]:
+    """All caches, the fullest first; lines of `before` that still hold are kept (and not painted anew)."""
+    known = {line.row.resource: line for line in before}
+    made = []
+    for row in sorted(state.caches.values(), key=by_size):
+        line = CacheLine(row, row.lag(state.head.revision), state.events_per_second(row.resource))
+        old = known.get(row.resource)
+        made.append(old if old is not None and old.row is row and old == line else line)
+    return made
+
+
+def _name(line: CacheLine) -> Cell:
+    return (short_resource(line.row.resource), "$foreground" if line.row.live else "$ink-muted")
+
+
+def _lag(line: CacheLine) -> Cell:
+    if not line.row.live:
+        return (_progress(line.row), "$ink-muted")
+    return (within(line.lag, _LAG), lag_style(line.lag, line.row.cache.waiting))
+
+
+def behind(lag: int) -> str:
+    """`−23`, `−1.7k`, `0`: at most six cells."""
+    if not lag:
+        return "0"
+    return f"−{lag}" if lag < 1000 else f"−{short_count(lag)}"
+
+
+def lag_style(lag: int, waiting: int) -> str:
+    """A quiet cache lags until somebody asks for progress: only readers that wait make that a matter."""
+    if waiting:
+        return "$rv-lag bold"
+    return "$foreground" if lag >= NOTED_LAG else "$ink-muted"
+
+
+def _progress(row: CacheRow) -> str:
+    """How far a cache is that does not serve yet."""
+    cache = row.cache
+    if cache.state in ("initializing", "reinitializing"):
+        return f"{100 * cache.loaded // cache.expected}%" if cache.expected else "…"
+    return "cold" if cache.state == "cold" else "off"
+
+
+def _rv(line: CacheLine) -> Cell:
+    return (integer(line.row.rv) if line.row.live else "", "$ink-muted")
+
+
+def _waiting(line: CacheLine) -> Cell:
+    waiting = line.row.cache.waiting
+    return (str(waiting), "bold $route-wait") if waiting else NOTHING
+
+
+COLUMNS: tuple[Column[CacheLine], ...] = (
+    Column("state", "", lambda line: STATES.get(line.row.cache.state, ("?", "$warning")),
+           lambda line: line.row.cache.state, width=1, priority=0, known=tuple(STATES),
+           about="● ready, ◐ filling, ○ cold, – without a watch cache"),
+    Column("resource", "resource", _name, lambda line: line.row.resource, width=16, flex=1, priority=0,
+           about="whose objects it holds; as a value with its group"),
+    Column("rv", "rv", _rv, lambda line: line.row.rv, width=9, align="right", priority=3, descending=True,
+           unit="rv", about="how far it is: by its last event or progress notification"),
+    figure("lag", "lag rv", lambda line: line.lag, "revisions that etcd's head is ahead of it", width=_LAG,
+           priority=0, cell=_lag),
+    figure("objects", "objects", lambda line: line.row.cache.objects, "objects that it holds", width=7),
+    figure("bytes", "bytes", lambda line: line.row.cache.bytes, "of its objects, as stored in etcd", width=6,
+           priority=5, unit="B", style="$ink-muted"),
+    figure("watchers", "watch", lambda line: line.row.cache.watchers, "WATCHes that it feeds", priority=6),
+    figure("waiting", "wait", lambda line: line.row.cache.waiting, "reads that wait until it is fresh enough",
+           width=4, priority=4, cell=_waiting),
+    figure("events", "ev/s", lambda line: line.per_second, "events a second out of etcd, lately",
+           priority=7, cell=lambda line: (f"{line.per_second:.1f}", "$ink-muted")),
+)  # fmt: skip

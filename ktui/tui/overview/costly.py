@@ -1,0 +1,45 @@
+"""The costliest reads, in a line each."""
+
+from __future__ import annotations
+
+from ktui.core.format import long_bytes
+from ktui.core.ranking.lines import RankLines
+from ktui.core.state import State
+from ktui.tui.keys.hints import key_of
+from ktui.tui.requests.costliest import Costly, costliest_content
+from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.panel import Panel
+
+MOST = 3  # lines
+
+
+class CostliestPanel(Panel):
+    """Made anew once a second: an order that changes faster cannot be read."""
+
+    def __init__(self) -> None:
+        super().__init__("costliest reads", id="costliest", classes="box")
+        self._ranks = RankLines()
+        self._painted: tuple[int, int, int] | None = None
+
+    def paint(self, state: State) -> None:
+        ranking = state.ranking
+        stamp = (id(state), ranking.total.count, int(state.now))
+        if stamp == self._painted:
+            return
+        self._painted = stamp
+        costly = _costly(self._ranks, state)
+        of = (f" · of {long_bytes(ranking.total.processed_bytes)} processed · ", "$ink-muted")
+        told = (of, (key_of("overview.costliest"), "$accent"), (" all", "$ink-muted")) if costly else ()
+        entitle(self, line("costliest reads", *told))
+        self.show(lambda width, height: costliest_content(costly, width, height))
+
+
+def _costly(ranks: RankLines, state: State) -> list[Costly]:
+    """The dearest few, each with what would spare most."""
+    rows = ranks.of(state, most=MOST)
+    if not rows:
+        return []
+    from ktui.core.ranking.remedies import remedies_of  # the rules: not before there is a request
+
+    found = [remedies_of(row.group, state) if row.group is not None else [] for row in rows]
+    return [Costly(row, next(iter(remedies), None)) for row, remedies in zip(rows, found, strict=True)]

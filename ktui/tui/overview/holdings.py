@@ -1,0 +1,81 @@
+"""What etcd and the caches hold, and how far each has come."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+
+from ktui.core.references import Place, Prefix, Resource
+from ktui.core.state import State
+from ktui.tui.cache.race import RacePanel
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.overview.cache_columns import COLUMNS, CacheLine, cache_lines
+from ktui.tui.overview.prefix_table import PrefixTable
+from ktui.tui.table import VTable
+from ktui.tui.widgets.lines import entitle
+
+
+class Holdings(Vertical):
+    """Prefixes over watch caches over the race of their revisions."""
+
+    def __init__(self) -> None:
+        super().__init__(id="left")
+        self._caches_stamp: tuple[Any, ...] = ()
+        self._prefixes_stamp: tuple[Any, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield PrefixTable(id="prefixes", classes="box")
+        yield VTable[CacheLine](
+            COLUMNS,
+            key=lambda line: line.row.resource,
+            id="caches",
+            classes="box",
+            empty="no watch cache yet",
+        )
+        yield RacePanel()
+
+    def on_mount(self) -> None:
+        self.prefixes.border_title = Content("/registry")
+        self.caches.border_title = Content("watch caches")
+
+    @property
+    def prefixes(self) -> PrefixTable:
+        return self.query_one(PrefixTable)
+
+    @property
+    def caches(self) -> VTable[CacheLine]:
+        return self.query_one("#caches", VTable)
+
+    def paint(self, state: State) -> None:
+        self._paint_caches(state)
+        self._paint_prefixes(state)
+        self.query_one(RacePanel).paint(state)
+
+    def _paint_caches(self, state: State) -> None:
+        stamp = (id(state), state.touched.caches, state.head.revision, int(state.now))
+        if stamp != self._caches_stamp:
+            self._caches_stamp = stamp
+            self.caches.set_rows(cache_lines(state, self.caches.rows))
+
+    def _paint_prefixes(self, state: State) -> None:
+        stamp = (id(state), state.touched.prefixes)
+        if stamp != self._prefixes_stamp:
+            self._prefixes_stamp = stamp
+            root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
+            entitle(self.prefixes, Content(root.rstrip("/")))
+            self.prefixes.show_prefixes(state.prefixes, root)
+
+    @on(VTable.Selected, "#caches")
+    def _cache_selected(self, event: VTable.Selected) -> None:
+        self._go_to(Place("cache", Resource(event.row.row.resource)))
+
+    @on(VTable.Selected, "#prefixes")
+    def _prefix_selected(self, event: VTable.Selected) -> None:
+        self._go_to(Place("etcd", Prefix(event.row.prefix)))
+
+    def _go_to(self, place: Place) -> None:
+        cast(Dashboard, self.app).go_to(place)

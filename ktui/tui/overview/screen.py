@@ -1,0 +1,140 @@
+"""Overview: the loop at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Click
+
+from ktui.core.references import Part, Place, Prefix, Reference, Request, Resource
+from ktui.core.request_view import request_object, shown_requests
+from ktui.core.selection import InHand, in_hand_of
+from ktui.core.state import RequestRow, State
+from ktui.tui.charts.strip import ChartStrip
+from ktui.tui.overview.cache_columns import CacheLine
+from ktui.tui.overview.costly import CostliestPanel
+from ktui.tui.overview.holdings import Holdings
+from ktui.tui.overview.why import WhyPanel
+from ktui.tui.requests.columns import SHORT, log_title
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.table import VTable
+from ktui.tui.widgets.areas import Below, Beside
+from ktui.tui.widgets.lines import entitle
+
+# Where a click leads: on the title of a table, anywhere on a panel.
+TITLES = {"prefixes": "etcd", "caches": "cache", "requests": "requests"}
+WHOLE = {"race": "cache", "why": "requests"}
+
+
+class OverviewScreen(ModeScreen):
+    """Prefixes, caches and the race of revisions beside the live requests and their reasons."""
+
+    MODE: ClassVar[str] = "overview"
+    CSS_PATH = "overview.tcss"
+    AUTO_FOCUS = "#requests"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "costliest", "costliest", show=False, id="overview.costliest",
+                tooltip="all that reads have cost"),
+    ]  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._costliest = CostliestPanel()
+        self._holdings = Holdings()
+        self._charts = ChartStrip(id="charts")
+        self._why = WhyPanel()
+        self._requests_stamp: tuple[Any, ...] = ()
+
+    def compose_body(self) -> ComposeResult:
+        yield self._costliest
+        with Beside(id="overview"):
+            yield self._holdings
+            with Below(id="right"):
+                yield VTable(
+                    SHORT,
+                    key=lambda row: row.id,
+                    follow=True,
+                    share=True,
+                    id="requests",
+                    classes="box",
+                    empty="no request yet — they show here as soon as a client asks",
+                )
+                yield self._charts
+                yield self._why
+
+    def on_mount(self) -> None:
+        self.requests.border_title = Content("requests")
+        super().on_mount()
+
+    @property
+    def requests(self) -> VTable[RequestRow]:
+        return self.query_one("#requests", VTable)
+
+    # Painting.
+
+    def paint_tables(self, state: State) -> None:
+        # While it follows it moves with the why below, so that both always speak of one request.
+        if not self.requests.following:
+            self._paint_requests(state)
+
+    def _paint_requests(self, state: State) -> None:
+        writes = self.ktui.writes
+        stamp = (id(state), state.touched.requests, writes)
+        if stamp != self._requests_stamp:
+            self._requests_stamp = stamp
+            entitle(self.requests, log_title(writes=writes, forgotten=state.forgotten))
+            self.requests.set_rows(shown_requests(state, writes=writes))
+
+    def paint_panels(self, state: State) -> None:
+        if not self.ktui.paused:
+            self._paint_requests(state)
+        self._costliest.paint(state)
+        self._holdings.paint(state)
+        self._charts.show_state(state, paused=self.ktui.paused)
+        self._why.paint(self.requests.row, state)
+
+    # What is selected.
+
+    @on(VTable.Highlighted, "#requests")
+    def _request_highlighted(self, event: VTable.Highlighted) -> None:
+        if event.by_user:  # what the data changes is painted at the panels' pace
+            self._why.paint(self.requests.row, self.ktui.state)
+
+    @on(VTable.Selected, "#requests")
+    def _request_selected(self, event: VTable.Selected) -> None:
+        self.ktui.show_request(event.row.id)
+
+    @on(Click, "#costliest")
+    def action_costliest(self) -> None:
+        """Go to the whole ranking."""
+        self.ktui.go_to(Place("requests", Part("costliest")))
+
+    @on(Click)
+    def _title_clicked(self, event: Click) -> None:
+        """A panel's title leads to the screen that shows the same in full; so does a panel without rows."""
+        of = event.widget.id if event.widget is not None else None
+        if of in WHOLE or (of in TITLES and event.y == 0):
+            self.ktui.go_to(Place({**TITLES, **WHOLE}[of]))
+
+    # What is under the cursor.
+
+    def references(self) -> Sequence[Reference]:
+        table = self.active_table()
+        row = table.row if table is not None else None
+        if row is None:
+            return ()
+        if isinstance(row, CacheLine):
+            return (Resource(row.row.resource),)
+        return (Request(row.id),) if isinstance(row, RequestRow) else (Prefix(row.prefix),)
+
+    def request_in_hand(self) -> InHand | None:
+        return in_hand_of(self.requests.row, "from Overview")
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        row = self.requests.row
+        return None if row is None else request_object(row)

@@ -1,0 +1,140 @@
+"""The columns of the request log, shared by Overview and Requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+from textual.content import Content
+
+from ktui.contract.events import RequestFinished
+from ktui.core.format import clock_time, integer, short_count, short_milliseconds
+from ktui.core.request_view import request_runs, request_text
+from ktui.core.routes import badge_of
+from ktui.core.state import RequestRow
+from ktui.core.table.columns import Cell, Column
+from ktui.tui.keys.hints import key_of
+from ktui.tui.widgets.figures import figure
+from ktui.tui.widgets.lines import line
+
+Requests = tuple[Column[RequestRow], ...]
+
+
+def log_title(*, writes: bool, forgotten: int = 0) -> Content:
+    """`requests · reads · w all`: what the log shows, the key that turns it, and what it no longer has."""
+    shown, other = ("all", " reads") if writes else ("reads", " all")
+    turn = (key_of("writes"), "$accent")
+    gone = f" · {short_count(forgotten)} forgotten" if forgotten else ""
+    return line("requests", (f" · {shown} · ", "$ink-muted"), turn, (f"{other}{gone}", "$ink-muted"))
+
+
+def _badge(row: RequestRow) -> Cell:
+    badge = badge_of(row)
+    return (badge.letter, badge.style)
+
+
+def _route_words(row: RequestRow) -> str:
+    """What the column is filtered by: `E etcd`, `C cache`, `! failed`, `W waiting`."""
+    state = "failed" if row.failed else "waiting" if row.waiting else row.route
+    return f"{badge_of(row).letter} {state}"
+
+
+def _ms(row: RequestRow) -> Cell:
+    if row.finished is None:
+        return ("open" if row.started.verb == "WATCH" else "…", "$ink-muted")
+    return (short_milliseconds(row.ms), "bold $warning" if row.ms >= 30 else "$foreground")
+
+
+def _reason(row: RequestRow) -> Cell:
+    return [(row.reason_id, "$ink-muted"), (f"  {row.reason}", "$ink-faint")]
+
+
+def _status(row: RequestRow) -> Cell:
+    return (str(row.status or "·"), "$route-error" if row.failed else "$ink-muted")
+
+
+def _once_finished(value: Callable[[RequestFinished], float]) -> Callable[[RequestRow], float | None]:
+    return lambda row: value(row.finished) if row.finished is not None else None
+
+
+ROUTE: Column[RequestRow] = Column(
+    "route", "", _badge, _route_words, width=1, priority=0, known=("C", "S", "E", "W", "!"),
+    about="C cache, S snapshot of the cache, E etcd, W waiting for the cache, ! failed",
+)  # fmt: skip
+TIME: Column[RequestRow] = Column(
+    "time", "time", lambda row: (clock_time(row.at), "$ink-muted"), lambda row: row.at, width=8, priority=4,
+    about="when it came in, local time; as a value Unix seconds",
+)  # fmt: skip
+CLIENT: Column[RequestRow] = Column(
+    "client", "client", lambda row: row.started.client, width=10, flex=2, most=18, priority=3,
+    about="who asked: the first word of the User-Agent",
+)  # fmt: skip
+REQUEST: Column[RequestRow] = Column(
+    "request", "request", request_runs, request_text, width=20, wish=28, flex=6, most=80, priority=0,
+    copied=lambda row: row.target,
+    about="verb, resource, namespace and the parameters that steer route and cost",
+)  # fmt: skip
+SCANNED: Column[RequestRow] = figure(
+    "scanned", "scanned", _once_finished(lambda done: done.fetched),
+    "objects taken from cache or etcd to answer it",
+    width=7, priority=3, loud=1000,
+)  # fmt: skip
+SENT = figure(
+    "returned", "returned", _once_finished(lambda done: done.returned), "objects in the answer",
+    width=8, priority=5,
+)  # fmt: skip
+MS: Column[RequestRow] = figure(
+    "ms", "ms", _once_finished(lambda done: done.ms),
+    "from the first byte asked to the last byte sent, by the server's clock",
+    priority=1, unit="ms", cell=_ms,
+)  # fmt: skip
+SEATS = figure(
+    "seats", "seats", _once_finished(lambda done: done.seats),
+    "seats of API Priority and Fairness that it took", priority=7,
+)  # fmt: skip
+STATUS: Column[RequestRow] = Column(
+    "status", "status", _status, _once_finished(lambda done: done.status), width=6, align="right", priority=8,
+    about="HTTP status of the answer",
+)  # fmt: skip
+ETCD_BYTES = figure(
+    "etcd", "etcd B", _once_finished(lambda done: done.etcd_bytes), "what etcd sent to answer it",
+    width=6, priority=8, unit="B",
+)  # fmt: skip
+SENT_BYTES = figure(
+    "bytes", "sent B", _once_finished(lambda done: done.sent_bytes),
+    "the body that went to the client, after gzip", width=6, priority=5, unit="B",
+)  # fmt: skip
+REASON: Column[RequestRow] = Column(
+    "reason", "reason", lambda row: (row.reason_id, "$ink-muted"),
+    lambda row: f"{row.reason_id} {row.reason}", width=18, priority=9, about="the rule that chose its route",
+)  # fmt: skip
+ID: Column[RequestRow] = Column(
+    "id", "#", lambda row: (integer(row.id), "$ink-muted"), lambda row: row.id, width=7, align="right",
+    priority=10, about="its number: the X-Ktui-Request-Id of the answer",
+)  # fmt: skip
+# Asked for in filters only: they are part of `request` on the screen.
+UNSEEN: Requests = (
+    Column("verb", "verb", lambda row: row.started.verb, hidden=True, about="GET, LIST, WATCH, CREATE …"),
+    Column("resource", "resource", lambda row: row.started.resource, hidden=True, width=14,
+           about="the resource with its group: leases.coordination.k8s.io"),
+    Column("ns", "namespace", lambda row: row.started.namespace, hidden=True, width=12,
+           about="the namespace asked for, empty for all"),
+)  # fmt: skip
+
+SHORT: Requests = (ROUTE, TIME, CLIENT, REQUEST, SCANNED, SENT, MS, SEATS, *UNSEEN, STATUS, REASON)
+FULL: Requests = (
+    ROUTE,
+    TIME,
+    replace(CLIENT, flex=4),
+    replace(REQUEST, width=28, wish=32, most=60),
+    replace(REASON, cell=_reason, width=24, flex=4, most=80),
+    STATUS,
+    SCANNED,
+    SENT,
+    ETCD_BYTES,
+    SENT_BYTES,
+    MS,
+    SEATS,
+    ID,
+    *UNSEEN,
+)

@@ -1,0 +1,69 @@
+"""The dearest kinds of requests in as many lines as there are: who, what, how much, what to do."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from msgspec import Struct
+from textual.content import Content
+
+from ktui.core.format import long_bytes, percent
+from ktui.core.ranking.lines import RankLine
+from ktui.core.ranking.remedy import Remedy, beside_the_point, what_is_left
+from ktui.core.ranking.shape_words import shape_runs
+from ktui.tui.charts.bars import bar
+from ktui.tui.requests.rank_columns import route_runs
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+
+EMPTY = "no read answered yet — the costliest kinds of requests show here, with what to do about them"
+_SHARE, _BAR, _SIZE = 4, 8, 8
+_WITH_SIZE, _WITH_BAR = 100, 130  # cells
+
+
+class Costly(Struct, frozen=True):
+    """One line, and the best that can be done about it."""
+
+    row: RankLine
+    remedy: Remedy | None
+
+
+def costliest_content(costly: Sequence[Costly], width: int, height: int) -> Content:
+    if not costly:
+        return lines(line((text, "$ink-muted")) for text in textwrap.wrap(EMPTY, max(10, width))[:height])
+    return lines(_line(each, width) for each in costly[:height])
+
+
+def _line(costly: Costly, width: int) -> Content:
+    row = costly.row
+    head = [(f"{percent(row.share):>{_SHARE}} ", "bold $warning")]
+    if width >= _WITH_BAR:
+        head += [(pad(bar(row.share, _BAR), _BAR + 1), "$warning")]
+    if width >= _WITH_SIZE:
+        head += [(f"{long_bytes(row.spent.processed_bytes):>{_SIZE}}  ", "$foreground")]
+    letters = route_runs(row)
+    head += [*letters, (" " * (3 - len(letters)), "")]
+    client = 18 if width >= _WITH_SIZE else 12
+    head += [(pad(row.client, client) + " ", "$ink-strong")]
+    left = line(*head)
+    rest = width - left.cell_length
+    # Half of what is left for the request, the other for what to do.
+    room = max(16, min(44, rest // 2 - 1))
+    asked = line(*shape_runs(row.group.key.shape)) if row.group is not None else line("")
+    if row.open is not None:
+        told = [asked + line((f"  {words}", "$ink-muted")) for words in (row.open.words(), row.open.speed)]
+        asked = longest_that_fits([*told, asked], room)
+    asked = asked.truncate(room, ellipsis=True, pad=True)
+    advice = _advice(costly, rest - room - 1)
+    return Content.assemble(left, asked, " ", advice).truncate(width, ellipsis=True)
+
+
+def _advice(costly: Costly, width: int) -> Content:
+    remedy, group = costly.remedy, costly.row.group
+    if group is None:
+        return Content("")
+    if remedy is None or beside_the_point(group, remedy):
+        return line((what_is_left(group).short, "$ink-muted"))
+    change = line(("→ ", "bold $success"), (remedy.change, "$success"))
+    full = change + line((f"  {remedy.saving()}", "$ink-muted"))
+    return longest_that_fits([full, change], width)

@@ -1,0 +1,62 @@
+"""The panels that take one request apart; where there is no room for all, one shows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
+
+from ktui.core.prediction.outlook import Outlook
+from ktui.core.state import RequestRow
+from ktui.tui.requests.cost import funnel_content, waterfall_content
+from ktui.tui.requests.walk import calls_content, command_content, walk_content
+from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.tabs import tabs_content
+
+PANELS = {
+    "walk": "walk",
+    "waterfall": "phases",
+    "funnel": "funnel",
+    "calls": "etcd RPCs",
+    "command": "ask again",
+}
+
+
+class RequestDetail(Container):
+    """Walk, phases, funnel, etcd RPCs and commands of the request under the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__(id="detail")
+        self._shown = 0
+
+    def compose(self) -> ComposeResult:
+        yield Panel(id="tabs")
+        yield Panel(PANELS["walk"], id="walk", classes="box")
+        with Vertical(id="cost"):
+            for name in list(PANELS)[1:]:
+                yield Panel(PANELS[name], id=name, classes="box")
+
+    def on_mount(self) -> None:
+        self.turn(0)
+
+    def show_request(self, row: RequestRow | None, outlook: Outlook, server: str) -> None:
+        """`server`: the URL that a command of the user's own would go to."""
+        self._show("walk", lambda width, height: walk_content(row, outlook, width, height))
+        self._show("waterfall", lambda width, height: waterfall_content(row, width, height))
+        self._show("funnel", lambda width, height: funnel_content(row, width, height))
+        self._show("calls", lambda width, height: calls_content(row, width, height))
+        self._show("command", lambda width, height: command_content(row, server, width, height))
+
+    def _show(self, panel: str, build: Callable[[int, int], Content]) -> None:
+        self.query_one(f"#{panel}", Panel).show(build)
+
+    def turn(self, step: int) -> None:
+        """Show the panel `step` places on, where only one has room."""
+        self._shown = index = (self._shown + step) % len(PANELS)
+        names = list(PANELS)
+        for place, name in enumerate(names):
+            self.query_one(f"#{name}").set_class(place == index, "-shown")
+        self.query_one("#cost").set_class(names[index] != "walk", "-shown")
+        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(PANELS.values(), index))

@@ -1,0 +1,103 @@
+"""The live log of requests, with the one under its cursor taken apart."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+
+from ktui.core.prediction.foresee import foresee
+from ktui.core.prediction.outlook import NOTHING
+from ktui.core.ranking.ranking import GroupKey
+from ktui.core.ranking.shape_words import shape_runs
+from ktui.core.request_view import requests_of, shown_requests
+from ktui.core.state import RequestRow
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.requests.columns import FULL, log_title
+from ktui.tui.requests.detail import RequestDetail
+from ktui.tui.table import VTable
+from ktui.tui.widgets.lines import entitle, line
+
+EMPTY = "no request yet — point a client at this server (:kubeconfig), or fire one in the Lab (5)"
+EMPTY_GROUP = "none of these requests is kept any longer: the log holds the newest 10,000"
+UNKNOWN = "https://SERVER"  # where a command would go in a recording
+
+
+class LogView(Container):
+    """`only` is the kind of requests that the log is narrowed to, None for all."""
+
+    def __init__(self) -> None:
+        super().__init__(id="log-view")
+        self.only: GroupKey | None = None
+        self._stamp: tuple[object, ...] = ()  # of the rows that are shown
+        self._taken_apart: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield VTable(
+            FULL, key=lambda row: row.id, follow=True, share=True, id="log", classes="box", empty=EMPTY
+        )
+        yield RequestDetail()
+
+    def on_mount(self) -> None:
+        self.table.border_title = Content("requests")
+
+    @property
+    def table(self) -> VTable[RequestRow]:
+        return self.query_one("#log", VTable)
+
+    @property
+    def request(self) -> RequestRow | None:
+        """The one under the cursor."""
+        return self.table.row
+
+    @property
+    def detail(self) -> RequestDetail:
+        return self.query_one(RequestDetail)
+
+    @property
+    def _ktui(self) -> Dashboard:
+        return cast(Dashboard, self.app)
+
+    def narrow_to(self, only: GroupKey | None) -> None:
+        """What is shown from the next painting on."""
+        self.only = only
+        self.table.empty = EMPTY if only is None else EMPTY_GROUP
+
+    def paint(self) -> None:
+        """The rows, if there are others."""
+        state, writes = self._ktui.state, self._ktui.writes
+        stamp = (id(state), state.touched.requests, writes, self.only)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        if self.only is None:
+            entitle(self.table, log_title(writes=writes, forgotten=state.forgotten))
+            self.table.set_rows(shown_requests(state, writes=writes))
+            return
+        who = (f"{self.only.client} ", "$ink-strong")
+        entitle(self.table, line(who, *shape_runs(self.only.shape)))
+        group = state.ranking.group(self.only)
+        self.table.set_rows(requests_of(group, state) if group is not None else [])
+
+    def paint_detail(self) -> None:
+        """What belongs to the row under the cursor."""
+        state, client, row = self._ktui.state, self._ktui.client, self.table.row
+        if (row, state.server) == self._taken_apart:
+            return
+        self._taken_apart = (row, state.server)
+        outlook = foresee(row, state) if row is not None else NOTHING
+        self.detail.show_request(row, outlook, client.connection.url if client is not None else UNKNOWN)
+
+    @on(VTable.Highlighted)
+    def _highlighted(self, event: VTable.Highlighted) -> None:
+        if event.by_user:  # what the data changes is painted at the panels' pace
+            self.paint_detail()
+
+    def go_to(self, number: int) -> None:
+        """The cursor onto a request, if it is among the rows."""
+        index = next((at for at, row in enumerate(self.table.rows) if row.id == number), None)
+        if index is not None:
+            self.table.move_to(index)

@@ -1,0 +1,120 @@
+"""The columns of the ranking: what each client's each kind of request has cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ktui.core.format import percent, short_count, short_milliseconds, within
+from ktui.core.ranking.lines import RankLine
+from ktui.core.ranking.shape_words import shape_runs
+from ktui.core.routes import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
+from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
+from ktui.tui.charts.bars import bar
+from ktui.tui.widgets.figures import figure
+
+_BAR = 5  # cells of the bar beside a share
+_LEAST = 0.005  # a share that is less than 1 % in words, too, has no bar
+_STYLES = {badge.letter: badge.style for badge in (ETCD, CACHE, SNAPSHOT, WAITING, ERROR, OTHER)}
+DEAR_SHARE = 0.25  # of all that was processed: from here on it stands out
+DEAR_FACTOR = 10.0  # bytes processed for one that was returned
+
+
+def _share(line: RankLine) -> Cell:
+    style = "bold $warning" if line.share >= DEAR_SHARE else "$ink-muted"
+    drawn = bar(line.share, _BAR) if line.share >= _LEAST else ""
+    return [(f"{percent(line.share):>4} ", style), (drawn.ljust(_BAR), style)]
+
+
+def _request(line: RankLine) -> Cell:
+    if line.group is None:
+        return (f"{line.folded:,} rarer kinds of requests together", "$ink-muted")
+    runs = shape_runs(line.group.key.shape)
+    return [*runs, (f"  {line.open.brief()}", "$ink-muted")] if line.open is not None else runs
+
+
+def route_runs(line: RankLine) -> list[Run]:
+    """The letters of all routes that its requests took, the commonest first."""
+    if line.group is None:
+        return [NOTHING]
+    return [(letter, _STYLES.get(letter, "$ink-muted")) for letter, _ in line.group.routes.most_common(3)]
+
+
+def _letters(line: RankLine) -> str:
+    """As words, so that `route:E` finds every kind that was ever answered from etcd."""
+    return " ".join(letter for letter, _ in route_runs(line))
+
+
+def _ms(share: float) -> Callable[[RankLine], Cell]:
+    def cell(line: RankLine) -> Cell:
+        return short_milliseconds(line.group.milliseconds(share)) if line.group is not None else NOTHING
+
+    return cell
+
+
+def _duration(line: RankLine, share: float) -> float:
+    return line.group.milliseconds(share) if line.group is not None else 0.0
+
+
+def factor(line: RankLine) -> str:
+    """`12×`, `1.0×`; "" when nothing was returned."""
+    value = line.spent.amplification
+    if value is None:
+        return ""
+    return f"{value:.1f}×" if value < 9.95 else f"{short_count(value)}×"
+
+
+def _seconds(value: float) -> Cell:
+    if value < 0.05:
+        return ("<0.1", "$ink-faint") if value else NOTHING
+    return f"{value:,.1f}" if value < 999.95 else within(round(value), 6)
+
+
+def _factor(line: RankLine) -> Cell:
+    value = line.spent.amplification or 0.0
+    if not value:
+        return NOTHING
+    return (factor(line), "bold $warning" if value >= DEAR_FACTOR else "$foreground")
+
+
+COLUMNS: tuple[Column[RankLine], ...] = (
+    Column(
+        "share", "share", _share, lambda line: line.share, width=_BAR + 5, priority=0, descending=True,
+        about="its part of all bytes that the control plane has processed since ktui listens (measured)",
+    ),
+    Column("route", "", route_runs, _letters, width=3, priority=1,
+           about="where its answers came from, the commonest first: C S E, ! for errors"),
+    Column("client", "client", lambda line: line.client, width=10, wish=18, flex=3, most=19, priority=1,
+           about="who asks: the first word of the user agent"),
+    Column("request", "request", _request, lambda line: plain(_request(line)), width=20, wish=27, flex=4,
+           most=70, priority=0,
+           about="the kind of request (… stands for what differs); while a WATCH is open, its age and rate"),
+    figure("asked", "asked", lambda line: line.count,
+           "requests answered since ktui listens, and WATCHes that are open", priority=5),
+    figure("minute", "/min", lambda line: line.last_minute,
+           "requests answered in the last minute, to within 5 s", priority=2),
+    figure("processed", "processed", lambda line: line.spent.processed_bytes,
+           "bytes taken out of etcd and out of the caches to answer: by this it is ranked",
+           width=9, priority=0, unit="B"),
+    figure("etcd", "etcd B", lambda line: line.spent.etcd_bytes,
+           "of these, bytes out of etcd, as its answers came in", width=6, priority=6, unit="B"),
+    figure("parsed", "parsed B", lambda line: line.spent.decoded_bytes,
+           "stored bytes that had to be parsed", width=8, priority=9, unit="B"),
+    figure("sent", "sent B", lambda line: line.spent.sent_bytes,
+           "bytes of the answers, after gzip", width=6, priority=5, unit="B"),
+    figure("amplified", "amplified", lambda line: line.spent.amplification or 0.0,
+           "bytes processed for each byte returned (before gzip)", width=9, priority=3,
+           cell=_factor),
+    figure("scanned", "scanned", lambda line: line.spent.fetched,
+           "objects taken from cache or etcd", width=7, priority=7),
+    figure("p50", "p50 ms", lambda line: _duration(line, 0.5),
+           "half of its answers took at most so long (within 2 %)",
+           width=6, priority=7, unit="ms", cell=_ms(0.5)),
+    figure("max", "max ms", lambda line: _duration(line, 1.0),
+           "the longest that an answer took; a filter may call it ms, as the log does",
+           width=6, priority=6, unit="ms", cell=_ms(1.0), aliases=("ms",)),
+    figure("seats", "seat·s", lambda line: line.spent.seat_seconds,
+           "seats of flow control times the seconds for which they were held",
+           width=6, priority=8, cell=lambda line: _seconds(line.spent.seat_seconds)),
+    figure("cpu", "CPU s", lambda line: line.spent.cpu_ms / 1000, "CPU time of the server for them",
+           width=6, priority=8, unit="s", cell=lambda line: _seconds(line.spent.cpu_ms / 1000)),
+)  # fmt: skip

@@ -1,0 +1,149 @@
+"""One group of the ranking taken apart: what it costs, where it is served and why, what to do."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ktui.core.format import integer, long_bytes, long_milliseconds, many, percent, safe
+from ktui.core.ranking.lines import RankLine
+from ktui.core.ranking.ranking import Group
+from ktui.core.ranking.remedy import Remedy, beside_the_point, to_try, what_is_left
+from ktui.core.ranking.shape_words import shape_runs
+from ktui.core.routes import badge_of_route
+from ktui.tui.keys.hints import key_of
+from ktui.tui.requests.rank_columns import factor, route_runs
+from ktui.tui.widgets.lines import between, first_lines, line, lines
+
+_LABEL = 11
+FOLDED = "requests of shapes that were too rare to be kept apart; only their sums are known"
+
+
+def rank_title(row: RankLine | None) -> Content:
+    """The client and its request."""
+    if row is None or row.group is None:
+        return Content("what to do")
+    return line((f"{row.client}  ", "$ink-strong"), *shape_runs(row.group.key.shape))
+
+
+def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int, height: int) -> Content:
+    """Each cheaper form with what it would spare, or what is left; then where it is served and why."""
+    if row is None:
+        return line(("select a kind of request to see what to do about it", "$ink-muted"))
+    if row.group is None:
+        return _wrapped(FOLDED, width, "$ink-muted")[0]
+    blocks = [remedy_lines(remedy, width, tried=remedy is to_try(remedies)) for remedy in remedies]
+    if beside_the_point(row.group, remedies[0] if remedies else None):
+        blocks.insert(0, _left(row.group, width))
+    blocks.append(_why(row, row.group, width))
+    airy = sum(map(len, blocks)) + len(blocks) - 1 <= height
+    drawn = [text for at, block in enumerate(blocks) for text in ([line("")] if airy and at else []) + block]
+    return first_lines(drawn, width, height)
+
+
+def _left(group: Group, width: int) -> list[Content]:
+    """What to do where no rule knows a cheaper form."""
+    left = what_is_left(group)
+    return [line((left.short, "bold $ink-strong")), *_wrapped(left.full, width, "$ink-muted", indent=2)]
+
+
+def _why(row: RankLine, group: Group, width: int) -> list[Content]:
+    reason = group.example.reason or "no reason is known"
+    parts = [part for each in route_runs(row) for part in ((each[0], each[1]), (" ", ""))]
+    word = badge_of_route(group.example.route).word
+    texts = _wrap(f"{word}: {reason}", width - len(parts))
+    first = line(*parts, (texts[0], "$foreground"))
+    return [first, *(line((" " * len(parts) + text, "$foreground")) for text in texts[1:])]
+
+
+def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Content]:
+    """`→ add resourceVersion=0`, what that spares, and why. `tried`: a key takes this one to the Lab."""
+    change = line(("→ ", "bold $success"), (remedy.change, "bold $ink-strong"))
+    key = (
+        line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted")) if tried else line("")
+    )
+    drawn = [between(change, key, width)]
+    if saving := remedy.saving():
+        spared = f"foreseen: {saving}"
+        drawn += _wrapped(spared, width, "$success", indent=2)
+    return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent=2)]
+
+
+def spent_content(row: RankLine | None, width: int, height: int) -> Content:
+    """All that its requests have cost together, and one of them on average: measured."""
+    if row is None or not row.count:
+        return line(("nothing selected", "$ink-muted"))
+    spent, count = row.spent, row.count
+    per = [
+        ("asked", many(count, "time"), f"{integer(row.last_minute)} in the last minute"),
+        *_open(row),
+        *_processed(row),
+        ("parsed", long_bytes(spent.decoded_bytes), "of what was stored"),
+        _objects(row),
+        ("sent", long_bytes(spent.sent_bytes), "after gzip"),
+        *_timing(row),
+        ("seat·s", f"{spent.seat_seconds:,.1f}", "seats × seconds held"),
+        ("CPU", long_milliseconds(spent.cpu_ms), f"{long_milliseconds(spent.cpu_ms / count)} each"),
+    ]
+    if row.group is not None and row.group.failed:
+        per.insert(1, ("failed", many(row.group.failed, "time"), ""))
+    return lines(_figure(*each, width) for each in per[:height])
+
+
+def _open(row: RankLine) -> list[tuple[str, str, str]]:
+    if row.open is None:
+        return []
+    age = f"for up to {row.open.age}" if row.open.count > 1 else f"for {row.open.age}"
+    return [("open", integer(row.open.count), f"{age}, {row.open.speed}, {row.open.size_words()}")]
+
+
+def _processed(row: RankLine) -> list[tuple[str, str, str]]:
+    spent = row.spent
+    if _only_events(row):  # the cache reads each event once, for all who watch
+        return [("processed", "nothing", "it began with no objects")]
+    return [
+        ("processed", long_bytes(spent.processed_bytes), f"{percent(row.share)} of all"),
+        ("each", long_bytes(row.mean_bytes), _returned(row)),
+        ("from etcd", long_bytes(spent.etcd_bytes), f"in {many(spent.etcd_rpcs, 'RPC')}"),
+    ]
+
+
+def _objects(row: RankLine) -> tuple[str, str, str]:
+    spent = row.spent
+    if _only_events(row):
+        return ("events", integer(spent.returned), "sent to it")
+    return ("objects", integer(spent.fetched), f"scanned, {integer(spent.returned)} returned")
+
+
+def _only_events(row: RankLine) -> bool:
+    """A WATCH from a resourceVersion: nothing was read for it, it takes part in what all get."""
+    watch = row.group is not None and row.group.key.shape.verb == "watch"
+    return watch and not row.spent.processed_bytes
+
+
+def _returned(row: RankLine) -> str:
+    value = factor(row)
+    return f"{value} what it returned" if value else "nothing returned"
+
+
+def _timing(row: RankLine) -> list[tuple[str, str, str]]:
+    if row.group is None:
+        return []
+    half, most = row.group.milliseconds(0.5), row.group.milliseconds(1.0)
+    return [("took p50", long_milliseconds(half), f"max {long_milliseconds(most)}")]
+
+
+def _figure(name: str, value: str, note: str, width: int) -> Content:
+    return line(
+        (name.ljust(_LABEL), "$ink-muted"), (value.rjust(11), "$ink-strong"), (f"  {note}", "$ink-muted")
+    ).truncate(width, ellipsis=True)
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    return textwrap.wrap(safe(text), max(10, width), break_on_hyphens=False) or [""]
+
+
+def _wrapped(text: str, width: int, style: str, indent: int = 0) -> list[Content]:
+    return [line((" " * indent + part, style)) for part in _wrap(text, width - indent)]

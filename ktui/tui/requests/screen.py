@@ -1,0 +1,143 @@
+"""Requests: the live log with one request taken apart, and the costliest kinds of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from ktui.core.ranking.lines import RankLine
+from ktui.core.references import Crumb, Place, Read, Reference, Request
+from ktui.core.request_view import request_object
+from ktui.core.selection import InHand, in_hand_of
+from ktui.core.state import RequestRow, State
+from ktui.tui.keys import bindings as keys
+from ktui.tui.requests.log import LogView
+from ktui.tui.requests.top import TopView
+from ktui.tui.requests.views import Views
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.table import VTable
+from ktui.tui.widgets.panel import Panel
+
+
+class RequestsScreen(ModeScreen):
+    """Two views: the log on top with the request under its cursor below, or the ranking."""
+
+    MODE: ClassVar[str] = "requests"
+    CSS_PATH = "requests.tcss"
+    AUTO_FOCUS = "#log"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "turn_view", "view", show=False, id="requests.view",
+                tooltip="the costliest kinds, or the log"),
+        Binding("a", "try_cheaper", "try cheaper", id="requests.try", tooltip="the cheaper form in the Lab"),
+        Binding("escape", "leave", "back", id="requests.leave",
+                tooltip="from one kind of requests to the costliest, from there to the log"),
+        *keys.DETAIL,
+    ]  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log_view, self.top = LogView(), TopView()
+        self.views = Views(self, self.log_view, self.top)
+
+    def compose_body(self) -> ComposeResult:
+        yield Panel(id="views")
+        yield self.log_view
+        yield self.top
+
+    def on_mount(self) -> None:
+        self.views.show(top=False)
+        super().on_mount()
+
+    @property
+    def log_table(self) -> VTable[RequestRow]:
+        return self.log_view.table
+
+    def active_table(self) -> VTable[Any]:
+        return self.views.shown.table
+
+    # Painting.
+
+    def paint_tables(self, state: State) -> None:
+        # While the log follows it moves with its detail, so that both always speak of one request.
+        if not self.views.top_shown and not self.log_table.following:
+            self.log_view.paint()
+
+    def paint_panels(self, state: State) -> None:
+        if not self.ktui.paused:
+            self.views.shown.paint()
+        if not self.views.top_shown:
+            self.log_view.paint_detail()
+
+    # Keys.
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "try_cheaper":
+            return self.views.top_shown
+        if action == "leave":
+            return self.views.top_shown or self.views.narrowed
+        if action == "panel":
+            return not self.views.top_shown
+        return super().check_action(action, parameters)
+
+    def action_turn_view(self) -> None:
+        """From the log to the ranking, and back."""
+        self.views.turn()
+
+    def action_leave(self) -> None:
+        """Up: from one kind of requests to the ranking that it came from, from there to the whole log."""
+        if self.views.top_shown:
+            self.views.leave_top()
+        else:
+            self.views.widen()
+
+    def action_panel(self, step: int) -> None:
+        """The next panel of the detail, where one has room."""
+        self.log_view.detail.turn(step)
+
+    def action_try_cheaper(self) -> None:
+        """Open the Lab with the cheaper form of the kind under the cursor."""
+        cheaper = self.top.cheaper()
+        if cheaper is not None:
+            self.ktui.go_to(Place("lab", Read(cheaper)))
+        else:
+            why = f": {self.top.why_untried}" if self.top.why_untried else ""
+            self.notify(f"nothing here that the Lab could try{why}", markup=False)
+
+    @on(VTable.Selected, "#log")
+    def _request_selected(self) -> None:
+        """Its detail is there already: deeper are the other screens that know of it."""
+        self.action_elsewhere()
+
+    @on(VTable.Selected, "#top")
+    def _kind_selected(self, event: VTable.Selected) -> None:
+        row: RankLine = event.row
+        if row.key is not None:
+            self.views.narrow_to(row.key)
+
+    # Where it stands, and what is under the cursor.
+
+    def crumbs(self) -> Sequence[Crumb]:
+        return self.views.crumbs()
+
+    def visit(self, reference: Reference | None) -> None:
+        """A request by its number, the ranking, one of its groups by its name; None is the whole log."""
+        self.views.visit(reference, self.ktui.state)
+        if not self.views.top_shown:
+            self.log_view.paint()
+        if isinstance(reference, Request):
+            self.log_view.go_to(reference.id)
+
+    def references(self) -> Sequence[Reference]:
+        row = self.views.row
+        return [Request(row.id)] if row is not None else []
+
+    def request_in_hand(self) -> InHand | None:
+        return in_hand_of(self.views.row, "from Requests")
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        row = self.views.row
+        return None if row is None else request_object(row)

@@ -1,0 +1,109 @@
+"""The costliest kinds of requests, and what to do about the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal
+from textual.content import Content
+
+from ktui.core.format import clock_time, long_bytes, many
+from ktui.core.ranking.lines import RankLine, RankLines
+from ktui.core.ranking.remedy import Remedy, to_try
+from ktui.core.selection import InHand
+from ktui.core.state import RequestRow, State
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.requests.rank_columns import COLUMNS
+from ktui.tui.requests.rank_detail import rank_title, remedy_content, spent_content
+from ktui.tui.table import VTable
+from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.panel import Panel
+
+EMPTY = "no read answered yet — as soon as clients ask, what they cost the control plane is ranked here"
+EVERY = 1.0  # seconds of the events' time: an order that changes faster cannot be read
+
+
+class TopView(Container):
+    """A table of client × shape on top, its remedy and its costs below."""
+
+    def __init__(self) -> None:
+        super().__init__(id="top-view")
+        self._lines = RankLines()
+        self._stamp: tuple[int, int, int] | None = None
+        self.remedies: Sequence[Remedy] = ()
+
+    def compose(self) -> ComposeResult:
+        yield VTable[RankLine](COLUMNS, key=lambda row: row.key, id="top", classes="box", empty=EMPTY)
+        with Horizontal(id="top-detail"):
+            yield Panel("what to do", id="remedy", classes="box")
+            yield Panel("cost · measured", id="spent", classes="box")
+
+    @property
+    def table(self) -> VTable[RankLine]:
+        return self.query_one("#top", VTable)
+
+    @property
+    def request(self) -> RequestRow | None:
+        """The newest of the kind under the cursor."""
+        row = self.table.row
+        return row.group.example if row is not None and row.group is not None else None
+
+    @property
+    def _state(self) -> State:
+        return cast(Dashboard, self.app).state
+
+    def paint(self) -> None:
+        """Once a second, and not at all while nothing was answered."""
+        state = self._state
+        stamp = (id(state), state.ranking.total.count, int(state.now / EVERY))
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        entitle(self.table, _title(state))
+        self.table.set_rows(self._lines.of(state))
+        self.paint_detail()
+
+    @on(VTable.Highlighted)
+    def paint_detail(self) -> None:
+        """What belongs to the line under the cursor."""
+        row = self.table.row
+        self.remedies = remedies = _remedies(row, self._state)
+        panel = self.query_one("#remedy", Panel)
+        entitle(panel, rank_title(row))
+        panel.show(lambda width, height: remedy_content(row, remedies, width, height))
+        self.query_one("#spent", Panel).show(lambda width, height: spent_content(row, width, height))
+
+    def cheaper(self) -> InHand | None:
+        """The cheaper form of that kind, for the Lab; None where it has none to try."""
+        remedy = to_try(self.remedies)
+        if remedy is None:
+            return None
+        return InHand(remedy.verb, remedy.target, "a cheaper form", accept=remedy.accept)
+
+    @property
+    def why_untried(self) -> str:
+        """Why none of the remedies can be tried, "" where nothing tells."""
+        return next((each.untried for each in self.remedies), "")
+
+
+def _title(state: State) -> Content:
+    ranking = state.ranking
+    if not ranking.total.count:
+        return Content("costliest reads")
+    processed = long_bytes(ranking.total.processed_bytes)
+    reads = many(ranking.total.count, "read")
+    return line(
+        ("costliest reads", ""),
+        (f" · {reads}, {processed} processed since {clock_time(ranking.since)}", "$ink-muted"),
+    )
+
+
+def _remedies(row: RankLine | None, state: State) -> Sequence[Remedy]:
+    if row is None or row.group is None:
+        return ()
+    from ktui.core.ranking.remedies import remedies_of  # the rules: not before there is a request
+
+    return remedies_of(row.group, state)

@@ -1,0 +1,44 @@
+"""A route and the reason for it in a few lines, and what an answer by it promises."""
+
+from __future__ import annotations
+
+import textwrap
+
+from textual.content import Content
+
+from ktui.core.format import safe
+from ktui.core.routes import Badge
+from ktui.tui.widgets.lines import line
+
+INDENT = 2  # cells: what follows stands beneath the first line's word
+
+
+def badged_lines(
+    badge: Badge, word: str, why: str, width: int, most: int, *, hyphens: bool = True
+) -> list[Content]:
+    """`E etcd: because …`, wrapped beneath itself into at most `most` lines; `word` has the badge's style.
+
+    `hyphens`: whether a line may end at one.
+    """
+    head, *rest = textwrap.wrap(
+        safe(f"{word}: {why}" if why else word),
+        max(10, width - INDENT),
+        max_lines=max(1, most),
+        placeholder=" …",
+        break_on_hyphens=hyphens,
+    ) or [word]
+    first = line((f"{badge.letter} ", badge.style), (head[: len(word)], badge.style), head[len(word) :])
+    return [first, *(line((" " * INDENT + text, "$foreground")) for text in rest)]
+
+
+def promises(consistency: str, limit: bool | None, seats: str, wait: str, fallback: str | None) -> list[str]:
+    """In few words, the weightiest first. `limit`: whether one is honoured, None where none was asked for."""
+    parts = [consistency.replace("_", " ")] if consistency else []
+    if limit is not None:
+        parts.append("limit honoured" if limit else "limit ignored")
+    parts += [seats] if seats else []
+    if wait != "none":
+        parts.append(f"may wait {wait.replace('_', ' ')}")
+    if fallback:
+        parts.append(f"else {fallback.replace('_', ' ')}")
+    return parts

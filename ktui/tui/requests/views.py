@@ -1,0 +1,105 @@
+"""Which view of the requests is shown, and of which kind of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ktui.core.ranking.ranking import GroupKey
+from ktui.core.ranking.shape_words import shape_text
+from ktui.core.references import Crumb, Part, Place, Reference
+from ktui.core.state import RequestRow, State
+from ktui.tui.requests.log import LogView
+from ktui.tui.requests.top import TopView
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.tabs import tabs_content
+
+TITLES = ("log", "costliest")
+KEYS = ("requests.view",)  # of the bindings that change them
+TOP = Part("costliest")  # the ranking as a place to go to
+
+
+class Views:
+    """The log, whole or narrowed to one kind of requests, and the ranking: one is shown at a time."""
+
+    def __init__(self, screen: ModeScreen, log: LogView, top: TopView) -> None:
+        self.top_shown = False
+        self._screen = screen
+        self._log = log
+        self._top = top
+
+    @property
+    def shown(self) -> LogView | TopView:
+        return self._top if self.top_shown else self._log
+
+    @property
+    def row(self) -> RequestRow | None:
+        """The request under the cursor; of a kind of requests the newest."""
+        return self.shown.request
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether a log is shown that is not the whole one."""
+        return self._log.only is not None and not self.top_shown
+
+    def show(self, *, top: bool) -> None:
+        """The ranking, or the log as it was left."""
+        screen = self._screen
+        self.top_shown = top
+        screen.set_class(top, "-top")
+        index = int(top)
+        tabs = screen.query_one("#views", Panel)
+        tabs.show(lambda width, height: tabs_content(TITLES, index, KEYS))
+        self.shown.table.focus()
+        screen.refresh_bindings()
+        screen.moved()
+        screen.call_after_refresh(screen.paint)
+
+    def turn(self) -> None:
+        """From the log to the ranking, and back."""
+        self.show(top=not self.top_shown)
+
+    def narrow_to(self, only: GroupKey) -> None:
+        """The log of one kind of requests alone."""
+        self._log.narrow_to(only)
+        self.show(top=False)
+
+    def widen(self) -> None:
+        """All requests again, by way of the ranking that their kind came from."""
+        self._log.narrow_to(None)
+        self.show(top=True)
+
+    def leave_top(self) -> None:
+        """The whole log again."""
+        self._log.narrow_to(None)
+        self.show(top=False)
+
+    # As places.
+
+    def crumbs(self) -> Sequence[Crumb]:
+        only, mode = self._log.only, self._screen.MODE
+        found = []
+        if self.top_shown or only is not None:
+            found.append(Crumb(TOP.name, Place(mode, TOP)))
+        if only is not None:
+            name = _name_of(only)
+            found.append(Crumb(name, Place(mode, Part(name))))
+        return found
+
+    def visit(self, reference: Reference | None, state: State) -> None:
+        """The ranking, or one of its groups by its name; anything else is in the whole log."""
+        name = reference.name if isinstance(reference, Part) else ""
+        if name == TOP.name:
+            self.widen()
+            return
+        self._log.narrow_to(_group_named(name, state) if name else None)
+        self.show(top=False)
+
+
+def _name_of(key: GroupKey) -> str:
+    return f"{key.client} {shape_text(key.shape)}"
+
+
+def _group_named(name: str, state: State) -> GroupKey | None:
+    keys = (group.key for group in state.ranking.ranked())
+    return next((key for key in keys if _name_of(key) == name), None)

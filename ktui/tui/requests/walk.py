@@ -1,0 +1,105 @@
+"""The walk of one decision, and the etcd reads that followed from it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ktui.core.format import integer, long_bytes, milliseconds, safe
+from ktui.core.prediction.outlook import Outlook
+from ktui.core.state import RequestRow, RouteStep
+from ktui.core.walkthrough import as_curl, as_kubectl
+from ktui.tui.requests.why import (
+    cheaper_lines,
+    cost_line,
+    step_blocks,
+    verdict_lines,
+    versions_line,
+    walk_lines,
+)
+from ktui.tui.widgets.lines import broken, first_lines, line, lines
+
+
+def walk_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
+    """Predicates first, in order, then where they led, what that cost and what other versions do."""
+    if row is None:
+        return line(("select a request to see its walk", "$ink-muted"))
+    after = [*verdict_lines(row, width), cost_line(row, width)]
+    if outlook.versions:
+        after.append(versions_line(outlook.versions, width))
+    after += [text for advice in outlook.cheaper for text in cheaper_lines(advice, width, 3)]
+    steps = headed_steps(row.steps, width, max(1, height - len(after) - 1))
+    rule = [line(("  └" + "─" * 3 + "▶", "$ink-faint"))] if len(steps) + len(after) < height else []
+    return lines([*steps, *rule, *after][:height])
+
+
+def headed_steps(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:
+    """The steps under the functions of kube-apiserver that ask them, where height allows."""
+    phases = [step.phase for step in steps]
+    headings = sum(phase != before for before, phase in zip(["", *phases], phases, strict=False))
+    if len(steps) + headings > height or not all(phases):
+        return walk_lines(steps, width, height)
+    blocks = step_blocks(list(enumerate(steps, 1)), width, height - headings)
+    drawn: list[Content] = []
+    for before, phase, block in zip(["", *phases], phases, blocks, strict=False):
+        if phase != before:
+            drawn.append(line((phase, "bold $primary")))
+        drawn += block
+    return drawn
+
+
+def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
+    """Each etcd RPC of the request in etcd's own text form."""
+    if row is None:
+        return Content("")
+    if not row.calls:
+        return line((_no_call(row), "$ink-muted"))
+    drawn: list[Content] = []
+    for call in row.calls:
+        count = f"{integer(call.count)} keys · " if call.count else ""
+        cost = f"{count}{long_bytes(call.received_bytes)} · {milliseconds(call.ms)} ms"
+        drawn.append(
+            line(
+                (f"{call.op} ", "bold $route-etcd"),
+                (f"{call.purpose}  ", "$ink-muted"),
+                (cost, "$foreground"),
+            )
+        )
+        drawn += [
+            line(("  " + text, "$ink-muted"))
+            for text in textwrap.wrap(safe(call.request), max(10, width - 2))
+        ]
+        if call.error:
+            drawn.append(line(("  " + call.error, "$route-error")))
+    return first_lines(drawn, width, height)
+
+
+def _no_call(row: RequestRow) -> str:
+    if not row.done:
+        return "none yet"
+    return "none: refused before anything was read" if row.failed else "none: answered from memory"
+
+
+def command_content(row: RequestRow | None, server: str, width: int, height: int) -> Content:
+    """The same request from a shell: of each command at least the beginning."""
+    if row is None:
+        return Content("")
+    room = max(1, height - 1)
+    kubectl = _command(as_kubectl(row), width, room)
+    left = height - min(room, len(kubectl))
+    first = first_lines(kubectl, width, room)
+    if not left:
+        return first
+    return lines([first, first_lines(_command(as_curl(row, server), width, left), width, left)])
+
+
+def _command(text: str, width: int, most: int) -> list[Content]:
+    """Broken between words; where that takes more than `most` lines, wherever a line is full."""
+    room = max(10, width - 2)
+    parts = textwrap.wrap(safe(text), room, break_on_hyphens=False)
+    return [
+        line(("$ " if index == 0 else "  ", "$accent"), (part, "$foreground"))
+        for index, part in enumerate(parts if len(parts) <= most else broken(text, room, len(text)))
+    ]

@@ -1,0 +1,163 @@
+"""Why a request was routed as it was: the verdict, its cost, other versions, the walk."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ktui.core.format import integer, long_bytes, milliseconds, safe
+from ktui.core.prediction.outlook import Cheaper, Foreseen, Outlook
+from ktui.core.request_view import request_runs, unfinished
+from ktui.core.routes import badge_of, badge_of_route
+from ktui.core.state import RequestRow, RouteStep
+from ktui.tui.requests.verdict import INDENT, badged_lines
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+
+_BELOW_VERDICT = 6  # lines kept for cost, versions, cheaper form and the deciding step
+_STEP_FRAME = 10  # cells of a step beside rule and value: its number, the gaps, the verdict
+_LEAST_RULE, _LEAST_SAW = 12, 16  # cells; the latter hold `cache at 1234567`
+
+
+def why_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
+    """The panel for one request; what matters most comes first, the walk takes what height is left."""
+    if row is None:
+        return line(("select a request to see its route and why", "$ink-muted"))
+    verdict = verdict_lines(row, width, most=max(2, height - _BELOW_VERDICT))
+    above = [*verdict, cost_line(row, width)]
+    if outlook.versions:
+        above.append(versions_line(outlook.versions, width))
+    above += [text for advice in outlook.cheaper[:1] for text in cheaper_lines(advice, width, 2)]
+    left = height - len(above)
+    return lines([*above, *walk_lines(row.steps, width, left)][:height])
+
+
+def verdict_lines(row: RequestRow, width: int, most: int = 99) -> list[Content]:
+    """`E  etcd: because …`, wrapped into at most `most` lines; an error answer says its message instead."""
+    badge = badge_of(row)
+    if row.failed and row.finished is not None:
+        said, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
+    else:
+        said, word = _said(row), badge_of_route(row.route).word if row.route else "under way"
+    if row.waiting:
+        word = "waiting for the watch cache"
+    return badged_lines(badge, word, said, width, most, hyphens=False)
+
+
+def _said(row: RequestRow) -> str:
+    """The server's reason; writes are not routed, they have one way to go."""
+    if row.reason:
+        return row.reason
+    if not row.done:
+        return ""
+    if row.route == "etcd":
+        return "a write: one transaction on the key's mod_revision; the watch cache learns of it by its watch"
+    return ""
+
+
+def cost_line(row: RequestRow, width: int) -> Content:
+    """What it took: scanned → returned, bytes, ms, seats, etcd."""
+    done = row.finished
+    indent = " " * INDENT
+    if done is None:
+        return line((f"{indent}{unfinished(row)}", "$ink-muted"))
+    seats = f"{done.seats} seat{'s' if done.seats != 1 else ''}"
+    rpcs = f"{done.etcd_rpcs} etcd RPC" if done.etcd_rpcs else "no etcd RPC"
+    read = f" {long_bytes(done.etcd_bytes)}" if done.etcd_bytes else ""
+    objects = f"{integer(done.fetched)} scanned → {integer(done.returned)} returned"
+    parts = [objects, long_bytes(done.sent_bytes), f"{milliseconds(done.ms)} ms", seats, f"{rpcs}{read}"]
+    forms = [line((indent + " · ".join(parts[:count]), "$ink-strong")) for count in range(len(parts), 2, -1)]
+    return longest_that_fits(forms, width)
+
+
+def versions_line(foreseen: Sequence[Foreseen], width: int) -> Content:
+    """`1.24 E · 1.31 C · 1.36 C`, the version in force set off."""
+    runs: list[tuple[str, str]] = [(" " * INDENT, "")]
+    for index, one in enumerate(foreseen):
+        badge = badge_of_route(one.route)
+        letter = "!" if one.route == "none" else badge.letter
+        style = "$route-error bold" if one.route == "none" else badge.style
+        runs += [(" · ", "$ink-faint")] if index else []
+        runs.append((one.version, "$ink-strong underline" if one.current else "$ink-muted"))
+        runs += [(" ", ""), (letter, style)]
+    return line(*runs).truncate(width, ellipsis=True)
+
+
+def cheaper_lines(advice: Cheaper, width: int, most: int) -> list[Content]:
+    """`cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
+    label = "cheaper: "
+    said = f"{advice.change} — {advice.why}" if advice.change else advice.why
+    text = safe(f"{label}{said}")
+    texts = textwrap.wrap(text, max(10, width - INDENT), max_lines=most, placeholder=" …")
+    indent = " " * INDENT
+    first = line(indent, (label, "bold $success"), (texts[0][len(label) :], "$foreground"))
+    return [first, *(line(indent, (text, "$foreground")) for text in texts[1:])]
+
+
+def walk_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:
+    """The predicates in order with the values they saw; the decisive ones survive a lack of height."""
+    if not steps or height < 1:
+        return []
+    kept = list(enumerate(steps, 1))
+    hidden: list[RouteStep] = []
+    while len(kept) > height - (1 if hidden else 0) and len(kept) > 1:
+        undecided = [entry for entry in kept if not entry[1].taken] or kept
+        kept.remove(undecided[0])
+        hidden.append(undecided[0][1])
+    blocks = step_blocks(kept, width, height - (1 if hidden else 0))
+    drawn = [text for block in blocks for text in block]
+    if hidden and height > len(drawn):
+        others = "more" if any(step.taken for step in hidden) else "others: no"
+        drawn.append(line((f"  … {len(hidden)} {others}", "$ink-muted")))
+    return drawn
+
+
+def step_blocks(
+    numbered: Sequence[tuple[int, RouteStep]], width: int, height: int
+) -> list[tuple[Content, ...]]:
+    """A line a step; what does not fit beside its rule goes below it where there is height."""
+    if not numbered:  # not routed yet, or answered before any rule was asked
+        return []
+    rule, saw = _step_widths([step for _, step in numbered], width)
+    long = [len(safe(step.saw)) > saw or len(safe(step.rule)) > rule for _, step in numbered]
+    if len(numbered) + sum(long) > height:  # then only what decided, as far as that fits
+        long = [is_long and step.taken for is_long, (_, step) in zip(long, numbered, strict=True)]
+    if len(numbered) + sum(long) > height:
+        long = [False] * len(numbered)
+    return [
+        _tall_step(number, step, rule + saw + 2, width) if tall else (_step(number, step, rule, saw),)
+        for (number, step), tall in zip(numbered, long, strict=True)
+    ]
+
+
+def _tall_step(number: int, step: RouteStep, rule: int, width: int) -> tuple[Content, Content]:
+    saw = line(("   " + step.saw, "$ink-muted")).truncate(width, ellipsis=True)
+    return _step(number, step, rule, 0), saw
+
+
+def _step_widths(steps: Sequence[RouteStep], width: int) -> tuple[int, int]:
+    """Cells of the rules and of the values they saw: as wide as they are, the rules give way first."""
+    room = width - _STEP_FRAME
+    rule = max(len(safe(step.rule)) for step in steps)
+    saw = min(max(len(safe(step.saw)) for step in steps), max(_LEAST_SAW, room - rule))
+    return max(_LEAST_RULE, min(rule, room - saw)), max(1, saw)
+
+
+def _step(number: int, step: RouteStep, rule_width: int, saw_width: int) -> Content:
+    """The verdict stands right behind what was seen, not at the far end of the line."""
+    verdict = ("yes", "bold $accent") if step.taken else ("no", "$ink-muted")
+    saw = [(pad(step.saw, saw_width) + "  ", "$foreground" if step.taken else "$ink-muted")]
+    return line(
+        (f"{number:>2} ", "$ink-faint"),
+        (pad(step.rule, rule_width) + "  ", "$ink-strong" if step.taken else "$ink-muted"),
+        *(saw if saw_width else ()),
+        verdict,
+    )
+
+
+def title_of(row: RequestRow | None) -> Content:
+    """The panel's title: the request it speaks of."""
+    if row is None:
+        return Content("why")
+    return line(("why  ", ""), *request_runs(row))

@@ -1,5 +1,0 @@
-"""The audit of logs, as screens."""
-
-from ktui.tui.screens.audit.screen import AuditScreen
-
-__all__ = ["AuditScreen"]

@@ -1,0 +1,150 @@
+"""Rows in columns below a header: what fits, what is painted, what a column is, what is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from msgspec.structs import replace
+from textual import events
+from textual.content import Content
+from textual.strip import Strip
+
+from ktui.core.table.columns import Column, plain
+from ktui.tui.table.painting import Painter, SortBy
+from ktui.tui.table.view import HEADER, CursorView
+from ktui.tui.widgets.lines import Runs
+
+Row = TypeVar("Row")
+
+
+class GridView(CursorView[Row]):
+    """Paints the rows of a CursorView."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "vtable--header",
+        "vtable--sorted",
+        "vtable--row",
+        "vtable--cursor",
+        "vtable--cursor-blurred",
+        "vtable--empty",
+    }
+    DEFAULT_CSS = """
+    GridView {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+        & > .vtable--header { color: $ink-muted; }
+        & > .vtable--sorted { color: $accent; text-style: bold; }
+        & > .vtable--row { color: $foreground; }
+        & > .vtable--cursor { background: $cursor; color: $ink-strong; }
+        & > .vtable--cursor-blurred { background: $cursor-blurred; }
+        & > .vtable--empty { color: $ink-muted; }
+    }
+    """
+
+    def __init__(
+        self, columns: Sequence[Column[Row]], *, key: Callable[[Row], Hashable], follow: bool, **names: Any
+    ) -> None:
+        super().__init__(key=key, follow=follow, **names)
+        self.columns = tuple(columns)
+        self.chosen: tuple[str, ...] = ()  # ids of the columns to show, in order; (): as they come
+        self.sort_by: SortBy = ()
+        self.painter: Painter[Row] = Painter(self)
+        self._said: Runs = ()
+
+    def say_below(self, said: Runs) -> None:
+        """Say something in a line below the rows; nothing: there is no such line."""
+        if list(said) != list(self._said):
+            self._said = said
+            self._foot = int(bool(said))
+            self._resize()
+            self.refresh()
+
+    # Columns.
+
+    def choose_columns(self, ids: Sequence[str]) -> None:
+        """Show the columns with these ids, in this order; with none: all, as they come."""
+        self.chosen = tuple(ids)
+        self._refit()
+
+    @property
+    def shown_columns(self) -> tuple[Column[Row], ...]:
+        """The columns to be shown where there is room."""
+        known = {column.id: column for column in self.columns}
+        chosen = [replace(known[each], hidden=False) for each in self.chosen if each in known]
+        return tuple(chosen) or self.columns
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """What a column is, where the mouse rests on its head."""
+        at = event.get_content_offset(self)
+        column = self.painter.column_at(at.x) if at is not None and at.y < HEADER else None
+        told = Content(column.told) if column is not None else None
+        if told != self.tooltip:
+            self.tooltip = told
+
+    # Painting.
+
+    def on_resize(self) -> None:
+        self._refit()
+        self._resize()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self.painter.forget_styles()
+
+    def _refit(self) -> None:
+        self.painter.fit(self.shown_columns, self.scrollable_content_region.width)
+        self.refresh()
+
+    def refresh_lines_shown(self) -> None:
+        """Forget what has been painted (a row's cells depend on more than the row)."""
+        self.painter.strips.clear()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        if y < HEADER:
+            return self.painter.header(self.sort_by, width)
+        if self._said and y == self.scrollable_content_region.height - 1:
+            return self.painter.foot(self._said, width)
+        index = y - HEADER + self.scroll_offset.y
+        if index < len(self._rows):
+            return self.painter.row(self._rows[index], self._cursor_class(index), width)
+        if not self._rows:
+            return self.painter.empty(self._why_empty(), y - HEADER, width)
+        return self.painter.blank(width)
+
+    def _cursor_class(self, index: int) -> str:
+        if index != self._cursor:
+            return ""
+        return "vtable--cursor" if self.has_focus else "vtable--cursor-blurred"
+
+    def _why_empty(self) -> str:
+        """Said where there is no row."""
+        return ""
+
+    # What is copied.
+
+    @property
+    def row_key(self) -> Hashable:
+        return None if self.row is None else self._key(self.row)
+
+    @property
+    def row_text(self) -> str:
+        """The cells of the row under the cursor that show, uncropped, with tabs between them."""
+        if self.row is None:
+            return ""
+        return "\t".join(plain(fitted.column.cell(self.row)) for fitted in self.painter.fitted)
+
+    @property
+    def telling_text(self) -> str:
+        """The cell that names the row: what a column says is to be copied, or the main text."""
+        if self.row is None:
+            return ""
+        for column in self.columns:
+            if column.copied is not None:
+                return column.copied(self.row)
+        column = min(self.columns, key=lambda each: (not each.flex, each.priority, -each.flex))
+        return str(column.value_of(self.row))

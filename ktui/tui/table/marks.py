@@ -1,0 +1,78 @@
+"""What a table's frame says of it: the filter and what it hides, whether it follows."""
+
+from __future__ import annotations
+
+from msgspec import Struct, structs
+from textual.content import Content
+
+from ktui.core.format import integer, many, safe
+from ktui.core.table.filter.terms import Term
+from ktui.tui.table.flow import Mood
+from ktui.tui.widgets.lines import Runs
+
+_IDLE = "strike $ink-faint"
+
+
+class Marks(Struct, frozen=True):
+    """Everything that the frame says."""
+
+    terms: tuple[Term, ...] = ()
+    idle: frozenset[str] = frozenset()
+    foreign: tuple[str, ...] = ()  # columns that idle terms name and this table does not have
+    hidden: int | None = None  # rows; None: there is no filter, or others know
+    shown: int = 0
+    mood: Mood = Mood.LIVE
+    new: int = 0
+    doing: str = ""  # rows are still being arranged
+    folded: int = 0  # states of the rows that a newer one replaced before they could be arranged
+    absent: str = ""  # rows that have no value to be sorted by
+
+    @property
+    def telling(self) -> bool:
+        """Whether it is worth a line where there is no frame: following is what a log does anyway."""
+        return bool(self.terms) or self.mood in (Mood.HELD, Mood.LEFT) or bool(self.doing or self.absent)
+
+    def while_paused(self) -> Marks:
+        """Nothing follows while the dashboard holds everything: its header says that."""
+        return structs.replace(self, mood=Mood.LIVE) if self.mood is Mood.FOLLOWING else self
+
+    def runs(self) -> Runs:
+        parts = [part for part in (self._filter(), self._sorting(), self._arranging(), self._mood()) if part]
+        return [run for part in parts for run in (("  ", ""), *part)][1:]
+
+    def content(self) -> Content:
+        return Content.assemble(*((safe(text), style) for text, style in self.runs()))
+
+    def _filter(self) -> Runs:
+        """`/route:E ms>10  12 shown, 2,988 hidden`; terms that wait for another table are struck out."""
+        if not self.terms:
+            return []
+        runs = [("/", "$accent")]
+        for place, term in enumerate(self.terms):
+            idle = term.text in self.idle
+            runs += [(" " if place else "", ""), (term.text, _IDLE if idle else "$accent")]
+        if self.foreign:
+            runs.append((f"  no {', '.join(self.foreign)} here", "$ink-muted"))
+        if self.hidden is not None:
+            runs.append((f"  {integer(self.shown)} shown, {integer(self.hidden)} hidden", "$ink-muted"))
+        return runs
+
+    def _sorting(self) -> Runs:
+        return [(self.absent, "$ink-muted")] if self.absent else []
+
+    def _arranging(self) -> Runs:
+        runs = [(self.doing, "$warning")] if self.doing else []
+        if self.folded:
+            runs.append((f"{'  ' if runs else ''}{many(self.folded, 'update')} folded", "$ink-muted"))
+        return runs
+
+    def _mood(self) -> Runs:
+        if self.mood is Mood.FOLLOWING:
+            return [("following", "$ink-muted")]
+        if self.mood is Mood.HELD:
+            new = f" · {integer(self.new)} new" if self.new else ""
+            return [(f"‖ paused{new}", "bold $warning")]
+        if self.mood is Mood.LEFT:
+            left = f"{integer(self.new)} new below" if self.new else "not following"
+            return [(f"{left} · ", "$ink-muted"), ("end", "$accent"), (" follows", "$ink-muted")]
+        return []

@@ -1,0 +1,75 @@
+"""What tables remember from screen to screen and from run to run: filters and chosen columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ktui.client.running import state_home, write_private
+from ktui.tui.prompt.history import LineHistory
+
+_FILE = "columns.json"
+
+
+class CarriedFilter:
+    """The filter that goes along from screen to screen; `serial` moves when it becomes another one."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.serial = 0
+
+    def carry(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self.serial += 1
+
+
+class ColumnChoices:
+    """Columns by table id: those chosen on a screen (on disk), else those of the config file."""
+
+    def __init__(self, preferred: Mapping[str, Sequence[str]], path: Path | None = None) -> None:
+        self.path = path or state_home() / _FILE
+        self._preferred = preferred
+        self._chosen: dict[str, list[str]] | None = None
+
+    def of(self, table_id: str) -> Sequence[str]:
+        """Ids in their order; () for the table's own columns."""
+        return self._read().get(table_id) or self.preferred(table_id)
+
+    def preferred(self, table_id: str) -> Sequence[str]:
+        """Those of the config file; () where it names none."""
+        return self._preferred.get(table_id, ())
+
+    def _read(self) -> dict[str, list[str]]:
+        if self._chosen is None:
+            try:
+                self._chosen = msgspec.json.decode(self.path.read_bytes(), type=dict[str, list[str]])
+            except (OSError, msgspec.DecodeError):  # none yet, or another program's
+                self._chosen = {}
+        return self._chosen
+
+    def choose(self, table_id: str, ids: Sequence[str]) -> str:
+        """Keep a choice, or with no id go back to the config's; why it cannot be written, "" if it was."""
+        chosen = self._read()
+        chosen.pop(table_id, None)
+        if ids:
+            chosen[table_id] = list(ids)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            scratch = self.path.with_suffix(".new")
+            write_private(scratch, msgspec.json.format(msgspec.json.encode(chosen)) + b"\n")
+            scratch.replace(self.path)
+        except OSError as error:
+            return f"the columns are not kept: {self.path}: {error.strerror}"
+        return ""
+
+
+class TableMemory:
+    """One an app."""
+
+    def __init__(self, preferred_columns: Mapping[str, Sequence[str]]) -> None:
+        self.filter = CarriedFilter()
+        self.typed = LineHistory("filters")
+        self.columns = ColumnChoices(preferred_columns)

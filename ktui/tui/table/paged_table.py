@@ -1,0 +1,75 @@
+"""A table over more rows than have been read: it says which ones it is about to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from textual.geometry import Size
+from textual.message import Message
+
+from ktui.core.table.filter import Filter
+from ktui.core.table.filter.terms import terms_of
+from ktui.tui.table import HEADER, VTable
+
+Row = TypeVar("Row")
+
+
+class WantingTable(VTable[Row]):
+    """Rows come from elsewhere, page by page: it says which it shows or is about to."""
+
+    class Wanted(Message):
+        """Rows `first` … `last` (inclusive) are in view or about to be."""
+
+        def __init__(self, table: WantingTable[Any], first: int, last: int) -> None:
+            super().__init__()
+            self.table = table
+            self.first = first
+            self.last = last
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.want()
+
+    def watch_virtual_size(self, _old: Size, _new: Size) -> None:
+        self.want()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.want()
+
+    def want(self) -> None:
+        """Say which rows are in view, a page ahead of them too."""
+        page = max(1, self.scrollable_content_region.height - HEADER)
+        top = self.scroll_offset.y
+        self.post_message(self.Wanted(self, top, top + 2 * page))
+
+
+class PagedTable(WantingTable[Row]):
+    """Only some pages are here: sorting and filtering are the other side's business."""
+
+    class Filtered(Message):
+        """Another filter text was set: whoever has the rows applies it."""
+
+        def __init__(self, table: PagedTable[Any], text: str) -> None:
+            super().__init__()
+            self.table = table
+            self.text = text
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.filter_hint = "a part of a name or namespace: the server looks for it"
+
+    @property
+    def hidden(self) -> int | None:
+        return None
+
+    def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
+        if text.strip() != self.filter.text:
+            self.filter = Filter(text.strip(), terms=terms_of(text))
+            self.post_message(self.Filtered(self, text.strip()))
+            self.refresh_bindings()
+
+    def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
+        """Rows stay in the order in which they are paged."""
+        self.app.notify("paged rows keep the order in which they are read", timeout=3)

@@ -1,0 +1,167 @@
+"""Rows as strips of styled cells; what has been painted is kept until the row is another."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Hashable, Sequence
+from typing import Generic, TypeVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ktui.core.format import safe
+from ktui.core.table.columns import GAP, Column, Fitted, fit, runs
+from ktui.tui.widgets.ink import Ink
+from ktui.tui.widgets.lines import Runs
+
+Row = TypeVar("Row")
+SortBy = tuple[tuple[str, bool], ...]  # (column id, descending), first key first
+_RANKS = "¹²³"
+
+
+class Painter(Generic[Row]):
+    """The lines of one table, for the columns that fit."""
+
+    def __init__(self, widget: Widget) -> None:
+        self.fitted: tuple[Fitted[Row], ...] = ()
+        self.strips: LRUCache[tuple[Hashable, ...], tuple[Row, Strip]] = LRUCache(2048)
+        self._style = widget.get_component_rich_style
+        self._ink = Ink(widget)
+
+    def fit(self, columns: Sequence[Column[Row]], width: int) -> None:
+        # A blank between the last figures and the scrollbar, unless that costs a column.
+        airy, tight = fit(columns, width - GAP), fit(columns, width)
+        self.fitted = airy if len(airy) == len(tight) else tight
+        self.strips.clear()
+
+    def forget_styles(self) -> None:
+        self._ink.forget()
+        self.strips.clear()
+
+    def column_at(self, x: int) -> Column[Row] | None:
+        """The column whose cells are at `x`."""
+        left = 0
+        for fitted in self.fitted:
+            if left <= x < left + fitted.width + GAP:
+                return fitted.column
+            left += fitted.width + GAP
+        return None
+
+    # Lines.
+
+    def blank(self, width: int) -> Strip:
+        return Strip([Segment(" " * width, self._style("vtable--row"))], width)
+
+    def empty(self, text: str, y: int, width: int) -> Strip:
+        """Line `y` of why there is no row, wrapped between words."""
+        texts = textwrap.wrap(safe(text), max(1, width))
+        line = texts[y] if y < len(texts) else ""
+        return Strip([Segment(set_cell_size(line, width), self._style("vtable--empty"))], width)
+
+    def foot(self, said: Runs, width: int) -> Strip:
+        """What is said below the rows, at the right."""
+        base = self._style("vtable--header")
+        parts = [(safe(text), base + self._ink(style)) for text, style in said]
+        length = sum(cell_len(text) for text, _ in parts)
+        if length > width:
+            return Strip(_cropped(parts, width), width)
+        return Strip([Segment(" " * (width - length), base), *(Segment(*part) for part in parts)], width)
+
+    def header(self, sort_by: SortBy, width: int) -> Strip:
+        base = self._style("vtable--header")
+        marked = base + self._style("vtable--sorted")
+        segments = []
+        for fitted in self.fitted:
+            column = fitted.column
+            mark = sort_mark(column.id, sort_by)
+            # A mark that would cost the title a letter stands in the gap, where there is one.
+            room = fitted.width + (GAP if fitted is not self.fitted[-1] else 0)
+            title = _cut(column.title, room - cell_len(mark)) + mark
+            wide = max(fitted.width, cell_len(title))
+            segments.append(Segment(_padded(title, wide, column.align), marked if mark else base))
+            segments.append(Segment(" " * (fitted.width + GAP - wide), base))
+        return Strip(segments).adjust_cell_length(width, base).simplify()
+
+    def row(self, row: Row, cursor: str, width: int) -> Strip:
+        """`cursor` is the component class of the cursor where it is on this row, else ""."""
+        key = (id(row), cursor, width)
+        cached = self.strips.get(key)
+        if cached is not None and cached[0] is row:
+            return cached[1]
+        base = self._style("vtable--row")
+        if cursor:
+            base = base + self._style(cursor)
+        segments: list[Segment] = []
+        for fitted in self.fitted:
+            segments += self._cell(row, fitted, base)
+            segments.append(Segment(" " * GAP, base))
+        strip = Strip(segments).adjust_cell_length(width, base).simplify()
+        self.strips[key] = (row, strip)
+        return strip
+
+    def _cell(self, row: Row, fitted: Fitted[Row], base: Style) -> list[Segment]:
+        parts = [(safe(text), base + self._ink(style)) for text, style in runs(fitted.column.cell(row))]
+        length = sum(cell_len(text) for text, _ in parts)
+        if length > fitted.width:
+            return (_ends if fitted.column.tail else _cropped)(parts, fitted.width)
+        blank = Segment(" " * (fitted.width - length), base)
+        segments = [Segment(text, style) for text, style in parts]
+        return [blank, *segments] if fitted.column.align == "right" else [*segments, blank]
+
+
+def sort_mark(column_id: str, sort_by: SortBy) -> str:
+    """`▾` down, `▴` up; with a small rank where there are several keys."""
+    for rank, (sorted_by, descending) in enumerate(sort_by):
+        if sorted_by == column_id:
+            return ("▾" if descending else "▴") + (_RANKS[rank] if len(sort_by) > 1 else "")
+    return ""
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, max(0, width))
+
+
+def _padded(text: str, width: int, align: str) -> str:
+    if align == "right" and cell_len(text) <= width:
+        return text.rjust(width)
+    return set_cell_size(text, width)
+
+
+def _cropped(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
+    """The runs cut to `width` cells, with an ellipsis in the last one."""
+    segments: list[Segment] = []
+    left = width
+    for text, style in parts:
+        length = cell_len(text)
+        if length < left or (length == left and (text, style) == parts[-1]):
+            segments.append(Segment(text, style))
+            left -= length
+            continue
+        segments.append(Segment(set_cell_size(text, max(0, left - 1)) + "…", style))
+        break
+    return segments
+
+
+def _ends(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
+    """Both ends of the runs in `width` cells, an ellipsis between them."""
+    left = (width - 1) // 2
+    ends: list[Segment] = []
+    for text, style in reversed(parts):
+        end = _end(text, left)
+        ends.insert(0, Segment(end, style))
+        left -= cell_len(end)
+        if end != text:
+            break
+    return [*_cropped(parts, width - sum(segment.cell_length for segment in ends)), *ends]
+
+
+def _end(text: str, width: int) -> str:
+    """The last characters that fit into `width` cells."""
+    end = text[max(0, len(text) - width) :]
+    while cell_len(end) > width:
+        end = end[1:]
+    return end

@@ -1,0 +1,192 @@
+"""A table of rows: sorted, filtered, held, with columns that one may choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from textual.binding import BindingType
+from textual.message import Message
+
+from ktui.core.table.columns import Column
+from ktui.tui.keys import bindings as keys
+from ktui.tui.table.arranged import ArrangedView
+from ktui.tui.table.flow import Mood, Waiting, newer
+from ktui.tui.table.marks import Marks
+
+Row = TypeVar("Row")
+
+
+class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
+    """A sortable, filterable table with a cursor.
+
+    `key` gives a row's lasting identity: once somebody has moved the cursor, it
+    stays on its row while others come and go. With `follow` the cursor keeps to the last row until it is
+    moved, and again once it is moved there. A filter is carried between tables that `share` it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = keys.TABLE
+
+    class Highlighted(Message):
+        """The cursor is on another row, or on a newer state of the same one.
+
+        `by_user` is False when only the data has changed under the cursor.
+        """
+
+        def __init__(self, table: VTable[Any], row: Any, by_user: bool = True) -> None:
+            super().__init__()
+            self.table = table
+            self.row = row
+            self.by_user = by_user
+
+        @property
+        def control(self) -> VTable[Any]:
+            return self.table
+
+    class Selected(Highlighted):
+        """Enter or a double click on a row."""
+
+    class Arranged(Message):
+        """What the frame says of the table has changed (`table.marks`)."""
+
+        def __init__(self, table: VTable[Any]) -> None:
+            super().__init__()
+            self.table = table
+
+    class FilterCleared(Arranged):
+        """Somebody has cleared the filter."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column[Row]],
+        *,
+        key: Callable[[Row], Hashable],
+        empty: str = "nothing yet",
+        follow: bool = False,
+        share: bool = False,
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002  # Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(columns, key=key, follow=follow, name=name, id=id, classes=classes)
+        self.empty = empty
+        self.share = share
+        self.filter_hint = ""  # instead of the grammar, where that is not what the filter understands
+        self.marks = Marks()
+        self._waiting: Waiting[Row] | None = None  # set while the table is held
+        self._left: tuple[Row, ...] = ()  # the last row when somebody stopped following
+        self._announced: Row | None = None
+
+    # What others ask.
+
+    @property
+    def held(self) -> bool:
+        """Whether new rows wait."""
+        return self._waiting is not None
+
+    @property
+    def mood(self) -> Mood:
+        if self.held:
+            return Mood.HELD
+        if self._follows and not self.sort_by and self._rows:
+            return Mood.FOLLOWING if self.following else Mood.LEFT
+        return Mood.LIVE
+
+    # What others tell it.
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show these rows (in their own order unless sorted), or keep them while the table is held."""
+        if self._waiting is not None:
+            self._waiting.take(rows)
+            self._mark()
+            return
+        self._arranger.set_rows(rows)
+        self._go_on(by_user=False)
+
+    def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
+        super().set_filter(text, carried, typing=typing)
+        self._left = ()  # the last row may be another one
+        self._mark()
+        self.refresh_bindings()
+
+    def hold(self, held: bool = True) -> None:
+        """Let new rows wait, or show them."""
+        if held and self._waiting is None:
+            self._waiting = Waiting(self._key, self.all_rows)
+        elif not held and self._waiting is not None:
+            newest, self._waiting = self._waiting.newest, None
+            if newest is not None:
+                self.set_rows(newest)
+        self._mark()
+
+    def action_follow(self) -> None:
+        """Hold the table still; or, when it is held or its end was left, go on with what comes."""
+        before = self.mood
+        if before in (Mood.LIVE, Mood.FOLLOWING):
+            self.hold()
+            return
+        self.hold(False)
+        if self._follows and not self.sort_by:
+            self.action_last()
+
+    # What is said of it.
+
+    def on_resize(self) -> None:
+        self.post_message(self.Arranged(self))  # its frame may have come or gone
+
+    def _announce(self, by_user: bool = True) -> None:
+        row = self.row
+        if row is not self._announced:
+            self._announced = row
+            if row is not None:
+                self.post_message(self.Highlighted(self, row, by_user))
+        if by_user:
+            self._mark()
+
+    def _mark(self) -> None:
+        """Tell the frame, when there is something else to tell."""
+        mood = self.mood
+        if mood is Mood.FOLLOWING or not self._left:
+            self._left = tuple(self._rows[-1:])
+        marks = Marks(
+            self.filter.terms,
+            self.filter.idle,
+            self.filter.foreign,
+            self.hidden if self.filter else None,
+            len(self._rows) if self.filter else 0,
+            mood,
+            self._new(mood),
+            self.doing,
+            self._arranger.coalesced if self.filter or self.sort_by else 0,
+            absent=self.absent,
+        )
+        if marks != self.marks:
+            self.marks = marks
+            self.post_message(self.Arranged(self))
+
+    def _new(self, mood: Mood) -> int:
+        if self._waiting is not None:
+            return self._waiting.new
+        return newer(self._rows, self._left, self._key) if mood is Mood.LEFT and self._left else 0
+
+    # Keys and mouse.
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "clear_filter":
+            return bool(self.filter.text)
+        return super().check_action(action, parameters)
+
+    def action_clear_filter(self) -> None:
+        self.set_filter("")
+        self.post_message(self.FilterCleared(self))
+
+    def action_select(self) -> None:
+        if self.row is not None:
+            self.post_message(self.Selected(self, self.row))
+
+    def _why_empty(self) -> str:
+        if not self.total:
+            return self.empty
+        if self._arranger.asked:
+            return f"no row found yet: {self.doing}" if self.doing else "looking …"
+        return f"no row matches {self.filter.text} — / changes the filter, esc clears it"

@@ -1,0 +1,1 @@
+"""Mode 8: the request in hand under every version."""

@@ -1,0 +1,124 @@
+"""Columns of the Versions screen: what has changed stands out, what has not recedes."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ktui.core.routes import ERROR, Badge, badge_of_route
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.kube.routing.reasons import REASONS
+from ktui.kube.seats import SeatRange
+from ktui.tui.versions.view import VersionRow, causes_text
+
+NEW, SAME = "bold $accent", "$ink-muted"
+_WAITS = {"none": "·", "up_to_3s": "≤ 3s", "until_ready": "till ready"}
+
+
+def badge(row: VersionRow) -> Badge:
+    """A refusal shows before the route."""
+    decision = row.under.decision
+    return ERROR if decision.error is not None else badge_of_route(decision.route.value)
+
+
+def _style(row: VersionRow, *aspects: str) -> str:
+    if row.first:
+        return "$foreground"
+    return NEW if row.changed(*aspects) else SAME
+
+
+def _version(row: VersionRow) -> Cell:
+    style = "bold $ink-strong" if row.first or row.under.changed else SAME
+    return ((row.versions, style), (" ◂", "bold $rv-cache") if row.current else ("", ""))
+
+
+def _badge(row: VersionRow) -> Cell:
+    one = badge(row)
+    return (one.letter, one.style)
+
+
+def _route(row: VersionRow) -> Cell:
+    one = badge(row)
+    error = row.under.outcome.error
+    word = f"{error} {one.word}" if error is not None else one.word
+    return (word, one.style if row.first or row.changed("route", "error") else SAME)
+
+
+def _reason(row: VersionRow) -> Cell:
+    return (row.under.decision.reason_id, _style(row, "reason"))
+
+
+def _limit(row: VersionRow) -> Cell:
+    honoured = row.under.outcome.limit
+    if honoured is None:
+        return NOTHING
+    return ("honoured" if honoured else "ignored", _style(row, "limit"))
+
+
+def _consistency(row: VersionRow) -> Cell:
+    said = row.under.outcome.consistency
+    return (said.replace("_", " "), _style(row, "consistency")) if said else NOTHING
+
+
+def _wait(row: VersionRow) -> Cell:
+    wait = row.under.outcome.wait
+    if wait == "none":
+        return ("·", _style(row, "wait") if row.changed("wait") else "$ink-faint")
+    return (_WAITS.get(wait, wait.replace("_", " ")), _style(row, "wait"))
+
+
+def seats_text(seats: SeatRange) -> str:
+    if not seats.max:
+        return "·"
+    return f"{seats.min}" if seats.min == seats.max else f"{seats.min}–{seats.max}"
+
+
+def _seats(row: VersionRow) -> Cell:
+    return (seats_text(row.under.outcome.seats), _style(row, "seats"))
+
+
+def _why(row: VersionRow) -> Cell:
+    """In full where it changed: nineteen times the same sentence hides that."""
+    if row.first or row.changed("reason"):
+        return (_rule(row), "$foreground")
+    return NOTHING
+
+
+def _rule(row: VersionRow) -> str:
+    return REASONS[row.under.decision.reason_id]
+
+
+def _causes(row: VersionRow) -> Cell:
+    return (causes_text(row), "$foreground")
+
+
+_VERSIONS: tuple[Column[VersionRow], ...] = (
+    Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0,
+           about="Kubernetes versions that decide alike; ◂ the one followed now"),
+    Column("badge", "", _badge, width=1, priority=0,
+           about="C cache, S snapshot, E etcd, ! refused"),
+    Column("route", "route", _route, width=14, priority=5,
+           about="where the answer comes from"),
+    Column("reason", "reason", _reason, width=15, priority=2,
+           about="the rule that decides, by its id"),
+    Column("consistency", "consistency", _consistency, width=12, priority=1,
+           about="how fresh the answer is"),
+    Column("limit", "limit", _limit, width=8, priority=3,
+           about="whether the limit is honoured"),
+    Column("wait", "wait", _wait, width=6, priority=1,
+           about="how long it may wait for the cache"),
+    Column("seats", "seats", _seats, lambda row: row.under.outcome.seats.max, 5, align="right", priority=1,
+           descending=True,
+           about="seats of API Priority and Fairness, least and most"),
+    Column("changed", "changed by", _causes, width=16, flex=2, priority=0, wish=24,
+           about="the gate or the release that changed it"),
+    Column("why", "why", _why, _rule, width=50, flex=3, priority=8, copied=_rule,
+           about="the rule in words"),
+)  # fmt: skip
+
+
+def columns(*, grouped: bool, limits: bool) -> tuple[Column[VersionRow], ...]:
+    """`limits`: whether the request has one to speak of; `grouped`: a row may stand for several versions."""
+    chosen = (column for column in _VERSIONS if limits or column.id != "limit")
+    return tuple(
+        replace(column, width=13) if grouped and column.id == "version" else column for column in chosen
+    )

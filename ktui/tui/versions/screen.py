@@ -1,0 +1,212 @@
+"""Versions: the request in hand under Kubernetes 1.19 to the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from ktui.core.references import Crumb, Part, Place, Read, Reference
+from ktui.core.selection import EXAMPLE, InHand, read_in_hand
+from ktui.core.state import State
+from ktui.kube.routing.request import RequestError
+from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.screens.base import ModeScreen
+from ktui.tui.table import VTable
+from ktui.tui.versions.about import request_content, walk_content
+from ktui.tui.versions.cheaper import changes_content, cheaper_content
+from ktui.tui.versions.columns import columns
+from ktui.tui.versions.view import Matrix, VersionRow, matrix_of
+from ktui.tui.widgets.areas import Below, Beside
+from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.panel import Panel
+
+GROUPED = Part("grouped")
+HINT = "PATH?QUERY, watch PATH, a resource"
+
+
+class VersionsScreen(ModeScreen):
+    """One row a version; enter puts equal ones together, and so gives the walk all the room."""
+
+    MODE: ClassVar[str] = "versions"
+    CSS_PATH = "versions.tcss"
+    AUTO_FOCUS = "#versions"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("i", "edit", "request", id="versions.edit", tooltip="type another request"),
+        Binding("escape", "leave", "all", id="versions.leave", tooltip="back to all versions"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._matrix = Matrix()
+        self._computed: object = self  # nothing yet
+        self._typing: InHand | None = None
+
+    def compose_body(self) -> ComposeResult:
+        yield Panel("request", id="request", classes="box")
+        yield VTable(
+            columns(grouped=False, limits=True),
+            key=lambda row: row.version,
+            id="versions",
+            classes="box",
+            empty="",
+        )
+        with Beside(id="under"):
+            yield Panel("walk", id="walk", classes="box")
+            with Below(id="beside"):
+                yield Panel("what changed", id="changes", classes="box")
+                yield Panel("cheaper", id="cheaper", classes="box")
+
+    @property
+    def table(self) -> VTable[VersionRow]:
+        return self.query_one("#versions", VTable)
+
+    @property
+    def in_hand(self) -> InHand:
+        """What is typed just now, else what another screen handed over."""
+        return self._typing or self.ktui.in_hand or EXAMPLE
+
+    def crumbs(self) -> Sequence[Crumb]:
+        return (Crumb(GROUPED.name, Place(self.MODE, GROUPED)),) if self._grouped else ()
+
+    def visit(self, reference: Reference | None) -> None:
+        """The request in hand is the app's business; the groups are a place of their own."""
+        row = self.table.row
+        if row is not None and self._grouped is not (reference == GROUPED):
+            self._deepen(row, deep=reference == GROUPED)
+
+    def references(self) -> Sequence[Reference]:
+        return (Read(self.in_hand),)
+
+    def request_in_hand(self) -> InHand | None:
+        return None  # handed on already
+
+    # Painting.
+
+    def paint_tables(self, state: State) -> None:
+        """The rules are asked again when the request, the server or the cache is another one."""
+        in_hand = self.in_hand
+        stamp = (in_hand, state.server, state.touched.caches, state.touched.prefixes)
+        if stamp == self._computed:
+            return
+        fresh = not self._matrix.rows
+        self._computed = stamp
+        self._matrix = matrix = matrix_of(in_hand, state)
+        self.table.empty = matrix.problem
+        self._show_rows()
+        if fresh:
+            self._go_to(lambda row: row.current)
+        changes = f"{matrix.changes} change{'s' if matrix.changes != 1 else ''}"
+        span = (
+            f"{matrix.rows[0].version} to {matrix.rows[-1].version} · {changes}"
+            if matrix.rows
+            else "versions"
+        )
+        entitle(self.table, line(span))
+
+    def paint_panels(self, state: State) -> None:
+        in_hand, matrix, row = self.in_hand, self._matrix, self.table.row
+        self.query_one("#request", Panel).show(
+            lambda width, height: request_content(in_hand, matrix, width, height),
+            (in_hand, matrix.cache, matrix.problem),
+        )
+        walk = self.query_one("#walk", Panel)
+        entitle(walk, line(f"walk under {row.versions}" if row is not None else "walk"))
+        level = matrix.level
+        walk.show(lambda width, height: walk_content(row, level, width, height), (row,))
+        if self.query_one("#beside").display:
+            self._paint_beside(row)
+
+    def _paint_beside(self, row: VersionRow | None) -> None:
+        """What has room on a wide terminal only."""
+        rows = self._matrix.rows
+        self.query_one("#changes", Panel).show(
+            lambda width, height: changes_content(rows, width, height), rows
+        )
+        panel = self.query_one("#cheaper", Panel)
+        entitle(panel, line(f"cheaper under {row.versions}" if row is not None else "cheaper"))
+        found = self._matrix.cheaper(row) if row is not None else ()
+        panel.show(lambda width, height: cheaper_content(found, width, height), found)
+
+    @on(VTable.Highlighted, "#versions")
+    def _highlighted(self) -> None:
+        self.paint_panels(self.ktui.state)
+
+    @property
+    def _grouped(self) -> bool:
+        return self.has_class("-deep")
+
+    def _show_rows(self) -> None:
+        matrix = self._matrix
+        rows = matrix.groups if self._grouped else matrix.rows
+        self.table.set_columns(columns(grouped=self._grouped, limits=matrix.limits))
+        self.table.set_rows(rows)
+        # As high as its groups, and no higher than half of a small screen.
+        self.table.styles.height = (
+            min(len(rows) + (2 if self.has_class("-narrow") else 3), 11) if self._grouped else None
+        )
+
+    def _go_to(self, wanted: Callable[[VersionRow], bool]) -> None:
+        index = next((at for at, row in enumerate(self.table.rows) if wanted(row)), len(self.table.rows) - 1)
+        self.table.move_to(index)
+
+    # Going in and out.
+
+    @on(VTable.Selected, "#versions")
+    def _selected(self, event: VTable.Selected) -> None:
+        if not self._grouped:
+            self._deepen(event.row, deep=True)
+
+    def action_leave(self) -> None:
+        row = self.table.row
+        if self._grouped and row is not None:
+            self._deepen(row, deep=False)
+
+    def _deepen(self, row: VersionRow, *, deep: bool) -> None:
+        minor = row.under.behaviour.minor
+        self.set_class(deep, "-deep")
+        self._show_rows()
+        self._go_to(lambda one: one.covers(minor))
+        self.refresh_bindings()
+        self.paint_panels(self.ktui.state)
+        self.moved()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "leave":
+            return self._grouped
+        return super().check_action(action, parameters)
+
+    # Another request.
+
+    def action_edit(self) -> None:
+        """Type a request; the table follows each letter that makes sense."""
+
+        def typed(text: str) -> str:
+            try:
+                self._typing = read_in_hand(text)
+            except RequestError as error:
+                return str(error)
+            self.paint()
+            return ""
+
+        def entered(text: str) -> str:
+            problem = typed(text)
+            if not problem:
+                self.ktui.in_hand = self._typing
+            return problem
+
+        self.query_one(Prompt).open("›", self.in_hand.text, hint=HINT, typed=typed, entered=entered)
+
+    @on(Prompt.Closed)
+    def _typed_out(self) -> None:
+        self._typing = None
+        self.paint()
+
+    def object_in_hand(self) -> tuple[str, Any] | None:
+        row = self.table.row
+        if row is None:
+            return None
+        return f"{self.in_hand.text} under {row.version}", self._matrix.document(row)

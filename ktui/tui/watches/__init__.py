@@ -1,0 +1,1 @@
+"""Mode 6: the open WATCHes."""

@@ -1,0 +1,130 @@
+"""Columns of the Watches screen."""
+
+from __future__ import annotations
+
+from ktui.core.format import integer, rate, revision_within, short_count, within
+from ktui.core.routes import badge_of_route
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.tui.watches.rows import Health, WatchLine, scope_of
+
+# A shape beside every colour, so that neither has to be told apart by hue.
+GLYPHS = {
+    Health.CATCHING_UP: "◐",
+    Health.LIVE: "●",
+    Health.SLOW: "▲",
+    Health.FULL: "▲",
+    Health.CUT_OFF: "✕",
+    Health.CLOSED: "○",
+}
+STYLES = {
+    Health.CATCHING_UP: "$route-wait",
+    Health.LIVE: "$success",
+    Health.SLOW: "bold $warning",
+    Health.FULL: "bold $error",
+    Health.CUT_OFF: "bold $error",
+    Health.CLOSED: "$ink-muted",
+}
+
+
+_SINCE, _BUFFER, _DELIVERED, _BOOKMARKS = 10, 11, 7, 5  # cells
+
+
+def _ink(line: WatchLine, style: str = "$foreground") -> str:
+    """Closed ones recede."""
+    return style if line.row.closed is None else "$ink-muted"
+
+
+def _route(line: WatchLine) -> Cell:
+    badge = badge_of_route(line.row.opened.route)
+    return (badge.letter, _ink(line, badge.style))
+
+
+def _resource(line: WatchLine) -> Cell:
+    """The plural name first: where room is short the group is what gets cut."""
+    plural, dot, group = line.row.resource.partition(".")
+    return ((plural, _ink(line)), (f"{dot}{group}", "$ink-muted"))
+
+
+def _scope(line: WatchLine) -> Cell:
+    scope = scope_of(line.row)
+    form = line.row.opened.form
+    said = (scope, "$ink-muted") if scope else ("all", "$ink-faint")
+    return (said, (f" as {form}" if form else "", "$ink-faint"))
+
+
+def _since(line: WatchLine) -> Cell:
+    since = line.row.opened.since
+    if not since:
+        return ("unset", "$ink-faint")
+    known = since.isdecimal() and len(since) < 19
+    return (revision_within(int(since), _SINCE) if known else since, _ink(line))
+
+
+def _buffer(line: WatchLine) -> Cell:
+    row = line.row
+    if row.closed is not None or not row.capacity:
+        return NOTHING
+    style = STYLES[line.health] if row.buffered * 2 >= row.capacity else "$foreground"
+    waiting, most = integer(row.buffered), f"/{integer(row.capacity)}"
+    if len(waiting) + len(most) > _BUFFER:
+        waiting, most = short_count(row.buffered), f"/{short_count(row.capacity)}"
+    return (waiting, style if row.buffered else "$ink-faint"), (most, "$ink-muted")
+
+
+def _number(line: WatchLine, value: int, width: int) -> Cell:
+    return (within(value, width), _ink(line)) if value else NOTHING
+
+
+def _rate(line: WatchLine) -> Cell:
+    moving = line.row.closed is None and line.per_second
+    return (rate(line.per_second), "$ink-muted") if moving else NOTHING
+
+
+def _shared(line: WatchLine) -> Cell:
+    row = line.row
+    total = row.made + row.shared
+    return (f"{row.shared / total:.0%}", _ink(line)) if total else NOTHING
+
+
+def _health(line: WatchLine) -> Cell:
+    health, closed = line.health, line.row.closed
+    word = health.value
+    if closed is not None and closed.cause:
+        word = f"{word}: {closed.cause}" if health is Health.CUT_OFF else closed.cause
+    return (f"{GLYPHS[health]} {word}", STYLES[health])
+
+
+WATCHES: tuple[Column[WatchLine], ...] = (
+    Column("route", "", _route, width=1, priority=0,
+           about="what fed its start: C the cache, E etcd"),
+    Column("client", "client", lambda line: (line.row.opened.client, _ink(line)), width=12, flex=2, wish=15,
+           priority=0, most=28,
+           about="who watches: the first word of the User-Agent"),
+    Column("resource", "resource", _resource, lambda line: line.row.resource, 12, flex=2, priority=0,
+           most=30,
+           about="what is watched"),
+    Column("scope", "scope", _scope, width=8, flex=2, most=70, priority=2, wish=26,
+           about="namespace and selectors, if any; the form of the answer"),
+    Column("since", "since rv", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=3,
+           about="the resourceVersion that it started after", unit="rv"),
+    Column("age", "age", lambda line: (line.age, "$ink-muted"), lambda line: line.seconds, 6,
+           align="right", priority=2, descending=True,
+           about="how long it has been open", unit="s"),
+    Column("buffer", "buffer", _buffer, lambda line: line.row.buffered, _BUFFER, align="right", priority=1,
+           descending=True,
+           about="events that wait for the client, of how many may"),
+    Column("delivered", "events", lambda line: _number(line, line.row.delivered, _DELIVERED),
+           lambda line: line.row.delivered, _DELIVERED, align="right", priority=0, descending=True,
+           about="events sent to it"),
+    Column("bookmarks", "marks", lambda line: _number(line, line.row.bookmarks, _BOOKMARKS),
+           lambda line: line.row.bookmarks, _BOOKMARKS, align="right", priority=6, descending=True,
+           about="bookmarks sent to it"),
+    Column("rate", "rate", _rate, lambda line: line.per_second, 7, align="right", priority=4,
+           descending=True,
+           about="events a second sent to it, lately"),
+    Column("shared", "shared", _shared, lambda line: line.row.shared, 6, align="right", priority=5,
+           descending=True,
+           about="events whose encoding another watcher had paid for"),
+    Column("state", "state", _health, lambda line: line.health.value, width=13, flex=3, priority=0, most=24,
+           about="live, catching up, slow, cut off, or why it was closed"),
+)  # fmt: skip

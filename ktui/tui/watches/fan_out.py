@@ -1,0 +1,219 @@
+"""How one event went out to its watchers, and what other versions would have made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from ktui.core.format import clock_time, integer, within
+from ktui.core.state import FanOut
+from ktui.kube.fanout import DELETED_HISTORY, ERAS, Audience, DeletedObject, Making, fan_out
+from ktui.kube.versions import behaviour_of
+from ktui.tui.charts.bars import bar, share_of
+from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad
+
+CHANGES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
+_VERSION, _NUMBER, _NOTE = 13, 5, 27  # cells
+_WIDEST_BAR = 40
+_FOOT = (
+    "ktui copies nothing: watchers get the stored bytes",
+    "versions: predicted by their rules for this audience",
+)
+_Runs = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """A line of the comparison; `copies` None: nothing to count."""
+
+    name: str
+    copies: int | None
+    encodings: int
+    note: str
+    ours: bool = False
+
+
+def audience_of(event: FanOut) -> Audience:
+    """The event's audience as the rules want to know it."""
+    return Audience(
+        change=event.change,
+        concerned=event.concerned,
+        plain=event.delivered - event.leaving - event.tables,
+        tables=event.tables,
+        leaving=event.leaving,
+        plain_forms=event.plain_forms,
+        table_forms=event.table_forms,
+    )
+
+
+def makers_of(event: FanOut) -> list[Maker]:
+    """What this server made, then what each era's rules would have made."""
+    audience = audience_of(event)
+    makers = [Maker("ktui", None, event.encodings, "measured", ours=True)]
+    for first, last in ERAS:
+        behaviour = behaviour_of(f"1.{last}")
+        made = fan_out(audience, behaviour)
+        name = f"1.{first}" if first == last else f"1.{first} – 1.{last}"
+        makers.append(Maker(name, made.copies, made.encodings, _note(made)))
+    return makers
+
+
+def _note(made: Making) -> str:
+    shared = "shared" if made.wrapped else "unshared"
+    if not made.links:
+        return shared
+    return f"{shared}, {made.links} selfLink{'s' if made.links != 1 else ''}"
+
+
+def fan_out_content(
+    event: FanOut | None, earlier: Sequence[FanOut], resource: str, width: int, height: int
+) -> Content:
+    """The event, its audience, the comparison; where height is left, the samples before it, newest first."""
+    if event is None:
+        what = f"of {resource} " if resource else ""
+        return line((f"no event {what}yet: the next one shows here how it goes out", "$ink-muted"))
+    makers = makers_of(event)
+    rows = [_event(event, width), _audience(event, width), _head(width)]
+    rows += [_maker(maker, makers, width) for maker in makers]
+    if height > len(rows) + len(_FOOT):
+        rows.insert(2, line(""))
+        rows.append(line(""))
+    rows += [line((text, "$ink-muted")) for text in _FOOT]
+    return lines([*rows[:height], *_before(earlier, width, height - len(rows))])
+
+
+def _before(earlier: Sequence[FanOut], width: int, height: int) -> list[Content]:
+    """The samples before the newest, as far as they fit below it."""
+    if height < 3 or not earlier:
+        return []
+    newest_first = list(reversed(earlier))[: height - 2]
+    rv = max(len(integer(event.rv)) for event in newest_first)
+    return [line(""), _before_head(width), *(_sample(event, rv, width) for event in newest_first)]
+
+
+def _before_head(width: int) -> Content:
+    audience = line(("watching → concerned → got it", "$ink-muted"))
+    return between(line(("before it, sampled", "$ink-muted")), audience, width)
+
+
+def _sample(event: FanOut, rv: int, width: int) -> Content:
+    """`16:40:39 7,960 MODIFIED media/web-5twkf    4 → 3 → 2`; the time goes first where room is short."""
+    audience = line(
+        (f"{integer(event.watchers)} → {integer(event.concerned)} → ", "$ink-muted"),
+        (integer(event.delivered), "$foreground"),
+    )
+    what = f"{event.namespace}/{event.name}" if event.namespace else event.name
+    change: _Runs = [
+        (f"{integer(event.rv):>{rv}} ", "$rv-cache"),
+        (f"{event.change:<8} ", CHANGES.get(event.change, "$foreground")),
+        (what, "$foreground"),
+    ]
+    room = max(1, width - audience.cell_length - 2)
+    whole = line((f"{clock_time(event.at)} ", "$ink-faint"), *change)
+    return between(longest_that_fits([whole, line(*change)], room), audience, width)
+
+
+def _event(event: FanOut, width: int) -> Content:
+    what = f"{event.namespace}/{event.name}" if event.namespace else event.name
+    runs: _Runs = [
+        (event.change, f"bold {CHANGES.get(event.change, '$foreground')}"),
+        (f" {what}", "$ink-strong"),
+    ]
+    rv: _Runs = [("  rv ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")]
+    at: _Runs = [(f"  {clock_time(event.at)}", "$ink-muted")]
+    return longest_that_fits([line(*runs, *rv, *at), line(*runs, *rv), line(*runs)], width)
+
+
+def _audience(event: FanOut, width: int) -> Content:
+    arrow = (" → ", "$ink-faint")
+    steps: _Runs = [
+        (f"{integer(event.watchers)} watching", "$ink-muted"),
+        arrow,
+        (f"{integer(event.concerned)} concerned", "$ink-muted"),
+        arrow,
+        (f"{integer(event.delivered)} got it", "bold $ink-strong"),
+    ]
+    extra = [
+        f"{event.tables} as Table" if event.tables else "",
+        f"{event.leaving} left" if event.leaving else "",
+    ]
+    said = ", ".join(filter(None, extra))
+    return longest_that_fits(
+        [line(*steps, (f" ({said})" if said else "", "$ink-muted")), line(*steps)], width
+    )
+
+
+def _head(width: int) -> Content:
+    column = _bar_width(width) + _NUMBER + 1
+    return line(
+        (pad("", _VERSION), ""),
+        (pad("copies", column), "$ink-muted"),
+        ("  ", ""),
+        (pad("encodings", column), "$ink-muted"),
+    )
+
+
+def _bar_width(width: int) -> int:
+    return max(4, min(_WIDEST_BAR, (width - _VERSION - 2 * _NUMBER - _NOTE) // 2))
+
+
+def _maker(maker: Maker, makers: list[Maker], width: int) -> Content:
+    most = max(*(one.copies or 0 for one in makers), *(one.encodings for one in makers))
+    style, ink = ("bold $route-cache", "$route-cache") if maker.ours else ("$foreground", "$primary")
+    return line(
+        (pad(maker.name, _VERSION), style),
+        *_measure(maker.copies, most, width, style, "$warning"),
+        ("  ", ""),
+        *_measure(maker.encodings, most, width, style, ink),
+        (f"  {maker.note}", "$ink-muted"),
+    ).truncate(width, ellipsis=True)
+
+
+def _measure(count: int | None, most: int, width: int, style: str, ink: str) -> _Runs:
+    """A number and its bar."""
+    text = "none" if count is None else within(count, _NUMBER)
+    room = _bar_width(width)
+    return [(pad(text, _NUMBER), style), (" ", ""), (pad(bar(share_of(count or 0, most), room), room), ink)]
+
+
+_MEANING = {
+    DeletedObject.CURRENT: "object as it is now",
+    DeletedObject.OLD_RV: "previous object, old RV",
+    DeletedObject.EVENT_RV: "previous object, event's RV",
+}
+
+
+def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
+    """What a DELETED event has borne through the versions, with the newest one as the example."""
+    rows = [row for era in DELETED_HISTORY for row in _era(era.releases, era.bears, width)]
+    if event is not None:
+        example = _example(event, width)
+        rows += [line(""), *example] if height > len(rows) + len(example) else example
+    return lines(rows[:height])
+
+
+def _era(releases: tuple[str, ...], bears: DeletedObject, width: int) -> list[Content]:
+    style = "$warning" if bears is DeletedObject.OLD_RV else "$foreground"
+    left = ", ".join(releases)
+    room = max(8, min(32, width - 27))
+    if len(left) <= room:
+        return [line((pad(left, room), "$ink-muted"), (_MEANING[bears], style))]
+    return [
+        line((left, "$ink-muted")).truncate(width, ellipsis=True),
+        line(("  ", ""), (_MEANING[bears], style)),
+    ]
+
+
+def _example(event: FanOut, width: int) -> list[Content]:
+    what = f"{event.namespace}/{event.name}" if event.namespace else event.name
+    behind = max(0, event.rv - event.previous_rv)
+    return [
+        line(("DELETED ", "bold $error"), (what, "$ink-strong")).truncate(width, ellipsis=True),
+        line(
+            (f"  1.7.0 said rv {integer(event.previous_rv)}", "$warning"),
+            (f", {integer(behind)} revisions in the past", "$ink-muted"),
+        ).truncate(width, ellipsis=True),
+        line(("  now it is rv ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")),
+    ]
