@@ -13,8 +13,8 @@ from ktui.audit.moves import Move, VersionShare, best_move, shares
 from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
 from ktui.audit.report import Lines, Others, Report, Requests, TimeSpan
 from ktui.audit.rows import group_report, slow_report
-from ktui.audit.sizes import Sizes
 from ktui.audit.tally import Tally
+from ktui.core.prediction.resource_sizes import Sizes
 from ktui.kube.versions import Behaviour
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

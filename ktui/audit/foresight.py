@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ktui.audit.canonical import canonical
-from ktui.audit.estimate import Cost, estimate
 from ktui.audit.group import Group
-from ktui.audit.shape import Shape
-from ktui.audit.sizes import Sizes
+from ktui.core.prediction.estimate import Cost, estimate
+from ktui.core.prediction.resource_sizes import Sizes
+from ktui.core.ranking.canonical import canonical
+from ktui.core.ranking.shape import Shape
 from ktui.kube.routing.model import CacheState, Decision
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from ktui.audit.client import Client
 from ktui.audit.record import Request, SlowRequest
-from ktui.audit.shape import Shape
 from ktui.core.ranking.histogram import Histogram
+from ktui.core.ranking.shape import Shape
 
 
 class Key(NamedTuple):

@@ -14,7 +14,7 @@ from ktui.audit.group import Group, Key, RangeKey, SlowGroup
 from ktui.audit.ranges import range_key
 from ktui.audit.reader import line_reader
 from ktui.audit.record import Malformed, Request, SlowRequest
-from ktui.audit.shape import Shape, shape_of_uri
+from ktui.core.ranking.shape import Shape, shape_of_uri
 from ktui.core.ranking.topk import TopGroups
 
 MOST_GROUPS = 4096

@@ -77,9 +77,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.audit.sizes import SizesError
     from ktui.client.connection import ClientError
     from ktui.config.errors import ConfigError
+    from ktui.core.prediction.resource_sizes import SizesError
     from ktui.kube.versions import BehaviourError
 
     try:

@@ -20,8 +20,8 @@ from ktui.kube.status import StatusError
 
 if TYPE_CHECKING:
     from ktui.client.measure import Keep
-    from ktui.client.measured import Measured
     from ktui.client.target import Target
+    from ktui.core.lab.measured import Measured
 
 
 @dataclass(slots=True)

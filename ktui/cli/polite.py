@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.confirm import confirm
 from ktui.cli.units import size
 from ktui.client.burden import burdens_of
-from ktui.client.world import World
+from ktui.core.prediction.server_assumptions import World
 
 if TYPE_CHECKING:
     from ktui.client.target import Target

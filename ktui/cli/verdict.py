@@ -17,7 +17,7 @@ from ktui.cli.units import duration, size, times
 
 if TYPE_CHECKING:
     from ktui.cli.listing import Cheaper, Listing
-    from ktui.client.measured import Measured, Memory
+    from ktui.core.lab.measured import Measured, Memory
 
 _STYLES = {"cache": ("C", "green"), "etcd": ("E", "yellow"), "cache,etcd": ("E", "yellow")}
 _FACTORS = {"processed": "fewer bytes processed", "etcd_bytes": "fewer bytes out of etcd", "ms": "faster"}

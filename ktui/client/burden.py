@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ktui.client.foresight import foresee
 from ktui.client.measure import verb_of
 from ktui.client.target import collection_size
-from ktui.client.world import World
+from ktui.core.prediction.server_assumptions import World
 from ktui.kube.requestinfo import parse_path, split_url
 
 if TYPE_CHECKING:

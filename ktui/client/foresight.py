@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ktui.client.connection import ClientError
-from ktui.client.world import OWN_LEVEL, World, resource_id_of
 from ktui.contract.events import CacheState, Progress
+from ktui.core.prediction.server_assumptions import OWN_LEVEL, World, resource_id_of
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.habits import UNKNOWN, Habit
 from ktui.kube.routing.model import Route

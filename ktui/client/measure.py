@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from ktui.client.accounts import Accounts
 from ktui.client.listbody import ListBody
-from ktui.client.measured import Measured, joined_route
 from ktui.client.watchlist import InitialEvents
+from ktui.core.lab.measured import Measured, joined_route
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:

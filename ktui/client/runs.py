@@ -13,8 +13,8 @@ from ktui.kube.habits import JSON, Habit
 
 if TYPE_CHECKING:
     from ktui.client.measure import Keep, Question
-    from ktui.client.measured import Measured
     from ktui.client.target import Target
+    from ktui.core.lab.measured import Measured
 
 
 @dataclass(frozen=True, slots=True)

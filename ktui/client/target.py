@@ -12,9 +12,9 @@ from ktui.client.foresight import world_of_ktui, world_of_kube
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.listbody import ListBody
 from ktui.client.measure import Keep, Question, add_page, fire_measured, pages
-from ktui.client.measured import Measured
 from ktui.client.priority import own_level
-from ktui.client.world import World
+from ktui.core.lab.measured import Measured
+from ktui.core.prediction.server_assumptions import World
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:

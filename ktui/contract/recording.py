@@ -7,7 +7,7 @@ server may send more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
@@ -67,16 +67,3 @@ class LineDecoder:
     def feed(self, chunk: bytes) -> list[AnyEvent]:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         return [event for line in lines if (event := decode_line(line)) is not None]
-
-
-def read_recording(path: Path) -> Iterator[AnyEvent]:
-    """The events of a recording. Raises RecordingError naming the file, and the line if one is wrong.
-
-    What a killed ktui left unfinished at the end is passed over; `Tape.warning` tells of it.
-    """
-    from ktui.core.recordings.reader import Tape
-
-    with Tape(path) as tape:
-        for line in tape.lines():
-            if line.event is not None:
-                yield line.event

@@ -19,7 +19,7 @@ from ktui.core.references import Place, Request
 from ktui.core.seen import Seen
 from ktui.core.selection import InHand
 from ktui.core.state import State
-from ktui.tui.compat.screen import WholeScreen
+from ktui.tui.compat import WholeScreen
 from ktui.tui.intake import Intake
 from ktui.tui.keys.hints import written
 from ktui.tui.keys.names import usable

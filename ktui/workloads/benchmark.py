@@ -11,9 +11,9 @@ import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import Question
-from ktui.client.measured import Measured
 from ktui.client.runs import Runs, run_often
 from ktui.client.target import Target, collection_size
+from ktui.core.lab.measured import Measured
 from ktui.workloads.plans import NAMESPACE, NODE, Plan, PlannedList
 
 Report = Callable[[str], None]

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from ktui.client.target import KubeTarget
 from ktui.core.lab.server import Elsewhere
 from ktui.tui.app import KtuiApp
-from ktui.tui.lab.screen import LabScreen
 from ktui.tui.lab import aiming as lab_aiming
 from ktui.tui.lab.aim import Aim
+from ktui.tui.lab.screen import LabScreen
 
 from .asking import asking_app, until, until_shown
 from .lab_server import LabServer

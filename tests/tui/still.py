@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ktui.contract.events import AnyEvent
-from ktui.contract.recording import read_recording
+from ktui.core.recordings.reader import read_recording
 from ktui.tui.app import KtuiApp
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.source import Link, Stage

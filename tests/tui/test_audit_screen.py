@@ -9,8 +9,8 @@ import pytest
 
 from ktui.audit.record import Request
 from ktui.core.table.export import csv_text
-from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.audit.app import AuditApp
+from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.widgets.header import HeaderBar
 from tests.unit.audit.logs import audit_event

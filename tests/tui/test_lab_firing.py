@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from ktui.client import burden
 from ktui.contract.events import Progress
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.lab.screen import LabScreen
 from ktui.tui.lab.history import LabHistory
 from ktui.tui.lab.pages import PagesScreen
+from ktui.tui.lab.screen import LabScreen
 
 from .asking import until, until_shown
 from .lab import (

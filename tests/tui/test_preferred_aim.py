@@ -6,8 +6,8 @@ import pytest
 
 from ktui.client.connection import ClientError
 from ktui.client.target import KubeTarget
-from ktui.client.world import World
 from ktui.core.lab.server import Elsewhere
+from ktui.core.prediction.server_assumptions import World
 from ktui.kube.versions import behaviour_of
 from ktui.tui.lab import aiming
 from ktui.tui.lab.aim import Aim

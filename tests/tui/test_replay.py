@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ktui.contract.events import Marker
-from ktui.contract.recording import read_recording
+from ktui.core.recordings.reader import read_recording
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.recordings.times import FASTEST
 from ktui.core.replay import index

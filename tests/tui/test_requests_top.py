@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from ktui.contract.events import ServerInfo
 from ktui.core.references import Part, Place
 from ktui.tui.app import KtuiApp
-from ktui.tui.requests.screen import RequestsScreen
 from ktui.tui.requests.log import EMPTY_GROUP
+from ktui.tui.requests.screen import RequestsScreen
 
 from .asking import until
 from .reads import AT, asked

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ktui.contract.events import AnyEvent, Marker, RequestFinished, RequestStarted, ServerInfo
-from ktui.contract.recording import read_recording
 from ktui.core import reducer
+from ktui.core.recordings.reader import read_recording
 from ktui.core.recordings.recorder import Recorder
 from ktui.core.state import State
 from ktui.tui.app import KtuiApp

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ktui.audit.files import open_logs
 from ktui.audit.record import Request
-from ktui.audit.sizes import Size
 from ktui.audit.tally import Tally
 from ktui.cli.attach import require_connection
 from ktui.cli.child import ServerChild
@@ -19,6 +18,7 @@ from ktui.cli.launchers import AttachLauncher
 from ktui.cli.main import dashboard_parser
 from ktui.client.api import ApiClient
 from ktui.client.connection import Connection
+from ktui.core.prediction.resource_sizes import Size
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Reading, Wish

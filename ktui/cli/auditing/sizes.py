@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.audit.sizes import Size, SizesError, ask_sizes, parse_sizes
 from ktui.cli.attach import attached_connection
+from ktui.core.prediction.resource_sizes import Size, SizesError, ask_sizes, parse_sizes
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection

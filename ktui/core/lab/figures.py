@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ktui.client.measured import Measured
 from ktui.core.format import integer
+from ktui.core.lab.measured import Measured
 from ktui.core.routes import ERROR, badge_of_route
 from ktui.kube.explain import Explanation
 from ktui.kube.indexes import finds_namespaces

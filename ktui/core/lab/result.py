@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ktui.client.measured import Measured
 from ktui.core.format import long_bytes, milliseconds
 from ktui.core.lab.figures import NOTHING, Comparison, Figures, compare
 from ktui.core.lab.form import ListForm
+from ktui.core.lab.measured import Measured
 
 NOTICEABLE = 0.01  # a smaller share of bytes saved is none
 QUICKER = 0.8  # of the time: what is less of a difference is the machine's

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ktui.client.world import OWN_LEVEL, World
 from ktui.core.prediction import foresee
+from ktui.core.prediction.server_assumptions import OWN_LEVEL, World
 from ktui.core.prediction.sizes import size_of
 from ktui.core.state import State
 from ktui.kube.flowcontrol import PriorityLevel

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ktui.client.world import routing_state_of
 from ktui.core.prediction.outlook import NOTHING, Cheaper, Foreseen, Outlook
+from ktui.core.prediction.server_assumptions import routing_state_of
 from ktui.core.request_view import READS
 from ktui.core.state import RequestRow, State
 from ktui.kube.advice import Advice, advise

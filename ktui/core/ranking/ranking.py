@@ -18,7 +18,7 @@ from ktui.core.ranking.spent import Spent, by_answer, by_watch
 from ktui.core.ranking.topk import TopGroups
 
 if TYPE_CHECKING:
-    from ktui.audit.shape import Shape
+    from ktui.core.ranking.shape import Shape
     from ktui.core.rows import RequestRow, WatcherRow
 
 MOST_GROUPS = 512
@@ -199,7 +199,7 @@ class Ranking:
 
 def _key_of(row: RequestRow) -> GroupKey | None:
     """None for a request of no stored resource."""
-    from ktui.audit.shape import shape_of_uri  # the rules: not before the first frame
+    from ktui.core.ranking.shape import shape_of_uri  # the rules: not before the first frame
 
     shape = shape_of_uri(row.target)
     return GroupKey(row.started.client, shape) if shape is not None else None

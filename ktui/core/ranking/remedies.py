@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ktui.audit.estimate import estimate
-from ktui.audit.sizes import Size
 from ktui.core.lab.form import LIST, WATCH, fireable, is_watch, why_not
+from ktui.core.prediction.estimate import estimate
 from ktui.core.prediction.foresee import WORDS, cheaper_of, routing_state, server_behaviour
+from ktui.core.prediction.resource_sizes import Size
 from ktui.core.prediction.sizes import size_of
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import Burden, Remedy

@@ -8,7 +8,7 @@ from ktui.core.request_view import selector_words, short_resource
 from ktui.core.table.columns import Run
 
 if TYPE_CHECKING:
-    from ktui.audit.shape import Shape
+    from ktui.core.ranking.shape import Shape
 
 _SCOPES = {"all": "", "namespace": " -n …", "name": " …"}  # a name stands for any
 

@@ -138,3 +138,14 @@ class Tape:
             rest = inflate.unconsumed_tail or inflate.unused_data
         if not inflate.eof:
             self._warn("its gzip data was broken off")
+
+
+def read_recording(path: Path) -> Iterator[AnyEvent]:
+    """The events of a recording. Raises RecordingError naming the file, and the line if one is wrong.
+
+    What a killed ktui left unfinished at the end is passed over; `Tape.warning` tells of it.
+    """
+    with Tape(path) as tape:
+        for line in tape.lines():
+            if line.event is not None:
+                yield line.event

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import msgspec
 
-from ktui.client.running import state_home
+from ktui.config.places import state_home
 from ktui.core.recordings.moments import Moment
 
 _ENDING = ".markers.json"
@@ -61,7 +62,7 @@ class MarkerFile:
 def _in_state(recording: Path) -> Path:
     """A place of our own for a recording in somebody else's directory."""
     digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
-    return state_home() / "markers" / f"{recording.name}-{digest}{_ENDING}"
+    return state_home(os.environ) / "markers" / f"{recording.name}-{digest}{_ENDING}"
 
 
 def _write(path: Path, text: bytes) -> str:

@@ -10,8 +10,8 @@ from textual.command import Provider
 
 from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.app import KtuiApp
-from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.commands import Candidate, Command, Commands
 from ktui.tui.commands.doing import ACTIONS, THEME
 from ktui.tui.dashboard import Dashboard

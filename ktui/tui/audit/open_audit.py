@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from ktui.audit.files import open_logs
-from ktui.audit.sizes import Size, SizesError, ask_sizes
 from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
 from ktui.core.prediction.foresee import server_behaviour
+from ktui.core.prediction.resource_sizes import Size, SizesError, ask_sizes
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.dashboard import Dashboard
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from ktui.audit.build import Question, build_report
 from ktui.audit.files import Log, Stopped, read_logs, total_size
 from ktui.audit.report import Report
-from ktui.audit.sizes import Size
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.versions import versions_before, versions_from
+from ktui.core.prediction.resource_sizes import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
-from ktui.config.errors import Problem
 from ktui import tui
+from ktui.config.errors import Problem
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import subclasses
 from ktui.tui.keys.names import keys_in, long_name, usable, valid_key

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from ktui.client.measured import Measured, Memory
 from ktui.core.format import integer, long_bytes, milliseconds
 from ktui.core.lab.figures import Comparison, reads_of, returned_by
+from ktui.core.lab.measured import Measured, Memory
 from ktui.core.lab.result import LabResult, saves, saving
 from ktui.core.routes import badge_of_route
 from ktui.tui.lab.columns import badge_of_result

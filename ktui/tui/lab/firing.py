@@ -11,12 +11,12 @@ from textual.worker import Worker
 from ktui.client.burden import Burdens, burdens_of
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, long_bytes
-from ktui.core.lab.bench import Bench, Shot
 from ktui.core.lab.form import ListForm, RaceForm
 from ktui.core.lab.predict import Prediction, predict
 from ktui.core.lab.result import LabResult
 from ktui.tui.lab.aim import Aim
 from ktui.tui.lab.aiming import Aiming, busy_text
+from ktui.tui.lab.bench import Bench, Shot
 from ktui.tui.lab.confirm import ConfirmScreen
 from ktui.tui.lab.desk import Desk
 from ktui.tui.lab.history import LabHistory

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from ktui.core.lab.bench import Bench
 from ktui.core.lab.result import LabResult
 from ktui.tui.keys.hints import key_of
+from ktui.tui.lab.bench import Bench
 from ktui.tui.lab.columns import ResultLine, columns, result_lines
 from ktui.tui.lab.detail import detail_content, note
 from ktui.tui.table import VTable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ktui.core.lab.bench import PREVIOUS
 from ktui.core.lab.form import (
     ListForm,
     RaceForm,
@@ -16,6 +15,7 @@ from ktui.core.lab.form import (
 from ktui.core.lab.result import LabResult
 from ktui.core.prediction.foresee import cheaper_of
 from ktui.tui.lab.aiming import Aiming
+from ktui.tui.lab.bench import PREVIOUS
 from ktui.tui.lab.desk import Desk
 from ktui.tui.lab.firing import Firing
 from ktui.tui.lab.learning import Known

@@ -16,39 +16,45 @@ class Mode(Struct, frozen=True):
     name: str
     title: str
     about: str
-    factory: str  # "module:class"
+    factory: str  # "folder:class" in its screen.py
     aliases: tuple[str, ...] = ()
 
     def load(self) -> Callable[[], Any]:
         """What makes the screen."""
 
         def make() -> Any:
-            module, _, name = self.factory.partition(":")
-            return getattr(import_module(module), name)()
+            folder, _, name = self.factory.partition(":")
+            return getattr(import_module(f"ktui.tui.{folder}.screen"), name)()
 
         return make
 
 
-_HERE = "ktui.tui"
 MODES = (
-    Mode(1, "overview", "Overview", "the loop at a glance", f"{_HERE}.overview.screen:OverviewScreen", ("home",)),
+    Mode(
+        1,
+        "overview",
+        "Overview",
+        "the loop at a glance",
+        "overview:OverviewScreen",
+        ("home",),
+    ),
     Mode(
         2,
         "requests",
         "Requests",
         "every request: route, reason, cost",
-        f"{_HERE}.requests.screen:RequestsScreen",
+        "requests:RequestsScreen",
         ("log", "req"),
     ),
-    Mode(3, "cache", "Cache", "the watch caches", f"{_HERE}.cache.screen:CacheScreen", ("caches", "watchcache")),
-    Mode(4, "etcd", "etcd", "prefixes, keys and revisions", f"{_HERE}.etcd.screen:EtcdScreen", ("keys", "tree")),
-    Mode(5, "lab", "Lab", "fire a LIST and see its route", f"{_HERE}.lab.screen:LabScreen", ("list", "fire")),
+    Mode(3, "cache", "Cache", "the watch caches", "cache:CacheScreen", ("caches", "watchcache")),
+    Mode(4, "etcd", "etcd", "prefixes, keys and revisions", "etcd:EtcdScreen", ("keys", "tree")),
+    Mode(5, "lab", "Lab", "fire a LIST and see its route", "lab:LabScreen", ("list", "fire")),
     Mode(
         6,
         "watches",
         "Watches",
         "every WATCH and the fan-out of an event",
-        f"{_HERE}.watches.screen:WatchesScreen",
+        "watches:WatchesScreen",
         ("watchers",),
     ),
     Mode(
@@ -56,7 +62,7 @@ MODES = (
         "versions",
         "Versions",
         "the request in hand under every version",
-        f"{_HERE}.versions.screen:VersionsScreen",
+        "versions:VersionsScreen",
         ("matrix", "explain"),
     ),
 )

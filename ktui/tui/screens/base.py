@@ -14,7 +14,7 @@ from textual.widgets import Input
 from ktui.core.references import Crumb, Place, Reference
 from ktui.core.selection import InHand
 from ktui.core.state import State
-from ktui.tui.compat.screen import WholeScreen
+from ktui.tui.compat import WholeScreen
 from ktui.tui.navigation.modes import find_mode
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.prompt.suggestions import Suggestions

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from ktui.core.format import integer
 from ktui.core.table.filter import FilterError, fields_of
 from ktui.core.table.filter.terms import terms_of
-from ktui.tui.compat.screen import WholeScreen
+from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.table import VTable

@@ -10,7 +10,8 @@ import pytest
 from aetcd import rpc
 
 from ktui.contract.events import EtcdCall, RequestStarted
-from ktui.contract.recording import LineDecoder, encode_lines, read_recording
+from ktui.contract.recording import LineDecoder, encode_lines
+from ktui.core.recordings.reader import read_recording
 from ktui.core.sharing.share import Sharer
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.endpoints import Endpoints

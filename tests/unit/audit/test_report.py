@@ -14,9 +14,9 @@ from ktui.audit.moves import Move, percent
 from ktui.audit.ranking import BY_BYTES, BY_TIME
 from ktui.audit.record import Request, SlowRequest
 from ktui.audit.report import GroupReport, Report
-from ktui.audit.sizes import Child, Size, SizesError, parse_sizes, sizes_of
 from ktui.audit.tally import EXAMPLES, Tally
 from ktui.audit.versions import versions_from
+from ktui.core.prediction.resource_sizes import Child, Size, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken
 from ktui.kube.advice import advise
 from ktui.kube.routing.predict import predict

@@ -16,9 +16,9 @@ from ktui.audit.build import Question, build_report
 from ktui.audit.files import Stopped, open_logs, read_logs, total_size
 from ktui.audit.record import Request
 from ktui.audit.report import Report
-from ktui.audit.sizes import SizesError, ask_sizes
 from ktui.audit.tally import Tally
 from ktui.audit.versions import settable, versions_before, versions_from
+from ktui.core.prediction.resource_sizes import SizesError, ask_sizes
 from ktui.core.ranking.histogram import Histogram
 
 from .logs import SLOW, audit_event, etcd_line, moment

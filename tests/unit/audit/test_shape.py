@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ktui.audit.canonical import canonical
-from ktui.audit.shape import LONGEST_URI, Shape, shape_of, shape_of_uri
+from ktui.core.ranking.canonical import canonical
+from ktui.core.ranking.shape import LONGEST_URI, Shape, shape_of, shape_of_uri
 from ktui.kube import continuetoken
 from ktui.kube.routing.model import Decision
 from ktui.kube.routing.predict import predict

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ktui.client.foresight import Foreseen, foresee
-from ktui.client.measured import Measured
 from ktui.client.runs import Runs
-from ktui.client.world import World
 from ktui.contract.events import CacheState
+from ktui.core.lab.measured import Measured
+from ktui.core.prediction.server_assumptions import World
 from ktui.kube.versions import behaviour_of
 
 PODS = CacheState(resource="pods", state="ready", rv=100, objects=1_000, bytes=5_000_000)

@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 import sys
-import ktui.cli.main, ktui.cli.dashboard, ktui.cli.launchers, ktui.tui.app, ktui.tui.overview
+import ktui.cli.main, ktui.cli.dashboard, ktui.cli.launchers, ktui.tui.app, ktui.tui.overview.screen
 import ktui.core.recordings.beginning, ktui.tui.replay.source, ktui.tui.replay.scrub_bar  # of a replay
 print(" ".join(sys.modules))
 """
@@ -45,7 +45,7 @@ def loaded() -> set[str]:
 
 
 def test_the_first_screen_is_loaded(loaded: set[str]) -> None:
-    assert {"ktui.tui.overview", "textual.app"} <= loaded
+    assert {"ktui.tui.overview.screen", "textual.app"} <= loaded
 
 
 @pytest.mark.parametrize("module", LATER)

@@ -11,7 +11,7 @@ import pytest
 
 from ktui.cli.main import main
 from ktui.contract.events import AnyEvent, Marker, Progress, RequestFinished, RequestStarted, ServerInfo
-from ktui.contract.recording import read_recording
+from ktui.core.recordings.reader import read_recording
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.replay.index import Index
 

@@ -5,8 +5,8 @@ import pytest
 
 from ktui.client.connection import ClientError, Connection
 from ktui.client.foresight import foresee, world_of_ktui
-from ktui.client.world import World, resource_id_of
 from ktui.contract.events import AnyEvent, CacheState, Progress
+from ktui.core.prediction.server_assumptions import World, resource_id_of
 from ktui.kube.versions import behaviour_of
 
 READY = CacheState(resource="pods", state="ready", rv=100, objects=10, bytes=61_000)

@@ -3,8 +3,8 @@
 import pytest
 
 from ktui.client.measure import next_page, verb_of
-from ktui.client.measured import Measured, joined_route
 from ktui.contract.events import RequestFinished
+from ktui.core.lab.measured import Measured, joined_route
 
 
 @pytest.mark.parametrize(

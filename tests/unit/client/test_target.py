@@ -15,7 +15,7 @@ from ktui.client.connection import Connection
 from ktui.client.kube_connection import KubeConnection, Material
 from ktui.client.measure import Question
 from ktui.client.target import KtuiTarget, KubeTarget, collection_size, target_of
-from ktui.client.world import World
+from ktui.core.prediction.server_assumptions import World
 from ktui.kube.versions import behaviour_of
 
 PODS = b'{"kind":"PodList","metadata":{"resourceVersion":"7","remainingItemCount":%d},"items":[{"a":1}]}'

@@ -15,9 +15,8 @@ import pytest
 
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped, Progress
-from ktui.contract.recording import read_recording
 from ktui.core.recordings import recorder as module
-from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.reader import Tape, read_recording
 from ktui.core.recordings.recorder import Recorder, write_recording
 
 EVENTS: list[AnyEvent] = [Progress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)]

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Progress, Toll
-from ktui.contract.recording import encode_lines, read_recording
+from ktui.contract.recording import encode_lines
 from ktui.core.recordings import reader as module
 from ktui.core.recordings.beginning import check_beginning
-from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.reader import Tape, read_recording
 
 EVENTS: list[AnyEvent] = [
     Progress(seq=1, at=1.5, head=48_213, compact=7),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.client.measured import Measured
 from ktui.core.lab.figures import Figures, Span, compare, figures_of
+from ktui.core.lab.measured import Measured
 from ktui.kube.explain import explain
 from ktui.kube.routing.model import CacheState
 from ktui.kube.routing.request import parse_request

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ktui.client.measured import Measured
 from ktui.core.lab.figures import Figures, Span
 from ktui.core.lab.form import ListForm
+from ktui.core.lab.measured import Measured
 from ktui.core.lab.result import LabResult, saves, saving
 from ktui.tui.lab import history as lab_history
 from ktui.tui.lab.history import LabHistory

@@ -3,8 +3,8 @@
 import pytest
 
 from ktui.client.foresight import Foreseen
-from ktui.client.measured import Measured
 from ktui.client.runs import Runs
+from ktui.core.lab.measured import Measured
 from ktui.workloads.benchmark import Extrapolation, Row, total_of
 from ktui.workloads.plans import PlannedList
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ktui.audit.sizes import Size, Sizes
+from ktui.core.prediction.resource_sizes import Size, Sizes
 from ktui.kube.indexes import finds_namespaces
 from ktui.kube.routing.model import Decision, Route
 from ktui.kube.routing.request import ReadRequest

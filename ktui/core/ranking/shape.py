@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ktui.audit.canonical import canonical
+from ktui.core.ranking.canonical import canonical
 from ktui.kube.routing.model import TokenState
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.routing.resource_version import parse_rv
