@@ -23,7 +23,7 @@ from textual.pilot import Pilot
 
 from ktui.core.table.columns import Column
 from ktui.tui.looks import themes
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FRAME = 30.0  # ms: no key may wait longer

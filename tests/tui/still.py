@@ -12,7 +12,7 @@ from ktui.core.recordings.reader import read_recording
 from ktui.tui.app import KtuiApp
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.source import Link, Stage
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 
 DEMO = Path(__file__).with_name("data") / "demo.ndjson"
 SMALL, NORMAL, WIDE = (80, 24), (120, 40), (200, 50)

@@ -14,7 +14,7 @@ from ktui.tui.dialogs.columns import ColumnScreen
 from ktui.tui.dialogs.filter_help import FilterHelpScreen
 from ktui.tui.dialogs.sort import SortScreen
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from tests.tui.tabling import Read, TablesApp, reads
 
 pytestmark = pytest.mark.anyio

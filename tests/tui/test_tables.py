@@ -12,8 +12,8 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.navigation.modes import MODES
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.screens.table_screen import TableScreen
-from ktui.tui.table import VTable
 from ktui.tui.table.registry import COLUMNS, check_columns
+from ktui.tui.table.vtable import VTable
 
 from .auditing import audit_app, read, write_log
 from .still import WIDE

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 
 from ktui.core.table.columns import Column
 from ktui.tui.looks import themes
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 
 pytestmark = pytest.mark.anyio
 

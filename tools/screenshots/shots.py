@@ -9,7 +9,7 @@ from ktui.core.state import RequestRow
 from ktui.tui.app import KtuiApp
 from ktui.tui.lab.fields import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from tools.screenshots.stage import ALL, NORMAL, SMALL, WIDE, Shot, Step
 
 SCOPED = "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-01"

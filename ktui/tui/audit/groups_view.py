@@ -14,7 +14,7 @@ from ktui.tui.audit.group import about_content
 from ktui.tui.audit.lines import GroupLine, group_lines
 from ktui.tui.audit.summary import summary_content
 from ktui.tui.audit.view import by_bytes
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 

@@ -23,7 +23,7 @@ from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.source import Link
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.header import HeaderBar
 
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from ktui.audit.report import Report, SlowReport
 from ktui.core.format import safe
 from ktui.tui.audit.slow_columns import SLOW
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines
 from ktui.tui.widgets.panel import Panel
 

@@ -11,7 +11,7 @@ from ktui.tui.audit.changes import changes_content, changes_title
 from ktui.tui.audit.version_columns import versions
 from ktui.tui.audit.versions import VersionLine, version_lines
 from ktui.tui.keys.hints import key_of
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 

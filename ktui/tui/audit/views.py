@@ -19,7 +19,7 @@ from ktui.tui.audit.summary import problem_content, reading_content
 from ktui.tui.audit.versions import VersionLine
 from ktui.tui.audit.versions_view import VersionsView
 from ktui.tui.screens.base import ModeScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel
 
 WITHOUT, WITH = ("reading", "failed"), ("groups", "group", "versions", "slow")  # a report

@@ -26,8 +26,8 @@ from ktui.tui.cache.view import (
 from ktui.tui.etcd.view import read_key
 from ktui.tui.navigation.ways import implied
 from ktui.tui.screens.asking import AskingScreen
-from ktui.tui.table import VTable
 from ktui.tui.table.paged_table import PagedTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 
 RING_ROWS = 200

@@ -20,8 +20,8 @@ from ktui.tui.cache.view import is_loading
 from ktui.tui.cache.warming import Warming
 from ktui.tui.keys.hints import key_of
 from ktui.tui.screens.asking import AskingScreen
-from ktui.tui.table import VTable
 from ktui.tui.table.paged_table import PagedTable
+from ktui.tui.table.vtable import VTable
 
 
 class CacheScreen(AskingScreen):

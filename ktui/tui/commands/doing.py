@@ -15,7 +15,7 @@ from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.revisions import open_revision
 from ktui.tui.screens.table_screen import TableScreen
 from ktui.tui.switching import follow_rules, read_rules
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 
 _NO_TABLE = "there is no table on this screen"
 

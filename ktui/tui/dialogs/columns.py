@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from ktui.core.table.columns import Column
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys.hints import key_of, told
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, pad
 
 

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from ktui.core.format import safe
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys.hints import told
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
 
 GRAMMAR = (

@@ -17,7 +17,7 @@ from ktui.kube.gates import Phase, Stage, default_of
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of, steering_gates
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys.hints import told
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.panel import Panel
 

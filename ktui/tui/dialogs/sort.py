@@ -15,8 +15,8 @@ from textual.widgets.option_list import Option
 
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys.hints import told
-from ktui.tui.table import VTable
 from ktui.tui.table.painting import sort_mark
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, pad
 
 LETTERS = ascii_lowercase.replace("q", "")  # q closes, as it does everywhere

@@ -16,7 +16,7 @@ from ktui.tui.etcd.columns import revision_columns
 from ktui.tui.etcd.key_history import Difference, Past, difference, read_history
 from ktui.tui.etcd.view import KeyDetail, StoredKey, read_key
 from ktui.tui.screens.asking_pane import AskingPane
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.rest import SETTLE, Rest
 

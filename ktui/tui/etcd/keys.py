@@ -12,8 +12,8 @@ from ktui.tui.etcd.asking import keys_path
 from ktui.tui.etcd.columns import key_columns
 from ktui.tui.etcd.view import KeyList, StoredKey, read_keys
 from ktui.tui.screens.asking_pane import AskingPane
-from ktui.tui.table import VTable
 from ktui.tui.table.paged_table import WantingTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.rest import SETTLE, Rest
 

@@ -15,7 +15,7 @@ from ktui.tui.etcd.places import prefixes_down_to
 from ktui.tui.etcd.prefix_rows import PrefixTree, TreeRow
 from ktui.tui.etcd.view import ROOT, read_prefixes
 from ktui.tui.screens.asking_pane import AskingPane
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.rest import SETTLE, Rest
 

@@ -12,7 +12,7 @@ from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.bench import Bench
 from ktui.tui.lab.columns import ResultLine, columns, result_lines
 from ktui.tui.lab.detail import detail_content, note
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
 

@@ -29,7 +29,7 @@ from ktui.tui.lab.proving import Proving
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.rounds import Rounds
 from ktui.tui.screens.asking import AskingScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 
 
 class LabScreen(AskingScreen):

@@ -15,7 +15,7 @@ from ktui.tui.cache.race import RacePanel
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview.cache_columns import COLUMNS, CacheLine, cache_lines
 from ktui.tui.overview.prefix_table import PrefixTable
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
 
 

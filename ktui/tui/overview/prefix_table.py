@@ -14,7 +14,7 @@ from ktui.core.prefixes import PrefixRow, PrefixTree
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.charts.bars import bar
 from ktui.tui.keys import bindings as keys
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.figures import figure
 
 if TYPE_CHECKING:

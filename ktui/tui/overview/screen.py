@@ -22,7 +22,7 @@ from ktui.tui.overview.holdings import Holdings
 from ktui.tui.overview.why import WhyPanel
 from ktui.tui.requests.columns import SHORT, log_title
 from ktui.tui.screens.base import ModeScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import Below, Beside
 from ktui.tui.widgets.lines import entitle
 

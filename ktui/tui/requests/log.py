@@ -18,7 +18,7 @@ from ktui.core.state import RequestRow
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.requests.columns import FULL, log_title
 from ktui.tui.requests.detail import RequestDetail
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 
 EMPTY = "no request yet — point a client at this server (:kubeconfig), or fire one in the Lab (5)"

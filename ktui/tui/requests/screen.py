@@ -19,7 +19,7 @@ from ktui.tui.requests.log import LogView
 from ktui.tui.requests.top import TopView
 from ktui.tui.requests.views import Views
 from ktui.tui.screens.base import ModeScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel
 
 

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.screens.asking import AskingScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 
 
 class AskingPane(Container):

@@ -14,7 +14,7 @@ from ktui.core.table.filter.terms import terms_of
 from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:

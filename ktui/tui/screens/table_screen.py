@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ktui.tui.screens.taking import TakingScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 
 
 class TableScreen(TakingScreen):

@@ -10,7 +10,8 @@ from textual.message import Message
 
 from ktui.core.table.filter import Filter
 from ktui.core.table.filter.terms import terms_of
-from ktui.tui.table import HEADER, VTable
+from ktui.tui.table.view import HEADER
+from ktui.tui.table.vtable import VTable
 
 Row = TypeVar("Row")
 

@@ -15,7 +15,7 @@ from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screens.base import ModeScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.about import request_content, walk_content
 from ktui.tui.versions.cheaper import changes_content, cheaper_content
 from ktui.tui.versions.columns import columns

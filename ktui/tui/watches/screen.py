@@ -19,7 +19,7 @@ from ktui.core.selection import InHand, in_hand_of
 from ktui.core.state import CLOSED_WATCHERS, State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.screens.base import ModeScreen
-from ktui.tui.table import VTable
+from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.about import about
 from ktui.tui.watches.columns import WATCHES
 from ktui.tui.watches.fan_out import deleted_content, fan_out_content

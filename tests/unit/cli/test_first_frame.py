@@ -31,7 +31,7 @@ LATER = (
     "ktui.tui.replay.bar",
     "ktui.core.replay.index",
     "ktui.tui.dialogs",
-    "ktui.tui.requests",
+    "ktui.tui.requests.screen",
     "ktui.tui.switching",
     "mmap",
     "statistics",

@@ -48,7 +48,7 @@ def test_every_field_of_every_event_has_an_entry() -> None:
     for kind in get_args(AnyEvent):
         tag = str(kind.__struct_config__.tag)
         fields = set(kind.__struct_fields__)
-        assert set(TABLE.get(tag, {})) == fields, f"put {tag}'s fields into ktui/telemetry/sharing/table.py"
+        assert set(TABLE.get(tag, {})) == fields, f"put {tag}'s fields into ktui/core/sharing/table.py"
 
 
 def test_a_field_without_an_entry_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
