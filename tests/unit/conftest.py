@@ -8,6 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Coroutines under `pytest.mark.anyio` run on asyncio."""
+    return "asyncio"
+
+
 @pytest.fixture
 def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Local times are UTC's."""
