@@ -11,7 +11,6 @@ from ktui import supervision
 from ktui.client.connection import ClientError
 from ktui.supervision import PAUSES, Supervisor, describe
 
-
 pytestmark = pytest.mark.anyio
 
 
