@@ -1,0 +1,1 @@
+"""JSON and YAML from outside, read within limits of depth, size and memory."""

@@ -1,0 +1,114 @@
+"""JSON read as Go's encoding/json reads it, with its error texts."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from ktui.documents.limits import DocumentError
+from ktui.documents.nesting import check_nesting
+from ktui.kube.golang import jsonscan
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# Digits of what may be beyond the range of a float64, or longer than Python reads as an integer.
+_HUGE_NUMBER = re.compile(rb"[0-9]{300}|[eE]\+?[0-9]{3}")
+
+MAX_DUPLICATES = 100  # sigs.k8s.io/json reports no more
+
+
+def read_json(data: bytes) -> Any:
+    """The document; DocumentError says what is wrong in Go's words. Invalid UTF-8 is replaced, as in Go."""
+    check_nesting(data)
+    text = data.decode("utf-8", "replace")
+    numbers: dict[str, Any] = {"parse_int": _int, "parse_float": _float} if _HUGE_NUMBER.search(data) else {}
+    try:
+        document = json.loads(text, parse_constant=_no_constant, **numbers)
+    except DocumentError:
+        raise
+    except ValueError as error:
+        try:
+            jsonscan.check(data)
+        except jsonscan.JSONSyntaxError as fault:
+            raise DocumentError(str(fault)) from None
+        raise DocumentError(str(error)) from None
+    return _without_surrogates(document) if _SURROGATE.search(text) else document
+
+
+def _int(digits: str) -> int | float:
+    """Go reads an integer beyond 64 bits as a float."""
+    return int(digits) if len(digits) <= 20 else _float(digits)
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise DocumentError(f"json: cannot unmarshal number {digits[:100]} into Go value of type float64")
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"JSON has no {name}")
+
+
+def _without_surrogates(document: Any) -> Any:
+    """Replace unpaired surrogates by U+FFFD."""
+    text = json.dumps(document, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def duplicate_fields(data: bytes) -> list[str]:
+    """Paths of members that an object has more than once, the first 100; [] if `data` is not valid JSON."""
+    try:
+        check_nesting(data)
+    except DocumentError:
+        return []
+    if _is_canonical(data):
+        return []
+    twice: dict[int, list[str]] = {}
+    kept: list[dict[str, Any]] = []  # keeps the ids in `twice` from being given to other objects
+
+    def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        if len(built) < len(pairs):
+            twice[id(built)] = _repeated(name for name, _ in pairs)
+            kept.append(built)
+        return built
+
+    try:
+        document = json.loads(data, object_pairs_hook=hook)
+    except (ValueError, RecursionError):
+        return []
+    return list(islice(_duplicates(document, "", twice), MAX_DUPLICATES)) if twice else []
+
+
+def _repeated(names: Iterator[str]) -> list[str]:
+    """The names that come more than once, in the order of their first appearance."""
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return [name for name, count in counts.items() if count > 1]
+
+
+def _is_canonical(data: bytes) -> bool:
+    """Whether encoding the document again gives the same bytes: then no member is lost in reading."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(data)) == data.rstrip()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+
+
+def _duplicates(value: Any, path: str, twice: dict[int, list[str]]) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name in twice.get(id(value), ()):
+            yield f"{path}.{name}" if path else name
+        for name, member in value.items():
+            yield from _duplicates(member, f"{path}.{name}" if path else name, twice)
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _duplicates(item, f"{path}[{at}]", twice)

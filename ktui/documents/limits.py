@@ -1,0 +1,22 @@
+"""How large and how deep a document may be, and the errors for those that exceed it."""
+
+from __future__ import annotations
+
+# Go's libraries allow 10,000 levels; Python's stack holds far fewer, and later steps recurse over the tree.
+MAX_DEPTH = 200
+# Objects and lists in one document. The largest objects that etcd can store hold about 50,000.
+MAX_CONTAINERS = 100_000
+# A YAML document with its aliases written out.
+MAX_EXPANDED_BYTES = 8 * 1024 * 1024
+
+
+class DocumentError(ValueError):
+    """The document is not valid; str() says why, in the words of Go's libraries where these have some."""
+
+
+class TooLarge(DocumentError):
+    """The document is valid as far as it was read, but exceeds a limit of its reader."""
+
+
+def too_many_containers() -> TooLarge:
+    return TooLarge(f"limit is {MAX_CONTAINERS} objects and lists in one document")

@@ -1,0 +1,26 @@
+"""How deep a JSON text nests, found without parsing it."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+
+from ktui.documents.limits import MAX_DEPTH, DocumentError
+
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def check_nesting(data: bytes, most: int = MAX_DEPTH) -> None:
+    """DocumentError if `data` has more than `most` levels of objects and lists; call it before any parser."""
+    if data.count(b"[") + data.count(b"{") > most and nesting(data) > most:
+        raise DocumentError("exceeded max depth")
+
+
+def nesting(data: bytes) -> int:
+    """The deepest level of a JSON text, valid or not."""
+    if b"\\" in data:
+        data = _ESCAPE.sub(b"", data)
+    outside_strings = data.translate(None, _NEITHER_BRACKET_NOR_QUOTE).split(b'"')[::2]
+    return max(accumulate(map(_STEP.__getitem__, b"".join(outside_strings))), default=0)
