@@ -67,10 +67,7 @@ class Supervisor:
 
     async def stop(self) -> None:
         """Cancel all tasks and wait until they have ended."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop(*self._tasks)
 
     async def _keep_running(self, name: str, work: Work) -> None:
         while True:
@@ -101,8 +98,18 @@ class Supervisor:
             self._changed()
 
 
+async def stop(*tasks: asyncio.Task[None] | None) -> None:
+    """Cancel the tasks and wait until they have ended."""
+    running = [task for task in tasks if task is not None]
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
 def describe(error: BaseException) -> str:
-    """An error's first line, with its type when it has no words of its own."""
+    """An error's first line, with its type when it has no words of its own; of a group, its first error."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
     first = next(iter(str(error).splitlines()), "")
     first = first if len(first) <= MOST_LETTERS else f"{first[: MOST_LETTERS - 1]}…"
     return first if first and _is_sentence(error) else f"{type(error).__name__}: {first}".rstrip(": ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from ktui.kube.scale import ScalePaths, paths_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.selection import Selection
+from ktui.supervision import stop
 
 if TYPE_CHECKING:
     from ktui.cacher.cacher import Cacher
@@ -47,14 +47,13 @@ class Catalog:
         self._turned = asyncio.Condition()
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._follow(), name="catalog")
+        self._task = self._registry.supervisor.start(
+            "the follower of custom resource definitions", self._follow
+        )
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await stop(self._task)
+        self._task = None
 
     async def until(self, holds: Callable[[Catalog], bool]) -> None:
         """Wait until `holds` of what is served; asked whenever definitions have come, changed or gone."""
@@ -91,8 +90,6 @@ class Catalog:
                 await self._follow_once(self._registry.for_resource(resource), everything)
             except StatusError as error:
                 log.warning("custom resource definitions cannot be read: %s", error.message)
-            except Exception:
-                log.exception("following custom resource definitions failed")
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _follow_once(self, cacher: Cacher, everything: Selection) -> None:

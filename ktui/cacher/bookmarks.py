@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import msgspec.json
 
-from ktui.cacher import background
 from ktui.cacher.events import BOOKMARK, OutEvent
 from ktui.cacher.watchers import Watcher
+from ktui.supervision import Supervisor, stop
 from ktui.wire.codec import CodecError, encode_object, fill, object_template
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def next_time(now: float, deadline: float | None) -> float:
 class BookmarkClock:
     """Sends due bookmarks at the resourceVersion that has been dispatched to everybody."""
 
-    def __init__(self, dispatched_rv: Callable[[], int]) -> None:
+    def __init__(self, supervisor: Supervisor, dispatched_rv: Callable[[], int]) -> None:
+        self._supervisor = supervisor
         self._dispatched_rv = dispatched_rv
         self._due: dict[Watcher, _Due] = {}
         self._task: asyncio.Task[None] | None = None
@@ -77,13 +78,13 @@ class BookmarkClock:
         now = asyncio.get_running_loop().time()
         self._due[watcher] = _Due(next_time(now, deadline), deadline, make)
         if self._task is None or self._task.done():
-            self._task = background.start(self._run(), "bookmarks")
+            self._task = self._supervisor.start("the bookmark clock", self._run)
 
     def remove(self, watcher: Watcher) -> None:
         self._due.pop(watcher, None)
 
     async def close(self) -> None:
-        await background.stop(self._task)
+        await stop(self._task)
 
     def send_due(self, now: float) -> None:
         """Bookmark everybody whose time has come."""

@@ -18,6 +18,7 @@ from ktui.cacher.settings import Settings
 from ktui.cacher.watching import Watching
 from ktui.contract import events as telemetry
 from ktui.kube.routing.model import CacheState, Readiness
+from ktui.supervision import Supervisor
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
 class Cacher:
     """`fed` None: the resource has no watch cache (events)."""
 
-    def __init__(self, store: Store, settings: Settings, fed: FedCache | None) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, fed: FedCache | None, supervisor: Supervisor
+    ) -> None:
         self.store = store
         self.fed = fed
         self._settings = settings
         self._getting = Getting(store, settings, fed)
         self._listing = Listing(store, settings, fed)
         self._watching = Watching(store, settings, fed)
-        self._count = ObjectCount(store)
+        self._count = ObjectCount(store, supervisor)
 
     @property
     def resource(self) -> Resource:

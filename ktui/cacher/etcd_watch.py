@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from ktui.cacher import background, events
+from ktui.cacher import events
 from ktui.cacher.cache_watch import MakeBookmark
 from ktui.cacher.etcd_reads import MAX_REVISION
 from ktui.cacher.events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
-from ktui.etcd.errors import CompactedError, EtcdError
+from ktui.cacher.patience import Patience, broken_connection
+from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
 from ktui.kube.status import StatusError
+from ktui.supervision import stop
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import Selection
     from ktui.storage.store import Store, StoreEvent
+
+log = logging.getLogger(__name__)
 
 # kube-apiserver's outgoing channel.
 OUTGOING = 100
@@ -78,7 +84,7 @@ class EtcdWatch:
                 yield batch
         finally:
             self.close("client gone")
-            await background.stop(self._pump)
+            await stop(self._pump)
 
     async def _next(self) -> list[OutEvent] | None:
         if not self._queue.empty():
@@ -102,6 +108,9 @@ class EtcdWatch:
             await self._fail(error)
         except EtcdError as error:
             await self._fail(status.internal_error(str(error)))
+        except Exception as error:
+            log.exception("watch of %s", self._store.resource.id)
+            await self._fail(status.internal_error(str(error)))
 
     async def _events(self) -> None:
         since = self._since
@@ -110,11 +119,35 @@ class EtcdWatch:
         elif since == 0 or since > MAX_REVISION:
             since = await self._store.probe()
         self.live = True
-        async with self._store.watch(since) as watch:
-            async for event in watch:
-                out = self._convert(event)
-                if out is not None:
-                    await self._queue.put([out])
+        await self._follow(since)
+
+    async def _follow(self, since: int) -> None:
+        """Pass on what follows `since`. After a broken connection the watch resumes where it stopped,
+        as in etcd's Go client: the client does not notice."""
+        retry, history = Patience(), self._store.history
+        while True:
+            try:
+                async with self._store.watch(since) as watch:
+                    async for event in watch:
+                        since = event.rv
+                        out = self._convert(event)
+                        if out is not None:
+                            await self._queue.put([out])
+                return
+            except UnreachableError as error:
+                if not broken_connection(error):
+                    raise
+                await self._reconnect(retry)
+            if self._store.history != history:
+                raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
+
+    async def _reconnect(self, retry: Patience) -> None:
+        """Return once etcd answers again."""
+        while True:
+            await asyncio.sleep(retry.pause())
+            with contextlib.suppress(UnreachableError):
+                await self._store.head()
+                return
 
     async def _send_present(self) -> int:
         rv = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ktui.cacher import background
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
 from ktui.cacher.consistency import ConsistencyChecker
@@ -20,6 +20,7 @@ from ktui.cacher.watch_cache import WatchCache
 from ktui.contract import events as telemetry
 from ktui.kube import status
 from ktui.kube.routing.model import CacheState, Readiness
+from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
 
@@ -41,6 +42,7 @@ class FedCache:
         store: Store,
         settings: Settings,
         bus: Bus,
+        supervisor: Supervisor,
         requester: ProgressRequester,
         gate: asyncio.Semaphore,
     ) -> None:
@@ -48,12 +50,13 @@ class FedCache:
         self._store = store
         self._settings = settings
         self._bus = bus
+        self._supervisor = supervisor
         self._requester = requester
         trigger = TRIGGER if TRIGGER in store.resource.field_selectors else ""
         self.memory = WatchCache()
         self._sampler = Sampler(bus, self._id)
         self.dispatcher = Dispatcher(trigger, sampler=self._sampler)
-        self.clock = BookmarkClock(lambda: self.dispatcher.rv)
+        self.clock = BookmarkClock(supervisor, lambda: self.dispatcher.rv)
         self.feed = Feed(self.memory, self.dispatcher, self.clock)
         self.streams: set[CacheWatch] = set()
         self._publisher = StatePublisher(bus, self.state)
@@ -72,11 +75,11 @@ class FedCache:
     def warm(self) -> None:
         """Start filling the cache, unless that was done before."""
         if self.cold:
+            rehearsal = partial(rehearse, self._reflector.ready, self.memory.store)
             self._tasks = [
-                background.start(self._reflector.run(), f"reflector {self._id}"),
-                background.start(self.dispatcher.run(), f"dispatcher {self._id}"),
-                background.start(self.checker.run(), f"consistency {self._id}"),
-                background.start(rehearse(self._reflector.ready, self.memory.store), f"rehearsal {self._id}"),
+                self._supervisor.start(f"the watch cache of {self._id}", self._follow),
+                self._supervisor.start(f"the consistency check of {self._id}", self.checker.run),
+                self._supervisor.start(f"the rehearsal of {self._id}", rehearsal),
             ]
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
@@ -179,12 +182,18 @@ class FedCache:
 
     async def close(self) -> None:
         """Stop reading etcd and end all streams."""
-        await background.stop(*self._tasks)
+        await stop(*self._tasks)
         for stream in list(self.streams):
             stream.close("server stops")
         await self.clock.close()
         self._publisher.close()
         self._sampler.close()
+
+    async def _follow(self) -> None:
+        """Follow etcd and pass on what it says: when either half fails, both begin again with a list."""
+        async with asyncio.TaskGroup() as halves:
+            halves.create_task(self._reflector.run(), name=f"reflector {self._id}")
+            halves.create_task(self.dispatcher.run(), name=f"dispatcher {self._id}")
 
     def _progressed(self, rv: int) -> None:
         self._bus.publish(telemetry.ProgressTick(resource=self._id, rv=rv))

@@ -7,8 +7,8 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from ktui.cacher import background
 from ktui.etcd.errors import EtcdError
+from ktui.supervision import Supervisor, stop
 
 if TYPE_CHECKING:
     from ktui.storage.store import Store
@@ -25,8 +25,9 @@ class ObjectCount:
     The counting itself is a `count_only` range: etcd reads its index, no values.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, supervisor: Supervisor) -> None:
         self._store = store
+        self._supervisor = supervisor
         self._value: int | None = None
         self._asked_at = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -39,12 +40,12 @@ class ObjectCount:
         due = self._value is None or time.monotonic() - self._asked_at >= PERIOD
         if due and (self._task is None or self._task.done()):
             self._asked_at = time.monotonic()
-            self._task = background.start(self._count(), f"count {self._store.resource.id}")
+            self._task = self._supervisor.start(f"the count of {self._store.resource.id}", self._count)
         return self._value
 
     async def close(self) -> None:
         if self._task is not None:
-            await background.stop(self._task)
+            await stop(self._task)
 
     async def _count(self) -> None:
         try:

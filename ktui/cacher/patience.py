@@ -18,6 +18,11 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 _ETCDS_OWN = "etcdserver:"
 
 
+def broken_connection(error: EtcdError) -> bool:
+    """Whether the connection failed, not a request that etcd answered with an error of its own."""
+    return isinstance(error, UnreachableError) and _ETCDS_OWN not in error.detail
+
+
 class Patience:
     """Judges the errors of one cache's watch.
 
@@ -36,7 +41,7 @@ class Patience:
         """Whether the watch may go on from the last revision it has seen."""
         if isinstance(error, CompactedError | UnreadableError):
             return False
-        if isinstance(error, UnreachableError) and _ETCDS_OWN not in error.detail:
+        if broken_connection(error):
             return True
         now = self._clock()
         if now - self._first > FORGOTTEN_SECONDS:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from ktui.cacher import background
+from ktui.supervision import Supervisor, stop
 
 PERIOD = 0.1
 
@@ -23,7 +23,8 @@ Ask = Callable[[], Awaitable[None]]
 class ProgressRequester:
     """One for all caches: asks the watch streams of those whose readers wait."""
 
-    def __init__(self, period: float = PERIOD) -> None:
+    def __init__(self, supervisor: Supervisor, period: float = PERIOD) -> None:
+        self._supervisor = supervisor
         self._period = period
         self._waiting: Counter[Ask] = Counter()
         self._task: asyncio.Task[None] | None = None
@@ -34,7 +35,7 @@ class ProgressRequester:
         """Call `ask` every period for as long as the block lasts."""
         self._waiting[ask] += 1
         if self._task is None or self._task.done():
-            self._task = background.start(self._run(), "progress requests")
+            self._task = self._supervisor.start("the progress requester", self._run)
         try:
             yield
         finally:
@@ -44,7 +45,7 @@ class ProgressRequester:
 
     async def close(self) -> None:
         """Ask no more."""
-        await background.stop(self._task)
+        await stop(self._task)
 
     async def _run(self) -> None:
         while self._waiting:

@@ -79,7 +79,7 @@ class Reflector:
         return 0.0 if self.ready.is_set() else time.monotonic() - self._down_since
 
     async def run(self) -> None:
-        """Fill and follow until cancelled."""
+        """Fill and follow until cancelled. An error that is not etcd's ends it, the cache not ready."""
         while True:
             cause, pause = "stopped", RETRY_SECONDS
             try:
@@ -95,7 +95,7 @@ class Reflector:
                 log.info("watch cache of %s: %s", self._store.resource.id, cause)
             except Exception as error:
                 cause = f"internal error: {error}"
-                log.exception("watch cache of %s", self._store.resource.id)
+                raise
             finally:
                 # Whatever went wrong, a cache that nobody follows must not look ready.
                 self._not_ready(cause)

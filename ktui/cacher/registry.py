@@ -11,6 +11,7 @@ from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.settings import Settings
 from ktui.contract.events import CacheState
+from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
@@ -19,15 +20,25 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """`warmups` bounds how many caches are filled at the same time: 1 for an etcd that is not ours."""
+    """`warmups` bounds how many caches are filled at the same time: 1 for an etcd that is not ours.
+
+    `supervisor` keeps the caches' tasks running, and those of whoever serves them.
+    """
 
     def __init__(
-        self, make_store: Callable[[Resource], Store], settings: Settings, bus: Bus, *, warmups: int = 1
+        self,
+        make_store: Callable[[Resource], Store],
+        settings: Settings,
+        bus: Bus,
+        *,
+        warmups: int = 1,
+        supervisor: Supervisor | None = None,
     ) -> None:
         self.settings = settings
+        self.supervisor = supervisor or Supervisor()
         self._make_store = make_store
         self._bus = bus
-        self._requester = ProgressRequester()
+        self._requester = ProgressRequester(self.supervisor)
         self._gate = asyncio.Semaphore(warmups)
         self._cachers: dict[str, Cacher] = {}
         bus.add_snapshot(self.states)
@@ -77,9 +88,9 @@ class Registry:
     def _make(self, resource: Resource) -> Cacher:
         store = self._make_store(resource)
         if not has_watch_cache(resource):
-            return Cacher(store, self.settings, None)
-        fed = FedCache(store, self.settings, self._bus, self._requester, self._gate)
-        return Cacher(store, self.settings, fed)
+            return Cacher(store, self.settings, None, self.supervisor)
+        fed = FedCache(store, self.settings, self._bus, self.supervisor, self._requester, self._gate)
+        return Cacher(store, self.settings, fed, self.supervisor)
 
 
 def has_watch_cache(resource: Resource) -> bool:

@@ -23,6 +23,7 @@ from ktui.contract.events import (
     RequestRouted,
     RequestStarted,
     ServerInfo,
+    TaskFailures,
     Toll,
     WatcherClosed,
     WatcherOpened,
@@ -63,6 +64,11 @@ def _health(state: State, event: EtcdHealth) -> None:
     if state.health is not None and state.health.alarm and not event.alarm:
         state.no_space = ""
     state.health = event
+    state.touched.server += 1
+
+
+def _task_failures(state: State, event: TaskFailures) -> None:
+    state.task_failures = event.failures
     state.touched.server += 1
 
 
@@ -213,6 +219,7 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     ServerInfo: _server,
     EtcdHealth: _health,
     Toll: _toll,
+    TaskFailures: _task_failures,
     Dropped: _dropped,
     RequestStarted: _request_started,
     RequestRouted: _request_routed,

@@ -72,6 +72,7 @@ class State(Struct):
     dropped: int = 0  # events lost on the way: by the server's queue or by ours
     no_space: str = ""  # what etcd said when it last refused a write for want of space; "" when it took one
     rewind: Rewind | None = None  # the last one
+    task_failures: list[str] = field(default_factory=list)  # of the server, not recovered yet
     now: float = 0.0  # time of the newest event (Unix seconds)
     touched: Revisions = field(default_factory=Revisions)
     head_rate: Rate = field(default_factory=Rate)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.metrics.exposition import Counter, Histogram, Labels, Metric
 from ktui.apiserver.metrics.labels import resource_labels
 from ktui.contract.events import EtcdCall
 from ktui.kube.resources import Resource
+from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
 
 if TYPE_CHECKING:
@@ -53,8 +55,9 @@ class KeyNames:
 class EtcdMetrics:
     """Counts from the first scrape on: who is never scraped pays nothing."""
 
-    def __init__(self, bus: Bus, settings: Settings, names: KeyNames) -> None:
+    def __init__(self, bus: Bus, supervisor: Supervisor, settings: Settings, names: KeyNames) -> None:
         self._bus = bus
+        self._supervisor = supervisor
         self._settings = settings
         self._names = names
         self._subscription: Subscription | None = None
@@ -71,7 +74,9 @@ class EtcdMetrics:
     def start(self) -> None:
         if self._task is None:
             self._subscription = self._bus.subscribe()
-            self._task = asyncio.create_task(self._follow(self._subscription), name="etcd metrics")
+            self._task = self._supervisor.start(
+                "the metrics of etcd", partial(self._follow, self._subscription)
+            )
 
     def close(self) -> None:
         if self._subscription is not None:

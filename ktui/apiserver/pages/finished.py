@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict
+from functools import partial
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
@@ -17,6 +18,7 @@ from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.numbers import number
 from ktui.contract.events import RequestFinished
 from ktui.kube.status import StatusError, bad_request
+from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
 
 KEPT = 5000
@@ -29,8 +31,9 @@ WAIT_SECONDS = 5.0
 class FinishedPages:
     """The newest KEPT requests by id."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, supervisor: Supervisor) -> None:
         self._bus = bus
+        self._supervisor = supervisor
         self._kept: OrderedDict[int, RequestFinished] = OrderedDict()
         self._subscription: Subscription | None = None
         self._task: asyncio.Task[None] | None = None
@@ -72,7 +75,9 @@ class FinishedPages:
     def _keep(self) -> None:
         if self._subscription is None:
             self._subscription = self._bus.subscribe()
-            self._task = asyncio.create_task(self._follow(self._subscription), name="finished requests")
+            self._task = self._supervisor.start(
+                "the record of finished requests", partial(self._follow, self._subscription)
+            )
         if self._idle is not None:
             self._idle.cancel()
         self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.close)

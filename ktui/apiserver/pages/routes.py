@@ -36,10 +36,11 @@ class Pages:
         self._services = services
         self._catalog = catalog
         self._requests = requests
+        supervisor = services.registry.supervisor
         names = KeyNames(services.facts.info().etcd_prefix, lambda prefix: catalog.table.by_prefix(prefix))
-        self._etcd_metrics = EtcdMetrics(services.bus, services.settings, names)
+        self._etcd_metrics = EtcdMetrics(services.bus, supervisor, services.settings, names)
         self._telemetry = TelemetryStream(services.bus, services.facts)
-        self._finished = FinishedPages(services.bus)
+        self._finished = FinishedPages(services.bus, supervisor)
         self._router = self._routes()
 
     def find(self, method: str, path: str) -> Page | None:

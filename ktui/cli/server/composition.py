@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from ktui.cli.server.record import record
 from ktui.client.connection import Connection
 from ktui.client.kubeconfig import write_kubeconfig
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw
+from ktui.contract.events import TaskFailures
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.vitals import follow_vitals
 from ktui.kube.resources import BUILTIN, Resource
@@ -35,6 +37,7 @@ from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
 from ktui.storage.compaction import follow_compactions
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
+from ktui.supervision import Supervisor, Work, stop
 from ktui.telemetry.bus import Bus
 from ktui.writes.handlers import WRITES
 
@@ -53,6 +56,8 @@ class Composition:
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._supervisor = Supervisor(lambda: self._bus.publish(self._task_failures()))
+        self._bus.add_snapshot(lambda: [self._task_failures()] if self._supervisor.failures else [])
         self._demo: asyncio.subprocess.Process | None = None
         self._stop = asyncio.Event()
 
@@ -64,7 +69,7 @@ class Composition:
         """EtcdError, PortInUse or RecordingError say why it does not start."""
         self._listen_to_signals()
         if self._args.record:
-            self._tasks.append(record(self._bus, Path(self._args.record)))
+            self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
         self._client = client = await self._source.connect()
         where = ", ".join(client.endpoints)
         log.info("%s etcd %s at %s, prefix %s", self._source.kind, client.version, where, self._source.prefix)
@@ -77,10 +82,10 @@ class Composition:
         self._bus.publish(services.facts.info())  # a recording tells of its server too
         registry.warm(self._to_warm())
         if self._args.log_file:
-            self._tasks.append(asyncio.create_task(log_telemetry(self._bus), name="log"))
+            self._keep_running("the log", partial(log_telemetry, self._bus))
         self._count_keys(browser)
         self._follow_compactions(client, registry)
-        self._tasks.append(asyncio.create_task(follow_vitals(client), name="vitals"))
+        self._keep_running("the status check", partial(follow_vitals, client))
         self._announce()
         if self._args.demo:
             self._demo = await self._start_demo()
@@ -102,15 +107,14 @@ class Composition:
         if self._demo is not None and self._demo.returncode is None:
             self._demo.terminate()
             await self._demo.wait()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await stop(*self._tasks)
         if self._http is not None:
             await self._http.stop()
         if self._registry is not None:
             await self._registry.close()
         if self._client is not None:
             await self._client.close()
+        await self._supervisor.stop()
         await self._source.stop()
 
     # The parts.
@@ -139,7 +143,9 @@ class Composition:
         def make_store(resource: Resource) -> Store:
             return Store(client, resource, prefix, leases=leases)
 
-        return Registry(make_store, settings, self._bus, warmups=4 if self._owned else 1)
+        return Registry(
+            make_store, settings, self._bus, warmups=4 if self._owned else 1, supervisor=self._supervisor
+        )
 
     def _services(
         self, client: EtcdClient, settings: Settings, registry: Registry, browser: Browser
@@ -180,11 +186,18 @@ class Composition:
     def _count_keys(self, browser: Browser) -> None:
         every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
         census = Census(browser, self._source.prefix, self._bus, every)
-        self._tasks.append(asyncio.create_task(census.run(), name="census"))
+        self._keep_running("the census", census.run)
 
     def _follow_compactions(self, client: EtcdClient, registry: Registry) -> None:
-        following = follow_compactions(client, registry.compacted)
-        self._tasks.append(asyncio.create_task(following, name="compactions"))
+        self._keep_running(
+            "the follower of compactions", partial(follow_compactions, client, registry.compacted)
+        )
+
+    def _keep_running(self, name: str, work: Work) -> None:
+        self._tasks.append(self._supervisor.start(name, work))
+
+    def _task_failures(self) -> TaskFailures:
+        return TaskFailures(failures=[str(failure) for failure in self._supervisor.failures])
 
     async def _start_demo(self) -> asyncio.subprocess.Process:
         """The demo's clients are a process of their own: their work is not to be mixed with the server's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 
 from ktui.contract.events import AnyEvent, CacheState, EtcdHealth, RequestFinished, RequestStarted
@@ -13,9 +14,10 @@ log = logging.getLogger("ktui.server")
 async def log_telemetry(bus: Bus) -> None:
     """Write down caches that change their state, etcd's health, and at DEBUG every request; runs on."""
     follower = Follower()
-    async for batch in bus.subscribe().batches():
-        for event in batch:
-            follower.tell(event)
+    with contextlib.closing(bus.subscribe()) as subscription:
+        async for batch in subscription.batches():
+            for event in batch:
+                follower.tell(event)
 
 
 class Follower:

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 from ktui.core.recordings.recorder import Recorder
+from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
 
-def record(bus: Bus, path: Path) -> asyncio.Task[None]:
+def record(bus: Bus, supervisor: Supervisor, path: Path) -> asyncio.Task[None]:
     """Write all that passes the bus to a file until cancelled; raises RecordingError when it cannot begin.
 
     When it cannot go on it says so on stderr, and the server serves on.
@@ -19,14 +20,16 @@ def record(bus: Bus, path: Path) -> asyncio.Task[None]:
     subscription = bus.subscribe()
 
     async def run() -> None:
-        try:
-            async for batch in subscription.batches():
-                recorder.write(batch)
-                if recorder.problem:
-                    print(f"ktui serve: {recorder.problem}", file=sys.stderr, flush=True)
-                    return
-        finally:
-            subscription.close()
-            recorder.close()
+        async for batch in subscription.batches():
+            recorder.write(batch)
+            if recorder.problem:
+                print(f"ktui serve: {recorder.problem}", file=sys.stderr, flush=True)
+                return
 
-    return asyncio.create_task(run(), name="recorder")
+    def close(task: asyncio.Task[None]) -> None:
+        subscription.close()
+        recorder.close()
+
+    recording = supervisor.start("the recording", run)
+    recording.add_done_callback(close)
+    return recording

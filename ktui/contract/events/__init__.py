@@ -19,7 +19,7 @@ from ktui.contract.events.requests import (
     RequestStarted,
     RouteStep,
 )
-from ktui.contract.events.server import ServerInfo
+from ktui.contract.events.server import ServerInfo, TaskFailures
 from ktui.contract.events.stream import Dropped, Marker
 from ktui.contract.events.watches import FanOut, WatcherClosed, WatcherOpened, WatcherState
 
@@ -41,6 +41,7 @@ __all__ = [
     "RequestStarted",
     "RouteStep",
     "ServerInfo",
+    "TaskFailures",
     "Toll",
     "WatcherClosed",
     "WatcherOpened",
@@ -63,6 +64,7 @@ AnyEvent = (
     | WatcherState
     | WatcherClosed
     | FanOut
+    | TaskFailures
     | Dropped
     | Marker
 )

@@ -1,4 +1,4 @@
-"""Who serves."""
+"""Who serves, and which of its background tasks fail."""
 
 from __future__ import annotations
 
@@ -24,3 +24,12 @@ class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
     feature_gates: dict[str, bool] = msgspec.field(default_factory=dict)
     # About the source, for people: a snapshot without a hash, no Kubernetes in it.
     warnings: list[str] = msgspec.field(default_factory=list)
+
+
+class TaskFailures(Event, frozen=True, kw_only=True, tag="task_failures"):
+    """Background tasks of the server that have failed (a bug in ktui) and not recovered yet.
+
+    Sent when one fails and when one has recovered: `failures` is empty when all of them run.
+    """
+
+    failures: list[str]  # a sentence each, with the error and when it is tried again

@@ -64,6 +64,7 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
     },
     "watcher_closed": {"cause": Treatment.TEXT},
     "fan_out": {"namespace": Treatment.NAMESPACE, "name": Treatment.NAME},
+    "task_failures": {"failures": Treatment.TEXTS},
     "marker": {"text": Treatment.TEXT},
 }
 
@@ -96,6 +97,7 @@ _KEPT = {
         "resource change rv previous_rv watchers concerned delivered leaving tables plain_forms table_forms "
         "encodings"
     ),
+    "task_failures": "",
     "dropped": "count",
     "marker": "",
 }

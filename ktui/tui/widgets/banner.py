@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from textual.content import Content
 from textual.widgets import Static
@@ -76,6 +77,8 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
         )
     if state.rewind is not None and state.now - state.rewind.at < REWIND_SECONDS:
         return _rewound(state.rewind), "etcd"
+    if state.task_failures:
+        return _task_failures(state.task_failures), "server"
     if state.server is not None and state.server.warnings:
         said = "; ".join(state.server.warnings)
         return line(("careful", "bold $warning"), (f": {said}", "$foreground")), "source"
@@ -111,6 +114,14 @@ def _rewound(rewind: Rewind) -> Content:
         (what, "bold $warning"),
         (why, "$foreground"),
         (" — controllers and kubelets may hold what is no longer there: restart them", "$ink-muted"),
+    )
+
+
+def _task_failures(failures: Sequence[str]) -> Content:
+    return line(
+        ("a bug in the server", "bold $warning"),
+        (f": {'; '.join(failures)}", "$foreground"),
+        (" — its log has the details", "$ink-muted"),
     )
 
 

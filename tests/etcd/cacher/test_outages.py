@@ -109,6 +109,28 @@ async def test_an_etcd_that_is_killed_and_comes_back(etcd_of_ours: ShotEtcd, cut
     await watched.task
 
 
+async def test_a_watch_straight_from_etcd_goes_on_after_the_connection_broke(
+    etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster
+):
+    async def happens(name: str) -> int:
+        key = f"{cut_off.prefix}/events/a/{name}".encode()
+        document = f'{{"kind":"Event","apiVersion":"v1","metadata":{{"namespace":"a","name":"{name}"}}}}'
+        return (await etcd_of_ours.client.create(key, document.encode())).revision
+
+    since = await happens("e0")
+    watched = Watched(since, "", await cut_off.watch(f"resourceVersion={since}", resource="events"))
+    first = await happens("e1")
+    await until(lambda: watched.seen == [("ADDED", "e1", first)])
+    link.cut()
+    second = await happens("e2")
+    link.restore()
+    third = await happens("e3")
+    await until(lambda: len(watched.seen) == 3 or watched.ended)
+    assert watched.seen == [("ADDED", "e1", first), ("ADDED", "e2", second), ("ADDED", "e3", third)]
+    watched.answer.close()
+    await watched.task
+
+
 async def test_another_cluster_that_is_further_is_listed_anew(
     etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster
 ):

@@ -9,6 +9,7 @@ from ktui.cacher.settings import Settings
 from ktui.contract.events import EtcdCall
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
+from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
 NAMES = KeyNames("/registry", BUILTIN.by_prefix)
@@ -52,6 +53,6 @@ def test_a_request_names_its_resource(request_text: str, resource: str | None) -
     ],
 )
 def test_labels(version: str, call: EtcdCall, labels: tuple[tuple[str, str], ...]) -> None:
-    metrics = EtcdMetrics(Bus(), Settings(behaviour_of(version)), NAMES)
+    metrics = EtcdMetrics(Bus(), Supervisor(), Settings(behaviour_of(version)), NAMES)
     metrics.observe(call)
     assert [found for _, found, _ in metrics.total.samples()] == [labels]

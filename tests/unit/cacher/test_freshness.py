@@ -8,6 +8,7 @@ import pytest
 from ktui.cacher import progress as module
 from ktui.cacher.freshness import Freshness
 from ktui.cacher.progress import ProgressRequester
+from ktui.supervision import Supervisor
 
 
 def test_waiters_wake_in_the_order_of_what_they_wait_for():
@@ -85,7 +86,7 @@ def test_progress_is_asked_for_at_once_then_periodically_and_only_while_somebody
             if len(asked) == 3:
                 enough.set()
 
-        requester = ProgressRequester(period=5.0)
+        requester = ProgressRequester(Supervisor(), period=5.0)
         with requester.asking(ask), requester.asking(ask):
             await enough.wait()
         await requester._task

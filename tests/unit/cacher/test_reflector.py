@@ -20,6 +20,7 @@ from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube.routing.model import Readiness
 from ktui.kube.versions import behaviour_of
 from ktui.storage.errors import UnreadableError
+from ktui.supervision import Supervisor
 
 
 class FakeWatch:
@@ -111,7 +112,8 @@ class Fixture:
 def run(scenario: Any) -> None:
     async def body() -> None:
         fixture = Fixture()
-        task = asyncio.create_task(fixture.reflector.run())
+        supervisor = Supervisor(pause=lambda seconds: asyncio.sleep(0))
+        task = supervisor.start("the reflector", fixture.reflector.run)
         dispatching = asyncio.create_task(fixture.dispatcher.run())
         await fixture.reflector.ready.wait()
         await fixture.until(lambda: fixture.store.watches)

@@ -15,6 +15,7 @@ from ktui.cacher.watchers import Watcher, channel_size
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
+from ktui.supervision import Supervisor
 
 CONFIG_MAPS = BUILTIN.find("", "v1", "configmaps")
 RED, BLUE = {"colour": "red"}, {"colour": "blue"}
@@ -187,7 +188,7 @@ def test_bookmarks_come_once_a_minute_and_just_before_the_deadline(deadline, due
 
 def test_a_due_bookmark_carries_the_dispatched_resource_version():
     async def run():
-        clock, one = BookmarkClock(lambda: 42), watcher(since=40)
+        clock, one = BookmarkClock(Supervisor(), lambda: 42), watcher(since=40)
         clock.add(one, None, lambda rv: bookmark(rv, CONFIG_MAPS))
         now = asyncio.get_running_loop().time()
         clock.send_due(now)

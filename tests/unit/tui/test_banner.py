@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from ktui.contract.events import EtcdHealth, ServerInfo
+from ktui.contract.events import EtcdHealth, ServerInfo, TaskFailures
+from ktui.core.reducer import apply
 from ktui.core.state import Rewind, State
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.banner import REWIND_SECONDS, banner_of, is_stale
@@ -36,6 +37,18 @@ def test_warnings_about_the_source_are_said_unless_something_worse_is() -> None:
     assert banner_of(state, LIVE)[0].plain == "etcd takes no writes: it is full; compact — reads go on"
     state.health = EtcdHealth(ok=False, detail="gone")
     assert banner_of(state, LIVE)[1] == "etcd"
+
+
+def test_background_tasks_are_shown_until_they_have_recovered() -> None:
+    state = State()
+    apply(state, [TaskFailures(failures=["the census failed, trying again every 1 s: E: \x1b[1m"])])
+    content, kind = banner_of(state, LIVE)
+    assert content.plain == (
+        "a bug in the server: the census failed, trying again every 1 s: E: ␛[1m — its log has the details"
+    )
+    assert kind == "server"
+    apply(state, [TaskFailures(failures=[])])
+    assert banner_of(state, LIVE)[1] == ""
 
 
 BROKEN = "etcd http://127.0.0.1:2379: the connection broke (Socket closed)"

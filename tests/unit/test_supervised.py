@@ -1,0 +1,37 @@
+"""The server starts no background task without supervision."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import ktui
+
+# Tasks whose starter waits for them, or that report their end in their own way.
+OWN = {
+    "apiserver/http/lifespan.py",  # startup and shutdown wait for it
+    "apiserver/http/request.py",  # its request waits for it
+    "apiserver/http/server.py",  # the whole program
+    "cacher/etcd_watch.py",  # its client's stream ends with the error
+    "cacher/fed_cache.py",  # both within a supervised task
+    "cli/server/composition.py",  # waits for a signal
+    "etcd/embedded.py",  # ends with etcd
+    "storage/reading.py",  # the reader waits for the page
+}
+PACKAGES = ("etcd", "storage", "cacher", "writes", "apiserver", "cli/server", "telemetry")
+
+
+def test_tasks_of_the_server_are_supervised() -> None:
+    root = Path(ktui.__file__).parent
+    paths = [path for package in PACKAGES for path in (root / package).rglob("*.py")]
+    found = {path.relative_to(root).as_posix() for path in paths if _starts_tasks(path)}
+    assert found <= OWN, f"start these with a Supervisor: {sorted(found - OWN)}"
+    assert found >= OWN, f"these start no task any more: {sorted(OWN - found)}"
+
+
+def _starts_tasks(path: Path) -> bool:
+    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    return any(
+        isinstance(call.func, ast.Attribute) and call.func.attr in ("create_task", "ensure_future")
+        for call in calls
+    )
