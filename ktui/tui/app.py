@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -41,7 +42,7 @@ class KtuiApp(Dashboard):
     """Modes over one state."""
 
     TITLE = "ktui"
-    CSS_PATH = "base.tcss"
+    CSS_PATH = Path(__file__).with_name("base.tcss")  # absolute: AuditApp stands in another folder
     MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in ALL_MODES}
     DEFAULT_MODE = ALL_MODES[0].name
     BINDINGS: ClassVar[list[BindingType]] = [*keys.APP, *keys.AFTER_A_JUMP]
