@@ -126,29 +126,16 @@ class Store:
         name: str,
         change: Change,
         *,
-        expected_rv: int | None = None,
         cached: StoredObject | None = None,
-        upsert: bool = False,
         ttl: int = 0,
+        verb: str = "update",
     ) -> StoredObject:
         """See Writer.update."""
-        return await self._writer.update(
-            namespace, name, change, expected_rv=expected_rv, cached=cached, upsert=upsert, ttl=ttl
-        )
+        return await self._writer.update(namespace, name, change, cached=cached, ttl=ttl, verb=verb)
 
-    async def delete(
-        self,
-        namespace: str | None,
-        name: str,
-        *,
-        uid: str = "",
-        resource_version: str = "",
-        cached: StoredObject | None = None,
-    ) -> StoredObject:
-        """See Writer.delete."""
-        return await self._writer.delete(
-            namespace, name, uid=uid, resource_version=resource_version, cached=cached
-        )
+    async def delete(self, namespace: str | None, name: str) -> StoredObject:
+        """Delete whatever is there; its last state at the deletion's revision. 404."""
+        return await self._writer.update(namespace, name, lambda _: None, verb="delete")
 
     async def _scanned(self, kvs: Sequence[KV]) -> Sequence[StoredObject]:
         slices = Slices()

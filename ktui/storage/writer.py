@@ -18,11 +18,15 @@ from ktui.storage.objects import Reader, StoredObject
 from ktui.telemetry.meter import current_meter
 from ktui.wire.codec import encode_object
 
-Change = Callable[[dict[str, Any]], dict[str, Any]]
+Change = Callable[[dict[str, Any]], dict[str, Any] | None]
+
+
+class NoWrite(Exception):
+    """Raised by a change that leaves the object in etcd as it is."""
 
 
 class Writer:
-    """Creates, updates and deletes objects of one resource. Every method may raise StatusError.
+    """Creates, changes and deletes objects of one resource. Every method may raise StatusError.
 
     Objects come finished (uid, times, generation): here they only lose their resourceVersion.
     """
@@ -55,96 +59,66 @@ class Writer:
         name: str,
         change: Change,
         *,
-        expected_rv: int | None = None,
         cached: StoredObject | None = None,
-        upsert: bool = False,
         ttl: int = 0,
+        verb: str = "update",
     ) -> StoredObject:
-        """Read, change, write if nobody else has, and again if somebody has: GuaranteedUpdate.
+        """Change or delete an object in a Txn that compares the revision `change` saw; 404 if there is none.
 
-        `change` gets the object as JSON ({} for a missing one with `upsert`) and may be
-        called several times. With `cached` the first attempt saves the read; what fails
-        over a cached state is tried once more over etcd's. A change that leaves the
-        bytes as they are is not written. 404, or 409 unless it is at `expected_rv`.
+        When the comparison fails, `change` is called again with the object that etcd has now
+        (GuaranteedUpdate): whatever it decides holds for the object that the Txn compares.
+
+        `change` gets the object as JSON. It returns the object to write, or None to delete it (the
+        answer is then its last state, at the deletion's revision), or raises NoWrite. Bytes that
+        stay the same are not written. `cached` saves the first read: a refusal or NoWrite over it
+        is decided again over etcd's object. `verb` is the one that errors name.
         """
         key = self._keys.of(namespace, name)
-        with writing(self._resource, name, "update"):
-            current, fresh = cached, cached is None
-            if fresh:
-                current = await self._read(key)
+        with writing(self._resource, name, verb):
+            current, fresh = (cached, False) if cached else (await self._read(key), True)
             while True:
                 try:
-                    raw = self._changed(current, name, change, expected_rv, upsert)
-                except Exception:
+                    raw = self._changed(current, name, change)
+                except Exception as refusal:
+                    if fresh and current and isinstance(refusal, NoWrite):
+                        return current
                     if fresh:
                         raise
                     current, fresh = await self._read(key), True
                     continue
-                if current is not None and raw == current.raw:
-                    if fresh:
-                        return current
-                    current, fresh = await self._read(key), True
-                    continue
-                written, current = await self._put(key, raw, current, ttl)
-                if written is not None:
-                    return written
+                assert current is not None
+                if raw != current.raw:
+                    written, current = await self._commit(key, raw, current, ttl)
+                    if written is not None:
+                        return written
+                elif fresh:
+                    return current
+                else:
+                    current = await self._read(key)
                 fresh = True
 
-    async def delete(
-        self,
-        namespace: str | None,
-        name: str,
-        *,
-        uid: str = "",
-        resource_version: str = "",
-        cached: StoredObject | None = None,
-    ) -> StoredObject:
-        """Delete; the last state at the deletion's revision. 404, or 409 when a precondition fails."""
-        key = self._keys.of(namespace, name)
-        with writing(self._resource, name, "delete"):
-            current, fresh = cached, cached is None
-            if fresh:
-                current = await self._read(key)
-            while True:
-                if current is None:
-                    raise status.not_found(self._resource, name)
-                try:
-                    self._check(current, name, uid, resource_version)
-                except status.StatusError:
-                    if fresh:
-                        raise
-                    current, fresh = await self._read(key), True
-                    continue
-                result = await self._client.delete(key, current.rv)
-                if result.succeeded:
-                    return current.with_rv(result.revision)
-                current, fresh = self._object(result.kv), True
-
-    def _changed(
-        self, current: StoredObject | None, name: str, change: Change, expected_rv: int | None, upsert: bool
-    ) -> bytes:
-        """The bytes to write over `current`."""
-        if current is None and not upsert:
-            raise status.not_found(self._resource, name)
-        if expected_rv is not None and expected_rv != (current.rv if current else 0):
-            raise status.conflict(self._resource, name)
-        return self._encode(change(msgspec.json.decode(current.full_json()) if current else {}))
-
-    async def _put(
-        self, key: bytes, raw: bytes, current: StoredObject | None, ttl: int
-    ) -> tuple[StoredObject | None, StoredObject | None]:
-        """What was written; or None and what stands there instead."""
-        lease = await self._lease(ttl) or (current.lease if current else 0)
+    def _changed(self, current: StoredObject | None, name: str, change: Change) -> bytes | None:
+        """The bytes to write over `current`, None to delete it."""
         if current is None:
-            result = await self._client.create(key, raw, lease)
-            if not result.succeeded:
-                return None, await self._read(key)
+            raise status.not_found(self._resource, name)
+        changed = change(msgspec.json.decode(current.full_json()))
+        return None if changed is None else self._encode(changed)
+
+    async def _commit(
+        self, key: bytes, raw: bytes | None, current: StoredObject, ttl: int
+    ) -> tuple[StoredObject | None, StoredObject | None]:
+        """What was written or deleted; or None and what is there instead of `current`."""
+        if raw is None:
+            result = await self._client.delete(key, current.rv)
+            if result.succeeded:
+                return current.with_rv(result.revision), None
         else:
+            lease = await self._lease(ttl) or current.lease
             result = await self._client.update(key, raw, current.rv, lease)
-            if not result.succeeded:
-                return None, self._object(result.kv)
-        created = current.create_revision if current else result.revision
-        return self._reader.object(KV(key, raw, created, result.revision, 0, lease)), None
+            if result.succeeded:
+                kv = KV(key, raw, current.create_revision, result.revision, 0, lease)
+                return self._reader.object(kv), None
+        return None, self._object(result.kv)
 
     async def _read(self, key: bytes) -> StoredObject | None:
         current_meter().etcd_gets += 1
@@ -153,15 +127,6 @@ class Writer:
 
     def _object(self, kv: KV | None) -> StoredObject | None:
         return self._reader.object(kv) if kv else None
-
-    def _check(self, current: StoredObject, name: str, uid: str, resource_version: str) -> None:
-        """The client's preconditions of a deletion."""
-        for what, wanted, found in (
-            ("UID", uid, current.uid if uid else ""),
-            ("ResourceVersion", resource_version, str(current.rv)),
-        ):
-            if wanted and wanted != found:
-                raise status.precondition_failed(self._resource, name, what, wanted, found)
 
     async def _lease(self, ttl: int) -> int:
         return await self._leases.lease_for(ttl) if ttl else 0

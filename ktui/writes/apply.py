@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from ktui.apiserver.call import Call
@@ -10,7 +11,7 @@ from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import invalid_object, required
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bad_request, bare_error
+from ktui.kube.status import bad_request, bare_error
 from ktui.kube.trees import copied
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity
@@ -18,7 +19,7 @@ from ktui.writes.create import Creation, create
 from ktui.writes.decoding.body import json_type
 from ktui.writes.decoding.field_validation import Unfit
 from ktui.writes.decoding.typed import undeclared
-from ktui.writes.guaranteed_update import apply_change, context_of
+from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.faults import list_faults
 from ktui.writes.managedfields.nodes import root_of
@@ -46,16 +47,17 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
         check_identity(copied(config), context)
         return apply.merged(old)
 
-    try:
-        await apply_change(server, call, context, change, form, options)
-    except StatusError as error:
-        if error.code != 404 or call.info.subresource:
-            raise
+    async def create_it() -> None:
         _check_declared(server, config, resource)
         new = copied(config)
         check_identity(new, context)
         metadata_of(new).pop("resourceVersion", None)
         await create(server, call, Creation(resource, new, options, apply=apply), form)
+
+    def update() -> Awaitable[None]:
+        return apply_change(server, call, context, change, form, options)
+
+    await (update() if call.info.subresource else update_or_create(update, create_it))
 
 
 def _configuration(body: bytes, resource: Resource) -> Obj:

@@ -1,4 +1,4 @@
-"""What a deletion makes of an object: gone at once, or marked and kept."""
+"""What a deletion does to an object: it is removed, or marked and kept."""
 
 from __future__ import annotations
 
@@ -23,12 +23,17 @@ ANSWERS_OBJECT = frozenset(
         "services",
     }
 )
+# Strategies whose DefaultGarbageCollectionPolicy is OrphanDependents, for compatibility with their age,
+ORPHANS = frozenset({("Job", "batch/v1"), ("ReplicationController", "v1")})
+# and Unsupported: nothing depends on them.
+WITHOUT_DEPENDENTS = frozenset({"Event"})
 DEFAULT_GRACE_SECONDS = 30
-FINALIZER_OF = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
+FINALIZER_OF = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
 
 
 class Fate(Enum):
-    """What is to be done with the object."""
+    """What a deletion does to the object."""
 
     REMOVE = "remove"
     MARK = "mark"  # write the deletionTimestamp, keep the object
@@ -36,59 +41,80 @@ class Fate(Enum):
     NOTHING = "nothing"  # already marked
 
 
-def fate_of(obj: Obj, options: DeleteOptions) -> Fate:
-    """kube-apiserver: BeforeDelete and deletionFinalizersForGarbageCollection."""
-    metadata = metadata_of(obj)
-    finalizers = set(_finalizers(obj, options))
-    held = bool(finalizers) or _namespace_held(obj)
-    marked = bool(metadata.get("deletionTimestamp"))
-    if obj.get("kind") == "Pod":
-        return _fate_of_pod(obj, options, held, marked)
-    if not held:
-        return Fate.REMOVE
-    same = finalizers == set(metadata.get("finalizers") or [])
-    return Fate.NOTHING if marked and same else Fate.MARK
+def begin_deletion(
+    obj: Obj, options: DeleteOptions, now: datetime.datetime | None = None
+) -> tuple[Fate, Obj]:
+    """The fate of an object, and the object as it is written when it is marked.
 
-
-def _fate_of_pod(pod: Obj, options: DeleteOptions, held: bool, marked: bool) -> Fate:
-    grace = grace_seconds(pod, options)
-    if marked:
-        left = metadata_of(pod).get("deletionGracePeriodSeconds") or 0
-        if grace >= left > 0 or (held and left == 0):
-            return Fate.NOTHING  # never prolonged
-        if left == 0:
-            return Fate.REMOVE
-    if held or grace > 0:
-        return Fate.MARK
-    return Fate.MARK_AND_REMOVE
-
-
-def marked(obj: Obj, options: DeleteOptions, now: datetime.datetime | None = None) -> Obj:
-    """The object with deletionTimestamp, grace period, finalizers and generation as they are written."""
-    grace = grace_seconds(obj, options) if obj.get("kind") == "Pod" else 0
+    kube-apiserver: BeforeDelete, deletionFinalizersForGarbageCollection and markAsDeleting.
+    """
+    now = now or datetime.datetime.now(datetime.UTC)
     metadata = dict(metadata_of(obj))
+    finalizers = _finalizers(obj, options)
+    if finalizers or metadata.get("finalizers"):
+        metadata["finalizers"] = finalizers
+    marked = {**obj, "metadata": metadata}
+    if obj.get("kind") == "Pod":
+        return _pod_fate(obj, marked, options, now), marked
+    if obj.get("kind") == "Namespace":
+        return _namespace_fate(obj, marked, now), marked
+    return _fate(obj, marked, now), marked
+
+
+def _fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
+    """Without grace: objects with finalizers are marked, all others removed."""
+    metadata = marked["metadata"]
+    if not metadata.get("finalizers"):
+        return Fate.REMOVE
+    _mark(metadata, now, 0)
+    return Fate.NOTHING if metadata == metadata_of(obj) else Fate.MARK
+
+
+def _namespace_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
+    """Namespaces have finalizers in their spec, a phase, and no grace period."""
+    metadata = marked["metadata"]
+    held = metadata.get("finalizers") or (obj.get("spec") or {}).get("finalizers")
     if metadata.get("deletionTimestamp"):
-        # Only ever sooner: the time that was left before is taken off.
-        end = _time(metadata["deletionTimestamp"])
-        sooner = datetime.timedelta(seconds=int(metadata.get("deletionGracePeriodSeconds") or 0) - grace)
-        metadata["deletionTimestamp"] = timestamp(end - max(sooner, datetime.timedelta()))
-    else:
-        now = now or datetime.datetime.now(datetime.UTC)
+        return Fate.NOTHING if held else Fate.REMOVE
+    metadata["deletionTimestamp"] = timestamp(now)
+    marked["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+    return Fate.MARK
+
+
+def _pod_fate(pod: Obj, marked: Obj, options: DeleteOptions, now: datetime.datetime) -> Fate:
+    metadata = marked["metadata"]
+    if not metadata.get("deletionTimestamp"):
+        grace = grace_seconds(pod, options)
+        _mark(metadata, now, grace)
+        return Fate.MARK if grace or metadata.get("finalizers") else Fate.MARK_AND_REMOVE
+    left = metadata.get("deletionGracePeriodSeconds") or 0
+    if not left:
+        return _fate(pod, marked, now)
+    if options.grace_seconds is None or options.grace_seconds >= left:
+        return Fate.NOTHING  # only ever shortened
+    metadata["deletionTimestamp"], grace = _shortened(metadata, options.grace_seconds, now)
+    metadata["deletionGracePeriodSeconds"] = grace
+    return Fate.MARK if grace or metadata.get("finalizers") else Fate.MARK_AND_REMOVE
+
+
+def _mark(metadata: Obj, now: datetime.datetime, grace: int) -> None:
+    """Set the grace period and, unless it is set, the deletionTimestamp with a new generation."""
+    if not metadata.get("deletionTimestamp"):
         metadata["deletionTimestamp"] = timestamp(now + datetime.timedelta(seconds=grace))
         if metadata.get("generation"):
             metadata["generation"] += 1
-    if obj.get("kind") != "Namespace":  # it is deleted by code of its own, which knows no grace
-        metadata["deletionGracePeriodSeconds"] = grace
-    if finalizers := _finalizers(obj, options):
-        metadata["finalizers"] = finalizers
-    changed = {**obj, "metadata": metadata}
-    if obj.get("kind") == "Namespace":
-        changed["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
-    return changed
+    metadata["deletionGracePeriodSeconds"] = grace
 
 
-def _time(text: str) -> datetime.datetime:
-    return datetime.datetime.fromisoformat(text)
+def _shortened(metadata: Obj, grace: int, now: datetime.datetime) -> tuple[str, int]:
+    """The deletionTimestamp and grace period of a pod whose grace period is shortened: never in the past."""
+    begun = datetime.datetime.fromisoformat(metadata["deletionTimestamp"]) - datetime.timedelta(
+        seconds=metadata["deletionGracePeriodSeconds"]
+    )
+    end = begun + datetime.timedelta(seconds=grace)
+    if end < now:
+        return timestamp(now), min(grace, 1)
+    return timestamp(end), grace
 
 
 def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
@@ -98,19 +124,25 @@ def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
         return 0
     if options.grace_seconds is not None:
         return options.grace_seconds
-    return int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS))
+    own = int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS))
+    return 1 if own < 0 else own
 
 
 def _finalizers(obj: Obj, options: DeleteOptions) -> list[str]:
+    """The finalizers with those that the garbage collector handles, as the policy demands."""
     present = list(metadata_of(obj).get("finalizers") or [])
-    if not options.policy:
-        return present
-    wanted = FINALIZER_OF.get(options.policy)
-    kept = [
-        finalizer for finalizer in present if finalizer not in FINALIZER_OF.values() or finalizer == wanted
-    ]
-    return kept if wanted is None or wanted in kept else [*kept, wanted]
+    wanted = _collector_finalizer(obj, present, options.policy)
+    finalizers = [finalizer for finalizer in present if finalizer not in (FOREGROUND, ORPHAN)]
+    if wanted:
+        finalizers.append(wanted)
+    return present if set(finalizers) == set(present) else finalizers
 
 
-def _namespace_held(obj: Obj) -> bool:
-    return obj.get("kind") == "Namespace" and bool((obj.get("spec") or {}).get("finalizers"))
+def _collector_finalizer(obj: Obj, present: list[str], policy: str) -> str:
+    """The policy of the options, else the finalizer that is there, else the kind's default."""
+    if obj.get("kind") in WITHOUT_DEPENDENTS:
+        return ""
+    if policy:
+        return FINALIZER_OF.get(policy, "")
+    found = next((finalizer for finalizer in present if finalizer in (FOREGROUND, ORPHAN)), "")
+    return found or (ORPHAN if (obj.get("kind"), obj.get("apiVersion")) in ORPHANS else "")

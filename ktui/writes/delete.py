@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,9 +11,13 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import precondition_failed, precondition_unmet, success
+from ktui.storage.writer import NoWrite
 from ktui.writes import request_body, stored_objects
-from ktui.writes.before_delete import ANSWERS_OBJECT, Fate, fate_of, marked
+from ktui.writes.before_delete import ANSWERS_OBJECT, Fate, begin_deletion
+from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
+
+Obj = dict[str, Any]
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -31,33 +36,53 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 async def delete(
     server: Server, resource: Resource, namespace: str, name: str, options: DeleteOptions
-) -> tuple[bool, dict[str, Any]]:
+) -> tuple[bool, Obj]:
     """Whether the object is gone, and its last state. StatusError 404, 409."""
-    stored = await stored_objects.current(server, resource, namespace, name)
-    obj = stored_objects.tree(server, stored, resource)
-    _check_preconditions(resource, name, obj, options)
-    fate = fate_of(obj, options)
-    if options.dry_run or fate is Fate.NOTHING:
-        shown = marked(obj, options) if fate in (Fate.MARK, Fate.MARK_AND_REMOVE) else obj
-        return fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE), shown
     store = server.cacher(resource).store
-    where = namespace or None
-    if fate in (Fate.MARK, Fate.MARK_AND_REMOVE):
-        stored = await store.update(where, name, lambda old: marked(old, options))
-        obj = stored_objects.tree(server, stored, resource)
-    if fate is Fate.MARK:
-        return False, obj
-    removed = await store.delete(where, name)
-    return True, stored_objects.tree(server, removed, resource)
+    while True:
+        deletion = _Deletion(resource, name, options)
+        stored = await store.update(namespace or None, name, deletion.decide, verb="delete")
+        if options.dry_run:
+            return deletion.removes, in_version(server, deletion.marked, resource)
+        if deletion.fate is not Fate.MARK_AND_REMOVE:
+            return deletion.fate is Fate.REMOVE, stored_objects.tree(server, stored, resource)
+        if options.resource_version is not None:
+            options = replace(options, resource_version=str(stored.rv))
 
 
-def _check_preconditions(resource: Resource, name: str, obj: dict[str, Any], options: DeleteOptions) -> None:
+class _Deletion:
+    """Preconditions, finalizers, grace and propagation, decided on the object that the Txn compares."""
+
+    def __init__(self, resource: Resource, name: str, options: DeleteOptions) -> None:
+        self._resource = resource
+        self._name = name
+        self._options = options
+        self.fate = Fate.NOTHING
+        self.marked: Obj = {}
+
+    @property
+    def removes(self) -> bool:
+        return self.fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE)
+
+    def decide(self, obj: Obj) -> Obj | None:
+        """The change of Store.update."""
+        check_preconditions(self._resource, self._name, obj, self._options)
+        self.fate, self.marked = begin_deletion(obj, self._options)
+        if self.fate in (Fate.REMOVE, Fate.NOTHING):
+            self.marked = obj
+        if self._options.dry_run or self.fate is Fate.NOTHING:
+            raise NoWrite
+        return None if self.fate is Fate.REMOVE else self.marked
+
+
+def check_preconditions(resource: Resource, name: str, obj: Obj, options: DeleteOptions) -> None:
+    """StatusError 409 unless the object has the uid and the resourceVersion that the options name."""
     metadata = obj.get("metadata") or {}
     for what, wanted, found in (
         ("UID", options.uid, metadata.get("uid", "")),
         ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
     ):
-        if wanted and wanted != found:
+        if wanted is not None and wanted != found:
             # Namespaces are deleted by code of their own.
             unmet = precondition_failed if resource.id == "namespaces" else precondition_unmet
             raise unmet(resource, name, what, wanted, found)

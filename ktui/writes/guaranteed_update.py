@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import send_object, send_tree
@@ -11,6 +11,7 @@ from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
+from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
 from ktui.writes.before_update import UpdateContext, finished_deleting, updated
 from ktui.writes.create import ttl_of
@@ -27,15 +28,6 @@ if TYPE_CHECKING:
 Obj = dict[str, Any]
 Change = Callable[[Obj], Obj]
 """The wanted object, made of the stored one, which is left alone (they may share parts)."""
-
-
-class _Finished(Exception):
-    """The update took away the last finalizer of a deleted object."""
-
-    def __init__(self, obj: Obj, resource_version: str) -> None:
-        super().__init__(resource_version)
-        self.resource_version = resource_version
-        self.obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": resource_version}}
 
 
 def context_of(
@@ -83,26 +75,27 @@ async def apply_change(
 async def _outcome(
     server: Server, context: UpdateContext, compute: Change, options: WriteOptions
 ) -> StoredObject | Obj:
-    """What is stored now, or what would be, or the last state of what has gone with it."""
-    if options.dry_run:
-        old = await stored_objects.current(server, context.resource, context.namespace, context.name)
-        try:
-            new = compute(stored_objects.tree(server, old, context.resource))
-        except _Finished as finished:
-            return finished.obj
-        new["metadata"]["resourceVersion"] = str(old.rv)
-        return new
+    """What is stored now; or, not stored, what a dry run would write, or the object that went with it."""
+    answer: Obj | None = None
+
+    def commit(old: Obj) -> Obj | None:
+        nonlocal answer
+        answer = None
+        new = compute(old)
+        removes = finished_deleting(new)
+        if removes or options.dry_run:
+            resource_version = (old.get("metadata") or {}).get("resourceVersion", "")
+            answer = {**new, "metadata": {**new["metadata"], "resourceVersion": resource_version}}
+        if options.dry_run:
+            raise NoWrite
+        return None if removes else new
+
     cacher = server.cacher(context.resource)
-    store = cacher.store
     where = context.namespace or None
-    try:
-        held = cacher.held(where, context.name)
-        ttl = ttl_of(server, context.resource)
-        return await store.update(where, context.name, compute, cached=held, ttl=ttl)
-    except _Finished as finished:
-        # Nothing holds the object any more: it is deleted instead of written.
-        await store.delete(where, context.name, resource_version=finished.resource_version)
-        return finished.obj
+    cached = None if options.dry_run else cacher.held(where, context.name)
+    ttl = ttl_of(server, context.resource)
+    stored = await cacher.store.update(where, context.name, commit, cached=cached, ttl=ttl)
+    return stored if answer is None else answer
 
 
 def _by_the_rules(
@@ -133,11 +126,26 @@ def _by_the_rules(
         new = updated(old, new, context)
         if resource.custom:
             told.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
-        if finished_deleting(new):
-            raise _Finished(new, (old.get("metadata") or {}).get("resourceVersion", ""))
         return new
 
     return compute
+
+
+async def update_or_create(
+    update: Callable[[], Awaitable[None]], create: Callable[[], Awaitable[None]]
+) -> None:
+    """Create what an update finds missing, and update what another client creates meanwhile."""
+    while True:
+        try:
+            return await update()
+        except StatusError as missing:
+            if missing.code != 404:
+                raise
+        try:
+            return await create()
+        except StatusError as taken:
+            if taken.reason != "AlreadyExists":
+                raise
 
 
 def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:

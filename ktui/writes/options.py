@@ -74,13 +74,16 @@ def manager_of(user_agent: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """`grace_seconds` None: the object's own. `policy` "": the default one."""
+    """`grace_seconds` None: the object's own. `policy` "": the default one.
+
+    `uid` and `resource_version` are preconditions, None without one.
+    """
 
     dry_run: bool = False
     grace_seconds: int | None = None
     policy: str = ""
-    uid: str = ""
-    resource_version: str = ""
+    uid: str | None = None
+    resource_version: str | None = None
 
 
 Misfit = Callable[[dict[str, Any], str, str], str]
@@ -111,8 +114,8 @@ def delete_options(
         # A negative period means the least.
         grace_seconds=None if grace is None else (1 if grace < 0 else grace),
         policy=policy or "",
-        uid=preconditions.get("uid") or "",
-        resource_version=preconditions.get("resourceVersion") or "",
+        uid=preconditions.get("uid"),
+        resource_version=preconditions.get("resourceVersion"),
     )
 
 

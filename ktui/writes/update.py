@@ -5,13 +5,13 @@ from __future__ import annotations
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError
+from ktui.kube.trees import copied
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity, uid_conflict
 from ktui.writes.create import Creation, create
 from ktui.writes.decoding.body import duplicate_fields
 from ktui.writes.decoding.field_validation import duplicate_texts
-from ktui.writes.guaranteed_update import apply_change, context_of
+from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.options import write_options
 
@@ -41,12 +41,17 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     context = context_of(server, call, resource, options, whole=True)
     check_identity(new, context)
     faults = duplicate_texts(duplicate_fields(body))
-    try:
+    if resource.resource not in CREATES or call.info.subresource:
         await apply_change(server, call, context, lambda _: new, form, options, faults)
-    except StatusError as error:
-        if error.code != 404 or resource.resource not in CREATES or call.info.subresource:
-            raise
+        return
+
+    async def create_it() -> None:
         if uid := metadata_of(new).get("uid"):
-            raise uid_conflict(context, uid, "") from None
-        metadata_of(new).pop("resourceVersion", None)
-        await create(server, call, Creation(resource, new, options, faults), form)
+            raise uid_conflict(context, uid, "")
+        missing = copied(new)
+        metadata_of(missing).pop("resourceVersion", None)
+        await create(server, call, Creation(resource, missing, options, faults), form)
+
+    await update_or_create(
+        lambda: apply_change(server, call, context, lambda _: new, form, options, faults), create_it
+    )

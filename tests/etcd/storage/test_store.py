@@ -17,6 +17,7 @@ from ktui.kube.status import StatusError
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.selection import Selection
 from ktui.storage.store import Store
+from ktui.storage.writer import NoWrite
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter, metered
 
@@ -164,8 +165,6 @@ async def test_update_retries_over_what_others_wrote(pods: Store) -> None:
     with metered(Meter()) as meter:
         await pods.update("shop", "a", label("z"), cached=updated)
     assert (meter.etcd_gets, meter.etcd_rpcs) == (0, 1)
-    with pytest.raises(StatusError, match="the object has been modified"):
-        await pods.update("shop", "a", label("w"), expected_rv=cached.rv)
     with pytest.raises(StatusError, match='pods "b" not found'):
         await pods.update("shop", "b", label("x"))
 
@@ -191,24 +190,21 @@ async def test_concurrent_updates_lose_nothing(pods: Store) -> None:
     assert found is not None and len(found.labels) == 8
 
 
-async def test_upsert_makes_what_is_missing(client: EtcdClient, prefix: str) -> None:
-    leases = Store(client, resource("leases"), prefix)
-    lease = {
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
-        "metadata": {"name": "n1", "namespace": "kube-node-lease"},
-        "spec": {"holderIdentity": "n1"},
-    }
-    made = await leases.update("kube-node-lease", "n1", lambda found: found or lease, upsert=True)
-    assert made.create_revision == made.rv
+async def test_what_a_change_decides_holds_for_the_object_that_is_deleted(pods: Store) -> None:
+    cached = await pods.create(pod("a"))
+    held = await pods.update("shop", "a", lambda obj: {**obj, "status": {"phase": "Held"}})
+    seen = []
 
+    def delete_unless_held(obj: dict[str, Any]) -> None:
+        seen.append(obj["status"]["phase"])
+        if obj["status"]["phase"] == "Held":
+            raise NoWrite
 
-async def test_delete_minds_preconditions(pods: Store) -> None:
-    created = await pods.create(pod("a"))
-    with pytest.raises(StatusError, match="UID in precondition: other, UID in object meta: uid-a"):
-        await pods.delete("shop", "a", uid="other")
-    gone = await pods.delete("shop", "a", uid="uid-a", resource_version=str(created.rv))
-    assert gone.rv > created.rv and gone.name == "a"
+    left = await pods.update("shop", "a", delete_unless_held, cached=cached)
+    assert seen == ["Running", "Held"] and left.rv == held.rv
+    await pods.update("shop", "a", lambda obj: {**obj, "status": {"phase": "Failed"}})
+    gone = await pods.update("shop", "a", delete_unless_held)
+    assert gone.rv > held.rv and gone.name == "a"
     with pytest.raises(StatusError, match="not found"):
         await pods.delete("shop", "a")
 
