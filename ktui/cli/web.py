@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import ipaddress
-import os
 import secrets
 import socket
-import sys
 
 from ktui.cli import dashboard
 from ktui.cli.crash import keep_quiet
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.loopback import is_loopback
 
 EPILOG = """examples:
   ktui web                                  prints `open http://127.0.0.1:PORT/?token=…`
@@ -78,29 +76,5 @@ def _misuse(args: argparse.Namespace) -> str:
     return ""
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
-
-
-def page_words(args: argparse.Namespace, attach: str, aim: str) -> list[str]:
-    """The command that a page runs. `attach` is the server that all pages share, `aim` is for its Lab."""
-    words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
-    for name in ("config", "theme", "symbols", "log_file", "log_level", "log_format"):
-        if value := getattr(args, name):
-            words.append(f"--{name.replace('_', '-')}={value}")
-    if aim:
-        words.append(f"--aim={aim}")
-    words.append("--mouse" if args.mouse else "--no-mouse")
-    if args.replay:
-        return [*words, f"--replay={args.replay}", f"--speed={args.speed}"]
-    if args.server_ca:
-        words.append(f"--server-ca={args.server_ca}")
-    return [*words, f"--attach={attach or args.attach}"]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from ktui.cli.web import is_loopback
+from ktui.cli.loopback import is_loopback
 
 NO_TOKEN = "This page needs its token: open the whole address that <code>ktui web</code> has printed."
 NO_HOST = "<code>ktui web</code> answers under the name of a loopback address only."

@@ -8,6 +8,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 from pathlib import Path
 
 from aiohttp import web
@@ -17,7 +18,6 @@ from ktui.cli.child import ServerChild
 from ktui.cli.dashboard import check_source, server_child
 from ktui.cli.exits import NO_CONNECTION, OK, fail
 from ktui.cli.preferences import aim_of
-from ktui.cli.web import page_words
 from ktui.cli.web_guard import Guard
 from ktui.cli.web_page import PATIENCE, Page
 from ktui.client.connection import ClientError
@@ -127,3 +127,19 @@ async def _until_stopped(child: ServerChild | None) -> None:
     ended.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await ended
+
+
+def page_words(args: argparse.Namespace, attach: str, aim: str) -> list[str]:
+    """The command that a page runs. `attach` is the server that all pages share, `aim` is for its Lab."""
+    words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
+    for name in ("config", "theme", "symbols", "log_file", "log_level", "log_format"):
+        if value := getattr(args, name):
+            words.append(f"--{name.replace('_', '-')}={value}")
+    if aim:
+        words.append(f"--aim={aim}")
+    words.append("--mouse" if args.mouse else "--no-mouse")
+    if args.replay:
+        return [*words, f"--replay={args.replay}", f"--speed={args.speed}"]
+    if args.server_ca:
+        words.append(f"--server-ca={args.server_ca}")
+    return [*words, f"--attach={attach or args.attach}"]

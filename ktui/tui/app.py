@@ -21,7 +21,7 @@ from ktui.tui.navigation.modes import MODES as ALL_MODES
 from ktui.tui.navigation.navigator import Navigator
 from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.replay.controls import ask_marker, move, toggle_recording, watch_recording
+from ktui.tui.replay.actions import ReplayActions, watch_recording
 from ktui.tui.replay.messages import Sought
 from ktui.tui.screens.base import ModeScreen
 
@@ -38,7 +38,7 @@ def _palette() -> type[Provider]:
     return KtuiCommands
 
 
-class KtuiApp(Dashboard):
+class KtuiApp(ReplayActions):
     """Modes over one state."""
 
     TITLE = "ktui"
@@ -139,7 +139,8 @@ class KtuiApp(Dashboard):
 
     def action_pause(self) -> None:
         if self.intake.playback is not None:
-            move(self, "pause")
+            self.intake.playback.pause()
+            self.tick()
             return
         self.paused = not self.paused
         if isinstance(self.screen, ModeScreen):
@@ -158,18 +159,6 @@ class KtuiApp(Dashboard):
         self.navigator.take_in_hand()
         choose_rules(self, wanted)
 
-    def action_record(self) -> None:
-        """Record to a file, or end that."""
-        toggle_recording(self)
-
-    def action_marker(self) -> None:
-        """Mark this moment."""
-        ask_marker(self)
-
-    def action_replay(self, what: str) -> None:
-        """Move in the recording that is played."""
-        move(self, what)
-
     @on(Sought)
     def _sought(self, event: Sought) -> None:
         if self.intake.playback is not None:
@@ -180,7 +169,9 @@ class KtuiApp(Dashboard):
             return not isinstance(self.focused, Input)  # a colon is a letter there
         if action == "come_back":
             return self._at_the_end_of_a_jump
-        return self.intake.replays if action == "replay" else super().check_action(action, parameters)
+        return (
+            self.intake.replays if action.startswith("replay_") else super().check_action(action, parameters)
+        )
 
     @property
     def _at_the_end_of_a_jump(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.tui.keys.hints import key_of, told
+from ktui.tui.keys.hints import key_hints, key_of
 from ktui.tui.keys.keymap import scopes
 from ktui.tui.preferences import Preferences
 
@@ -68,7 +68,7 @@ async def test_a_dialog_says_how_it_is_left() -> None:
 def test_without_an_app_keys_are_those_that_ship() -> None:
     assert key_of("lab.fire") == "f"
     assert [key_of(one) for one in ("help", "table.open", "back", "detail.next")] == ["?", "enter", "[", "→"]
-    assert told(("text.close", "closes"), ("copy", "copies")).plain == "esc closes · c copies"
+    assert key_hints(("text.close", "closes"), ("copy", "copies")).plain == "esc closes · c copies"
 
 
 def test_every_binding_has_a_key_that_can_be_written() -> None:

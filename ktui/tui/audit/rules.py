@@ -9,7 +9,7 @@ from ktui.audit.moves import percent
 from ktui.audit.report import Report
 from ktui.kube.versions import Behaviour
 from ktui.tui.audit.versions import MOST_ASKED, share_under
-from ktui.tui.dialogs.rules import RulesScreen, keys_told
+from ktui.tui.dialogs.rules import RulesScreen, key_line
 from ktui.tui.widgets.lines import line
 
 
@@ -23,7 +23,7 @@ class AuditRules(RulesScreen):
         super().on_mount()
         box = self.query_one(Container)
         box.border_title = "route by the rules of"
-        box.border_subtitle = keys_told("chooses")
+        box.border_subtitle = key_line("chooses")
 
 
 def effect_content(report: Report, behaviour: Behaviour) -> Content:

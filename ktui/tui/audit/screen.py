@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from ktui.audit.report import Report
 from ktui.core.references import Crumb, Part, Read, Reference
@@ -32,21 +32,7 @@ class AuditScreen(ModeScreen):
 
     MODE: ClassVar[str] = "audit"
     CSS_PATH = "audit.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *keys.DETAIL,
-        Binding("v", "view('versions')", "versions", id="audit.versions", tooltip="all versions compared"),
-        Binding("t", "view('slow')", "slow etcd", id="audit.slow", tooltip="what etcd found slow"),
-        Binding("i", "audit('input')", "input", id="audit.read", tooltip="files, malformed lines, notes"),
-        Binding("V", "audit('rules')", "rules", id="audit.rules", tooltip="choose the version and its gates"),
-        Binding("less_than_sign", "audit('older')", "older", key_display="<", show=False, id="audit.older",
-                tooltip="the rules of the version before"),
-        Binding("greater_than_sign", "audit('newer')", "newer", key_display=">", show=False, id="audit.newer",
-                tooltip="the rules of the version after"),
-        Binding("x", "audit('stop')", "stop reading", id="audit.stop", tooltip="show what was read so far"),
-        Binding("up,k", "step(-1)", "previous", show=False, id="audit.up", tooltip="the group before"),
-        Binding("down,j", "step(1)", "next", show=False, id="audit.down", tooltip="the next group"),
-        Binding("escape", "leave", "back", id="audit.leave", tooltip="back to the groups"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = keys.AUDIT
 
     def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
         super().__init__()
@@ -99,32 +85,30 @@ class AuditScreen(ModeScreen):
 
     # Keys.
 
-    def action_audit(self, what: str) -> None:
-        """Something that a part of the screen does."""
-        does: dict[str, Callable[[], None]] = {
-            "rules": self.choosing.ask,
-            "older": lambda: self.choosing.step(-1),
-            "newer": lambda: self.choosing.step(1),
-            "stop": self.ranker.stop,
-            "input": self._tell_input,
-        }
-        does[what]()
+    def action_choose_rules(self) -> None:
+        self.choosing.ask()
 
-    def _tell_input(self) -> None:
+    def action_older(self) -> None:
+        self.choosing.step(-1)
+
+    def action_newer(self) -> None:
+        self.choosing.step(1)
+
+    def action_stop(self) -> None:
+        self.ranker.stop()
+
+    def action_show_input(self) -> None:
         if self.ranker.report is not None:
             self.app.push_screen(TextScreen("what was read", read_text(self.ranker.report)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         views = self.views
-        if action == "audit":
-            return {
-                "stop": views.shown == "reading" and not self.ranker.ranking,
-                "input": self.ranker.report is not None,
-            }.get(str(parameters[0]), views.of_report)
         if action in ("filter", "sort", "sort_turn", "export") and views.table is None:
             return False
         wanted = {
-            "view": views.of_report,
+            "stop": views.shown == "reading" and not self.ranker.ranking,
+            "show_input": self.ranker.report is not None,
+            **dict.fromkeys(("view", "choose_rules", "older", "newer"), views.of_report),
             "leave": self.over or views.below_the_groups,
             "step": views.shown == "group",
             "panel": views.shown == "group",

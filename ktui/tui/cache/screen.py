@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical
 
 from ktui.core.references import Crumb, Object, Place, Reference, Resource
@@ -18,6 +18,7 @@ from ktui.tui.cache.inside import InsideView
 from ktui.tui.cache.rows import CacheLine, CacheLines
 from ktui.tui.cache.view import is_loading
 from ktui.tui.cache.warming import Warming
+from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.table.paged_table import PagedTable
@@ -29,13 +30,7 @@ class CacheScreen(AskingScreen):
 
     MODE = "cache"
     CSS_PATH = "cache.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("w", "warm", "warm", id="cache.warm", tooltip="fill the cache under the cursor"),
-        Binding(
-            "x", "cancel", "cancel", id="cache.cancel", tooltip="stop filling the cache under the cursor"
-        ),
-        Binding("escape", "leave", "back", id="cache.leave", tooltip="back to all caches"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.CACHE
 
     def __init__(self) -> None:
         super().__init__()

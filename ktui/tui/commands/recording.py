@@ -9,15 +9,15 @@ from ktui.core.format import clock_time
 from ktui.core.recordings.times import pace, spot
 from ktui.tui.commands.command import Candidate, Command
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.replay import controls
+from ktui.tui.replay import actions
 
 _NO_REPLAY = "this is no replay: `ktui --replay FILE` plays a recording"
 
 
 def _record(app: Dashboard, rest: str) -> str:
     if rest:
-        return controls.start_recording(app, rest)
-    controls.toggle_recording(app)
+        return actions.start_recording(app, rest)
+    actions.toggle_recording(app)
     return ""
 
 
@@ -52,7 +52,7 @@ def _speed(app: Dashboard, rest: str) -> str:
 RECORDING = (
     Command("record", "record to a file, or end that", _record, "[FILE]", title="Record, or end that"),
     Command(
-        "marker", "mark this moment in the recording", controls.set_marker, "[TEXT]", title="Set a marker"
+        "marker", "mark this moment in the recording", actions.set_marker, "[TEXT]", title="Set a marker"
     ),
     Command("seek", "go to a time of the recording", _seek, "1:30", needed=True, candidates=_marks),
     Command("speed", "the pace of the replay", _speed, "4, max", needed=True),

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from ktui.core.table.columns import Column
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import key_of, told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints, key_of
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, pad
 
@@ -24,13 +25,7 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
     DEFAULT_CSS = """
     ColumnScreen > OptionList { width: 84; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "turn", "show", id="columns.toggle", tooltip="show the column, or hide it"),
-        Binding("K,shift+up", "move(-1)", "up", id="columns.up", tooltip="one place to the left"),
-        Binding("J,shift+down", "move(1)", "down", id="columns.down", tooltip="one place to the right"),
-        Binding("r", "reset", "reset", id="columns.reset", tooltip="the columns as they were at first"),
-        Binding("escape,q", "close", "close", id="columns.close", tooltip="keep the choice"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.COLUMNS
 
     def __init__(self, table: VTable[Any], start: Sequence[str]) -> None:
         super().__init__()
@@ -49,7 +44,7 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
         options.border_title = "columns"
         options.border_subtitle = line(
             f"{key_of('columns.up')} ",
-            told(
+            key_hints(
                 ("columns.down", "move"),
                 ("columns.toggle", "shows"),
                 ("columns.reset", "resets"),

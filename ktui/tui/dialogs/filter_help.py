@@ -6,14 +6,15 @@ import textwrap
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from ktui.core.format import safe
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
 
@@ -43,9 +44,7 @@ class FilterHelpScreen(Dialog[None]):
     DEFAULT_CSS = f"""
     FilterHelpScreen > VerticalScroll {{ width: {_BOX}; padding: 0 2; }}
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1,question_mark", "dismiss", "close", id="filter.help.close", tooltip="close")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.CLOSE_FILTER_HELP
 
     def __init__(self, table: VTable[Any]) -> None:
         super().__init__()
@@ -54,7 +53,7 @@ class FilterHelpScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         box = VerticalScroll()
         box.border_title = "filter"
-        box.border_subtitle = told(("filter.help.close", "closes"))
+        box.border_subtitle = key_hints(("filter.help.close", "closes"))
         with box:
             room = min(_BOX, int(self.app.size.width * 0.96)) - _FRAME - _WIDTH
             yield Static(filter_help(self._table, room), markup=False)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import ActiveBinding, Binding, BindingType
+from textual.binding import ActiveBinding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
@@ -21,7 +21,8 @@ from ktui.core.routes import LEGEND
 from ktui.tui.cache.race import MARKS, RacePanel
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.dialogs.help_lines import HelpLine, Section, merged
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.screens.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
@@ -59,15 +60,7 @@ class HelpScreen(Dialog[None]):
     HelpScreen.-wide Horizontal { layout: horizontal; }
     HelpScreen.-wide #help-first { margin-right: 2; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "close", id="help.leave", tooltip="close"),
-        Binding("q,question_mark", "dismiss", "close", id="help.close", tooltip="close"),
-        Binding("slash", "narrow", "filter", key_display="/", id="help.filter", tooltip="find a key"),
-        Binding("down,j", "scroll(1)", "down", id="help.down", tooltip="a line down"),
-        Binding("up,k", "scroll(-1)", "up", id="help.up", tooltip="a line up"),
-        Binding("pagedown,space", "page(1)", "page down", id="help.pagedown", tooltip="a page down"),
-        Binding("pageup", "page(-1)", "page up", id="help.pageup", tooltip="a page up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.HELP
     AUTO_FOCUS = ""
 
     def __init__(self, over: Screen[object]) -> None:
@@ -77,7 +70,7 @@ class HelpScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         box = Vertical()
         box.border_title = "help"
-        box.border_subtitle = told(("help.filter", "finds"), ("help.leave", "closes"))
+        box.border_subtitle = key_hints(("help.filter", "finds"), ("help.leave", "closes"))
         with box:
             field = Input(placeholder="what are you looking for?", compact=True)
             field.cursor_blink = False

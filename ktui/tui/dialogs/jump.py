@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList
@@ -15,7 +15,8 @@ from textual.widgets.option_list import Option
 
 from ktui.core.references import Place
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.navigation.ways import Way
 from ktui.tui.widgets.lines import line, pad
 
@@ -31,11 +32,7 @@ class JumpScreen(Dialog[Place | None]):
         & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "close", id="jump.close", tooltip="stay here"),
-        Binding("down,j", "cursor(1)", "next", id="jump.down", tooltip="next way"),
-        Binding("up,k", "cursor(-1)", "previous", id="jump.up", tooltip="previous way"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.JUMP
 
     def __init__(self, title: str, ways: Sequence[Way]) -> None:
         super().__init__()
@@ -45,7 +42,7 @@ class JumpScreen(Dialog[Place | None]):
     def compose(self) -> ComposeResult:
         box = Vertical()
         box.border_title = line(self._title)
-        box.border_subtitle = line("letter or enter goes there · ", told(("jump.close", "stays")).plain)
+        box.border_subtitle = line("letter or enter goes there · ", key_hints(("jump.close", "stays")).plain)
         with box:
             yield OptionList(*(Option(_prompt(way), id=str(at)) for at, way in enumerate(self.ways)))
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
@@ -16,7 +16,8 @@ from ktui.core.table.columns import Cell, Column
 from ktui.kube.gates import Phase, Stage, default_of
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of, steering_gates
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.panel import Panel
@@ -67,9 +68,9 @@ _GATES: tuple[Column[GateChoice], ...] = (
 )
 
 
-def keys_told(does: str) -> Content:
+def key_line(does: str) -> Content:
     """The keys of the dialog; `does`: what choosing one does."""
-    return told(("table.open", does), ("rules.turn", "turns a gate"), ("rules.close", "closes"))
+    return key_hints(("table.open", does), ("rules.turn", "turns a gate"), ("rules.close", "closes"))
 
 
 class RulesScreen(Dialog[Behaviour | None]):
@@ -83,13 +84,7 @@ class RulesScreen(Dialog[Behaviour | None]):
     RulesScreen VTable { scrollbar-background: $surface; scrollbar-background-hover: $surface; }
     """
     AUTO_FOCUS = "#choice-version"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "close", id="rules.close", tooltip="leave it as it is"),
-        Binding("space", "turn", "turn gate", id="rules.turn", tooltip="turn a gate on or off"),
-        Binding(
-            "left,right,tab", "other", "gates", id="rules.other", tooltip="versions or gates", priority=True
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.RULES
 
     def __init__(self, now: Behaviour, wanted: str, effect: Callable[[Behaviour], Content]) -> None:
         super().__init__()
@@ -101,7 +96,7 @@ class RulesScreen(Dialog[Behaviour | None]):
     def compose(self) -> ComposeResult:
         box = Container()
         box.border_title = "the server follows the rules of"
-        box.border_subtitle = keys_told("switches")
+        box.border_subtitle = key_line("switches")
         with box:
             with Horizontal():
                 yield VTable(_VERSIONS, key=lambda row: row.version, id="choice-version")

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.table.painting import sort_mark
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, pad
@@ -36,10 +37,7 @@ def letters(names: Iterable[str]) -> dict[str, str]:
 class SortScreen(Dialog[None]):
     """A letter sorts by its column (again: turns it round), with shift as the second key."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "close", id="sort.close", tooltip="leave the order as it is"),
-        Binding("full_stop", "unsort", "unsort", key_display=".", id="sort.none", tooltip="no order"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.SORT
 
     def __init__(self, table: VTable[Any]) -> None:
         super().__init__()
@@ -51,7 +49,7 @@ class SortScreen(Dialog[None]):
         options = OptionList(*(Option(self._said(column), id=column.id) for column in self._table.columns))
         options.border_title = "sort by"
         options.border_subtitle = line(
-            "letter · shift: second key · ", told(("sort.none", "none"), ("sort.close", "closes")).plain
+            "letter · shift: second key · ", key_hints(("sort.none", "none"), ("sort.close", "closes")).plain
         )
         yield options
 

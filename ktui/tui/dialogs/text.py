@@ -6,14 +6,15 @@ from typing import Any, ClassVar
 
 import msgspec
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from ktui.core.format import safe
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 
 
 class TextScreen(Dialog[None]):
@@ -23,9 +24,7 @@ class TextScreen(Dialog[None]):
     TextScreen > VerticalScroll { width: 90%; height: 90%; }
     TextScreen Static { width: auto; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,y,q", "dismiss", "close", id="text.close", tooltip="close")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.CLOSE_TEXT
 
     def __init__(self, title: str, value: Any) -> None:
         super().__init__()
@@ -35,7 +34,7 @@ class TextScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         box = VerticalScroll()
         box.border_title = Content(safe(self._title))
-        box.border_subtitle = told(("text.close", "closes"))
+        box.border_subtitle = key_hints(("text.close", "closes"))
         with box:
             yield Static(Content("\n".join(safe(text) for text in self.text.split("\n"))), markup=False)
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from ktui.core.references import Crumb, Reference
 from ktui.core.state import State
 from ktui.tui.etcd.panes import EtcdPanes
+from ktui.tui.keys import bindings as keys
 from ktui.tui.screens.asking import AskingScreen
 
 
@@ -19,17 +20,7 @@ class EtcdScreen(AskingScreen):
 
     MODE = "etcd"
     CSS_PATH = "etcd.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "open", "open", show=False, id="etcd.open", tooltip="open the prefix"),
-        Binding("left,h", "close", "close", show=False, id="etcd.close", tooltip="close the prefix"),
-        Binding("v", "turn_view", "view", id="etcd.view", tooltip="YAML, JSON, stored bytes, sizes by field"),
-        Binding("p", "past", "past", id="etcd.past", tooltip="revisions of the key, and what changed"),
-        Binding("m", "mark", "mark", id="etcd.mark", tooltip="compare with the revision under the cursor"),
-        Binding("a", "all_of_etcd", "all", id="etcd.all", tooltip="all of etcd, or Kubernetes' prefix only"),
-        Binding("R", "reveal", "reveal", id="etcd.reveal", tooltip="show a Secret's values"),
-        Binding("u", "read_again", "reread", id="etcd.again", tooltip="read what is shown again"),
-        Binding("escape", "leave", "back", show=False, id="etcd.leave", tooltip="one pane back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.ETCD
 
     def __init__(self) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -19,7 +19,8 @@ from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_
 from ktui.client.target import Target, target_of
 from ktui.core.lab.server import Elsewhere
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line
 
 OWN = "ktui's own server"
@@ -63,9 +64,7 @@ class AimScreen(Dialog[str | None]):
     DEFAULT_CSS = """
     AimScreen > OptionList { width: 60; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", "close", id="aim.close", tooltip="no change"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.TARGET
 
     def __init__(self, names: Sequence[str], current: str, chosen: str) -> None:
         super().__init__()
@@ -76,7 +75,7 @@ class AimScreen(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(self._prompt(name)) for name in self._names), markup=False)
         options.border_title = "fire at"
-        options.border_subtitle = line("enter chooses · ", told(("aim.close", "leaves it")).plain)
+        options.border_subtitle = line("enter chooses · ", key_hints(("aim.close", "leaves it")).plain)
         options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
         yield options
 

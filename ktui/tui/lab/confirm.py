@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line, lines
 
 
@@ -23,10 +24,7 @@ class ConfirmScreen(Dialog[bool]):
     }
     ConfirmScreen Static { width: 1fr; height: auto; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "yes", id="confirm.yes", tooltip="do it"),
-        Binding("n,escape,q", "answer(False)", "no", id="confirm.no", tooltip="leave it"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.CONFIRM
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
@@ -36,7 +34,7 @@ class ConfirmScreen(Dialog[bool]):
     def compose(self) -> ComposeResult:
         box = Vertical()
         box.border_title = line(self._title)
-        box.border_subtitle = told(("confirm.yes", "yes"), ("confirm.no", "no"))
+        box.border_subtitle = key_hints(("confirm.yes", "yes"), ("confirm.no", "no"))
         with box:
             yield Static(lines([line(text) for text in self._text.split("\n")]), markup=False)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Grid, Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -18,6 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Label
 
 from ktui.core.format import safe
+from ktui.tui.keys import bindings as keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,7 @@ class Completer(Suggester):
 class ChoiceField(Widget, can_focus=True):
     """One of a few values; left and right change it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "turn(-1)", "choose", key_display="←→", id="choice.back", tooltip="previous choice"),
-        Binding("right", "turn(1)", "Next choice", show=False, id="choice.next", tooltip="next choice"),
-        Binding("enter", "submit", "fire", id="choice.fire", tooltip="fire what the form says"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.CHOICE_FIELD
     DEFAULT_CSS = """
     ChoiceField {
         height: 1;
@@ -97,18 +94,13 @@ class ChoiceField(Widget, can_focus=True):
 class TextField(Input):
     """A free text; enter is the form's, and says so in the footer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "fire", id="form.fire", tooltip="fire what the form says"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.TEXT_FIELD
 
 
 class FieldForm(Grid):
     """Fields in one column or two (class `-two`, by the screen's width)."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Field above", show=False, id="form.up", tooltip="the field above"),
-        Binding("down", "move(1)", "Field below", show=False, id="form.down", tooltip="the field below"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.FORM
     DEFAULT_CSS = """
     FieldForm {
         height: auto;

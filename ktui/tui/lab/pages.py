@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from ktui.core.format import safe
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys.hints import told
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line
 
 
@@ -23,12 +24,7 @@ class PagesScreen(Dialog[None]):
     PagesScreen > VerticalScroll { width: 90%; height: 90%; }
     PagesScreen Static { width: auto; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "close", id="pages.close", tooltip="close"),
-        Binding("y,right,tab", "turn(1)", "next", id="pages.next", tooltip="next page"),
-        Binding("left,shift+tab", "turn(-1)", "previous", id="pages.previous", tooltip="previous page"),
-        Binding("c", "copy", "copy", id="pages.copy", tooltip="copy this page to the clipboard"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.PAGES
 
     def __init__(self, title: str, pages: dict[str, str]) -> None:
         super().__init__()
@@ -62,7 +58,7 @@ class PagesScreen(Dialog[None]):
         for place, name in enumerate(self._names):
             runs.append((f" {name} ", "reverse bold" if place == self.at else "$ink-muted"))
         box.border_title = line(*runs)
-        box.border_subtitle = told(
+        box.border_subtitle = key_hints(
             ("pages.next", "turns the page"), ("pages.copy", "copies"), ("pages.close", "closes")
         )
         shown = (safe(text.expandtabs(4)) for text in self.text.split("\n"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from ktui.core.lab.form import ListForm, added_to, form_of_read
@@ -16,6 +16,7 @@ from ktui.core.lab.server import server_version
 from ktui.core.references import Read, Reference
 from ktui.core.selection import InHand
 from ktui.core.state import State
+from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.aiming import Aiming
 from ktui.tui.lab.composing import ComposingPane
@@ -38,24 +39,7 @@ class LabScreen(AskingScreen):
     MODE = "lab"
     CSS_PATH = "lab.tcss"
     AUTO_FOCUS = "#results"  # not the form: what is typed there is no key
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "lab('fire')", "fire", id="lab.fire", tooltip="fire the LIST (enter in the form)"),
-        Binding("r", "lab('race')", "race", id="lab.race", tooltip="race the forms of the question"),
-        Binding("a", "lab('undercut')", "cheaper", id="lab.undercut", tooltip="try the cheaper form"),
-        Binding("n", "lab('page')", "page", id="lab.page", tooltip="next page by the continue token"),
-        Binding("equals_sign", "lab('prove')", "= etcd", key_display="=", show=False, id="lab.prove",
-                tooltip="compare the cache with etcd at its exact resourceVersion"),
-        Binding("t", "lab('aim')", "server", id="lab.aim",
-                tooltip="fire at ktui's own server or a kubeconfig's"),
-        Binding("y", "show_pages", "as…", show=False, id="lab.pages",
-                tooltip="the result in full, as curl, kubectl, client-go, Python"),
-        # With priority: before the keys after it are given to whoever has the focus.
-        Binding("i", "edit", "edit", show=False, priority=True, id="lab.edit", tooltip="go to the form"),
-        Binding("x", "lab('stop')", "stop", id="lab.stop", tooltip="stop what is running"),
-        Binding("X", "lab('clear')", "clear", show=False, id="lab.clear",
-                tooltip="forget the results, on disk too"),
-        Binding("escape", "leave", "results", id="lab.leave", tooltip="from the form to the results"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = keys.LAB
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,31 +147,38 @@ class LabScreen(AskingScreen):
 
     # Keys.
 
-    def action_lab(self, what: str) -> None:
-        """Something that a part of the Lab does."""
-        does: dict[str, Callable[[], None]] = {
-            "fire": self.rounds.fire,
-            "race": self._race_or_restart,
-            "undercut": self.rounds.undercut,
-            "page": self.rounds.next_page,
-            "prove": self.proving.prove,
-            "aim": self.aiming.choose,
-            "stop": self.firing.stop,
-            "clear": self.firing.clear,
-        }
-        does[what]()
+    def action_send(self) -> None:
+        self.rounds.fire()
 
-    def _race_or_restart(self) -> None:
+    def action_compare(self) -> None:
         """The app's key for restarting a server is the Lab's for a race: of a server that has stopped."""
         if self.ktui.link.broken and self.aiming.aim is None:
             self.ktui.action_restart()
         else:
             self.rounds.race()
 
+    def action_try_cheaper(self) -> None:
+        self.rounds.undercut()
+
+    def action_next_page(self) -> None:
+        self.rounds.next_page()
+
+    def action_check_consistency(self) -> None:
+        self.proving.prove()
+
+    def action_choose_target(self) -> None:
+        self.aiming.choose()
+
+    def action_stop(self) -> None:
+        self.firing.stop()
+
+    def action_clear(self) -> None:
+        self.firing.clear()
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if (action, parameters) == ("lab", ("stop",)):
+        if action == "stop":
             return self.firing.bench.running
-        if (action, parameters) == ("lab", ("page",)):
+        if action == "next_page":
             result = self.results.result
             measured = result.measured if result is not None else None
             return measured is not None and bool(measured.continue_token)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Click
 
@@ -16,6 +16,7 @@ from ktui.core.request_view import request_object, shown_requests
 from ktui.core.selection import InHand, in_hand_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.strip import ChartStrip
+from ktui.tui.keys import bindings as keys
 from ktui.tui.overview.cache_columns import CacheLine
 from ktui.tui.overview.costly import CostliestPanel
 from ktui.tui.overview.holdings import Holdings
@@ -37,10 +38,7 @@ class OverviewScreen(ModeScreen):
     MODE: ClassVar[str] = "overview"
     CSS_PATH = "overview.tcss"
     AUTO_FOCUS = "#requests"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "costliest", "costliest", show=False, id="overview.costliest",
-                tooltip="all that reads have cost"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = keys.OVERVIEW
 
     def __init__(self) -> None:
         super().__init__()

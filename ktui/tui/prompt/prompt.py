@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from ktui.core.format import safe
+from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.line_field import LineField
 from ktui.tui.prompt.line_help import Completing, Help, Past
 from ktui.tui.prompt.suggestions import Suggested, Suggestions
@@ -32,16 +33,7 @@ class Prompt(Horizontal):
         & > Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $surface; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "close", show=False, id="prompt.close", tooltip="close the line"),
-        Binding("tab", "complete(1)", "complete", show=False, id="prompt.complete",
-                tooltip="complete the word"),
-        Binding("shift+tab", "complete(-1)", "previous", show=False, id="prompt.previous",
-                tooltip="the suggestion before"),
-        Binding("up", "older", "older", show=False, id="prompt.older", tooltip="what was typed before"),
-        Binding("down", "newer", "newer", show=False, id="prompt.newer", tooltip="what was typed after that"),
-        Binding("f1", "explain", "help", show=False, id="prompt.help", tooltip="what can be typed (? too)"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = keys.PROMPT
 
     class Closed(Message):
         """The line has been closed; `kept` is False when it was dismissed."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from ktui.core.ranking.lines import RankLine
 from ktui.core.references import Crumb, Place, Read, Reference, Request
@@ -29,14 +29,7 @@ class RequestsScreen(ModeScreen):
     MODE: ClassVar[str] = "requests"
     CSS_PATH = "requests.tcss"
     AUTO_FOCUS = "#log"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "turn_view", "view", show=False, id="requests.view",
-                tooltip="the costliest kinds, or the log"),
-        Binding("a", "try_cheaper", "try cheaper", id="requests.try", tooltip="the cheaper form in the Lab"),
-        Binding("escape", "leave", "back", id="requests.leave",
-                tooltip="from one kind of requests to the costliest, from there to the log"),
-        *keys.DETAIL,
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = keys.REQUESTS
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from ktui.core.references import Crumb, Part, Place, Read, Reference
 from ktui.core.selection import EXAMPLE, InHand, read_in_hand
 from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
+from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.table.vtable import VTable
@@ -34,10 +35,7 @@ class VersionsScreen(ModeScreen):
     MODE: ClassVar[str] = "versions"
     CSS_PATH = "versions.tcss"
     AUTO_FOCUS = "#versions"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("i", "edit", "request", id="versions.edit", tooltip="type another request"),
-        Binding("escape", "leave", "all", id="versions.leave", tooltip="back to all versions"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.VERSIONS
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,12 +6,13 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ktui.core.object_lines import Line
+from ktui.tui.keys import bindings as keys
 
 ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain", "added", "removed")
 
@@ -34,12 +35,7 @@ class LineView(ScrollView, can_focus=True):
         & .lines--removed { color: $error; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_up", "Up", show=False, id="lines.up", tooltip="one line up"),
-        Binding("down,j", "scroll_down", "Down", show=False, id="lines.down", tooltip="one line down"),
-        Binding("home,g", "scroll_home", "Top", show=False, id="lines.top", tooltip="first line"),
-        Binding("end,G", "scroll_end", "End", show=False, id="lines.end", tooltip="last line"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.LINES
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)

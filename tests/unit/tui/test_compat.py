@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -23,7 +22,7 @@ from textual.widgets import Static
 import ktui.tui
 from ktui.tui import compat
 from ktui.tui.compat import KeptStylesheet, WholeScreen
-from ktui.tui.keys.keymap import scopes
+from tests.tui.everything import load_screens, subclasses
 from tests.tui.quiet import until_quiet
 
 pytestmark = pytest.mark.anyio
@@ -55,16 +54,9 @@ def _is_kept(node: ast.Attribute) -> bool:
     return isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def subclasses(of: type) -> Iterator[type]:
-    below: type
-    for below in of.__subclasses__():
-        yield below
-        yield from subclasses(below)
-
-
 def test_no_class_of_ours_takes_a_private_name_of_textuals() -> None:
     """By accident: a release may begin to use any name. Only `compat` may mean to."""
-    scopes()  # loads all screens and widgets
+    load_screens()
     taken = {}
     ours = {one for root in (MessagePump, Stylesheet) for one in subclasses(root)}
     for one in (each for each in ours if each.__module__.startswith("ktui.")):

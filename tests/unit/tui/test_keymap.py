@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.app import App
 from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.screen import ModalScreen
 
+from ktui.tui.keys.bindings import DIALOGS, SCOPES
 from ktui.tui.keys.keymap import check_keymap, scopes
 from ktui.tui.keys.names import keys_in, long_name, usable, valid_key
+from tests.tui.everything import load_screens, subclasses
 
 # Bindings of a screen that hide one of the app's on purpose: what the app's one does there
 # makes no sense (a screen without writes), or is reached by another key or a `:` command as well.
@@ -23,6 +28,17 @@ HIDDEN = {
     "lab.pages": "object",
     "lab.race": "restart",
 }
+
+
+def test_screens_and_widgets_bind_what_is_in_the_table() -> None:
+    load_screens()
+    table = [id(those) for those in (*SCOPES.values(), *DIALOGS.values())]
+    ours = {each for each in subclasses(DOMNode) if each.__module__.startswith("ktui.tui.")}
+    own = {each for each in ours if "BINDINGS" in vars(each) and not issubclass(each, App)}
+    assert not [each.__name__ for each in own if id(each.BINDINGS) not in table]
+    assert {id(each.BINDINGS) for each in own} == set(table) - {id(SCOPES["everywhere"])}
+    dialogs = {id(each.BINDINGS) for each in own if issubclass(each, ModalScreen)}
+    assert dialogs == {id(those) for those in DIALOGS.values()}
 
 
 def test_every_binding_has_an_id_and_says_what_it_does() -> None:
@@ -65,7 +81,7 @@ def test_a_screen_hides_an_app_key_only_where_that_is_meant() -> None:
         (binding.id, other.id)
         for scope in scopes()
         for binding in scope.bindings
-        for other in scope.reaches
+        for other in scope.outer
         if keys_of(binding) & keys_of(other) and other.id != binding.id
     }
     assert found == set(HIDDEN.items())

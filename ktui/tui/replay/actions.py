@@ -4,51 +4,72 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.core.format import clock_time
+from ktui.tui.dashboard import Dashboard
 from ktui.tui.prompt.prompt import Prompt
 
 if TYPE_CHECKING:
     from ktui.core.recordings.moments import Moment
-    from ktui.tui.dashboard import Dashboard
     from ktui.tui.replay.playback import Playback
 
 _NEAR = 0.5  # seconds that a replay may have played on from a mark, and "previous" still means the one before
 
-MOVES: dict[str, Callable[[Playback], None]] = {
-    "pause": lambda playback: playback.pause(),
-    "back": lambda playback: playback.move(-5.0),
-    "forward": lambda playback: playback.move(5.0),
-    "far_back": lambda playback: playback.move(-60.0),
-    "far_forward": lambda playback: playback.move(60.0),
-    "start": lambda playback: playback.seek(playback.index.began),
-    "end": lambda playback: playback.seek(playback.index.ended),
-    "event_back": lambda playback: playback.step(-1),
-    "event_forward": lambda playback: playback.step(1),
-    "slower": lambda playback: playback.player.slower(),
-    "faster": lambda playback: playback.player.faster(),
-}
+
+class ReplayActions(Dashboard):
+    """The app's actions in a replay and for the recording that is made; those in a replay: `replay_…`."""
+
+    def action_replay_seek(self, seconds: float) -> None:
+        """Go `seconds` on, or back."""
+        self._play(lambda playback: playback.move(seconds))
+
+    def action_replay_start(self) -> None:
+        self._play(lambda playback: playback.seek(playback.index.began))
+
+    def action_replay_end(self) -> None:
+        self._play(lambda playback: playback.seek(playback.index.ended))
+
+    def action_replay_step(self, events: int) -> None:
+        """Hold still, one event on or back."""
+        self._play(lambda playback: playback.step(events))
+
+    def action_replay_slower(self) -> None:
+        self._play(lambda playback: playback.player.slower())
+
+    def action_replay_faster(self) -> None:
+        self._play(lambda playback: playback.player.faster())
+
+    def action_replay_mark(self, step: int) -> None:
+        """Go to the next mark (1), or the one before (-1)."""
+        self._play(partial(self._to_mark, step))
+
+    def action_record(self) -> None:
+        """Record to a file, or end that."""
+        toggle_recording(self)
+
+    def action_marker(self) -> None:
+        """Mark this moment."""
+        ask_marker(self)
+
+    def _play(self, act: Callable[[Playback], None]) -> None:
+        playback = self.intake.playback
+        if playback is not None:
+            act(playback)
+            self.tick()
+
+    def _to_mark(self, step: int, playback: Playback) -> None:
+        if (moment := _mark(playback, step)) is not None:
+            playback.seek(moment.at)
+        else:
+            self.notify("no mark there: m sets one", markup=False)
 
 
-def move(app: Dashboard, what: str) -> None:
-    """One of MOVES, "mark_back" or "mark_forward"."""
-    playback = app.intake.playback
-    if playback is None:
-        return
-    if what in MOVES:
-        MOVES[what](playback)
-    elif (moment := _mark(playback, what)) is not None:
-        playback.seek(moment.at)
-    else:
-        app.notify("no mark there: m sets one", markup=False)
-    app.tick()
-
-
-def _mark(playback: Playback, what: str) -> Moment | None:
+def _mark(playback: Playback, step: int) -> Moment | None:
     position = playback.position
-    if what == "mark_forward":
+    if step > 0:
         return after(playback.moments, position.at)
     return before(playback.moments, position.at - (_NEAR if position.playing else 0.0))
 
