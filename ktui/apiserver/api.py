@@ -16,16 +16,16 @@ from ktui.apiserver.dispatch import (
     nothing_there,
     served_verb,
 )
-from ktui.apiserver.http.request import ClientGone
+from ktui.apiserver.http.request import BodyIncomplete
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, check_whole
-from ktui.apiserver.pages.answers import send_error, send_json, send_negotiated
+from ktui.apiserver.pages.answers import log_refusal, send_error, send_json, send_negotiated
 from ktui.apiserver.pages.discovery import find_document, served_by_verb
 from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
 from ktui.apiserver.verbs.seats import seats_of_any
-from ktui.kube.status import StatusError, internal_error, method_not_allowed
+from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import metered
 
@@ -98,8 +98,11 @@ class Api:
             call.meter.seats = seats_of_any(self._server, call)
             call.stamp()
             await call.response.text(404, NOT_FOUND_TEXT)
-        except ClientGone:
-            call.error = "client gone"
+        except BodyIncomplete:
+            incomplete = body_incomplete()
+            call.error = incomplete.message
+            log_refusal(call.request, incomplete)
+            await self._fail(call, incomplete)
         except Exception as error:
             call.error = f"{type(error).__name__}: {error}"
             log.exception("%s %s failed", call.verb, call.request.path)

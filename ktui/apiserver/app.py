@@ -9,16 +9,17 @@ from html import escape
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authn import authorize, identify
+from ktui.apiserver.browsers import browser_headers, check_web_page
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.http.asgi import Receive, Scope, Send
-from ktui.apiserver.http.request import ClientGone, Request
+from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.identity import audit_id, flow_headers, flow_of
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.pages.answers import send_error
+from ktui.apiserver.pages.answers import LONGEST_PATH, log_refusal, send_error
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
@@ -27,7 +28,7 @@ from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb
 from ktui.kube.seats import flow_controlled
-from ktui.kube.status import StatusError, internal_error, path_not_found
+from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
 from ktui.kube.versions import Behaviour
 from ktui.telemetry.memory import Company, Footprint
 from ktui.telemetry.meter import Meter
@@ -79,6 +80,15 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, request: Request, response: Response) -> None:
+        has_token = self._services.token is not None
+        response.add_headers(browser_headers(request, has_token=has_token))
+        try:
+            _check_target(request)
+            if not has_token:
+                check_web_page(request)
+        except StatusError as error:
+            await self._refuse(response, error, request)
+            return
         info = parse_path(request.path)
         if info.incomplete:
             await response.text(500, _without_info(request))
@@ -128,15 +138,30 @@ class Application:
                 await page(request, response)
         except StatusError as error:
             await self._fail(response, error, request)
-        except ClientGone:
-            log.debug("client gone from %s", request.path)
+        except BodyIncomplete:
+            await self._refuse(response, body_incomplete(), request)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             if not response.started:
                 await self._fail(response, internal_error("the server log has the details"), request)
 
+    async def _refuse(self, response: Response, error: StatusError, request: Request) -> None:
+        """Answer a request that no client of the Kubernetes API sends, and log it."""
+        log_refusal(request, error)
+        await self._fail(response, error, request)
+
     async def _fail(self, response: Response, error: StatusError, request: Request) -> None:
         await send_error(response, error, request, self._services.codec.messages)
+
+
+def _check_target(request: Request) -> None:
+    """Raise 400 for `OPTIONS *` and `CONNECT host:port`: they name no path.
+
+    Go's server answers `OPTIONS *` itself, with an empty 200, before kube-apiserver sees it.
+    """
+    if not request.path.startswith("/"):
+        target = quote(request.path[:LONGEST_PATH])
+        raise bad_request(f"the request target {target} is not a path: a path begins with a slash")
 
 
 def _without_info(request: Request) -> str:

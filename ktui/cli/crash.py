@@ -15,6 +15,7 @@ from ktui import __version__
 from ktui.cli.exits import CRASHED, fail
 from ktui.cli.logs import log_path, stamp, without_secrets
 from ktui.config.places import state_home
+from ktui.private_file import open_private
 
 log = logging.getLogger("ktui")
 
@@ -50,9 +51,9 @@ def _append(error: BaseException) -> Path:
     path = state_home(os.environ) / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     grown = path.exists() and path.stat().st_size > MOST_BYTES
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if grown else os.O_APPEND)
+    descriptor = open_private(path, os.O_TRUNC if grown else os.O_APPEND)
     head = f"{stamp(time.time())} ktui {__version__}, Python {sys.version.split()[0]}, {sys.platform}"
-    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="backslashreplace") as file:
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(f"{head}\n{without_secrets(''.join(traceback.format_exception(error)))}\n")
     return path
 

@@ -10,8 +10,10 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TextIO
 
 from ktui.config.errors import ConfigError
+from ktui.private_file import open_private
 
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("plain", "json")
@@ -58,7 +60,6 @@ def start_log(args: argparse.Namespace, process: str) -> None:
     path = Path(args.log_file).expanduser()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         handler = _File(path, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write the log {path}: {error.strerror}") from error
@@ -78,6 +79,9 @@ class _File(logging.FileHandler):
     """Ends at the first line that cannot be written: what it tells of goes on."""
 
     problem = ""
+
+    def _open(self) -> TextIO:
+        return os.fdopen(open_private(Path(self.baseFilename), os.O_APPEND), "a", encoding=self.encoding)
 
     def handleError(self, record: logging.LogRecord) -> None:
         error = sys.exc_info()[1]

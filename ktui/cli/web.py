@@ -7,10 +7,10 @@ import asyncio
 import secrets
 import socket
 
+from ktui.apiserver.http.loopback import is_loopback
 from ktui.cli import dashboard
 from ktui.cli.crash import keep_quiet
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.loopback import is_loopback
 
 EPILOG = """examples:
   ktui web                                  prints `open http://127.0.0.1:PORT/?token=…`

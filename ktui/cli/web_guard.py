@@ -8,12 +8,11 @@ open the websocket (Origin), or reach the server under a name of its own (Host: 
 from __future__ import annotations
 
 import secrets
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from ktui.cli.loopback import is_loopback
+from ktui.apiserver.http.loopback import host_of, is_loopback
 
 NO_TOKEN = "This page needs its token: open the whole address that <code>ktui web</code> has printed."
 NO_HOST = "<code>ktui web</code> answers under the name of a loopback address only."
@@ -74,14 +73,6 @@ class Guard:
 
 def _refuse(text: str) -> web.Response:
     return web.Response(status=403, text=REFUSAL.format(text=text), content_type="text/html")
-
-
-def host_of(url: str) -> str:
-    """The host's name in lower case, "" for what is no URL."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _is_websocket(request: web.Request) -> bool:

@@ -103,7 +103,7 @@ class ApiClient:
     ) -> httpx.Response:
         """Any request, any answer (also an error Status); ClientError only when there is none."""
         content = None if body is None else msgspec.json.encode(body)
-        headers = {} if body is None else {"Content-Type": content_type}
+        headers = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
         with clear_errors(self.connection):
             return await self._http.request(method, path, content=content, headers=headers)
 

@@ -18,8 +18,8 @@ class BodyTooLarge(Exception):
     """The body exceeds MAX_BODY_BYTES."""
 
 
-class ClientGone(Exception):
-    """The client went away before its body was complete."""
+class BodyIncomplete(Exception):
+    """The body ended early: bad chunking, fewer bytes than Content-Length, or a closed connection."""
 
 
 class Request:
@@ -48,6 +48,15 @@ class Request:
         return self.headers.get("accept-encoding", "")
 
     @property
+    def media_type(self) -> str:
+        """The Content-Type without parameters, in lower case; "" if there is none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def has_body(self) -> bool:
+        return "transfer-encoding" in self.headers or self.headers.get("content-length", "0") != "0"
+
+    @property
     def client(self) -> str:
         """The first word of the user agent, without its version: `kubectl`, `cilium-agent`."""
         words = self.user_agent.split()
@@ -72,13 +81,13 @@ class Request:
         return self.parameter(name, "false").lower() not in ("false", "0")
 
     async def body(self, limit: int = MAX_BODY_BYTES) -> bytes:
-        """The whole body; BodyTooLarge as soon as it is known to exceed `limit` bytes."""
+        """The whole body; BodyTooLarge as soon as it is known to exceed `limit` bytes, BodyIncomplete."""
         pieces: list[bytes] = []
         size = 0
         while True:
             message = await self._receive()
             if message["type"] == "http.disconnect":
-                raise ClientGone
+                raise BodyIncomplete
             piece: bytes = message.get("body", b"")
             size += len(piece)
             if size > limit:

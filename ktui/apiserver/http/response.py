@@ -35,7 +35,7 @@ class Response:
 
     async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:
         self.status = status
-        every = [("content-type", content_type), *self._headers, *headers]
+        every = dict.fromkeys([("content-type", content_type), *self._headers, *headers])  # each once
         await self._send(
             {
                 "type": "http.response.start",

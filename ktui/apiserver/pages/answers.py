@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import msgspec.json
@@ -11,12 +12,16 @@ from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import PROTOBUF, Form, whole_form
 from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.quoting import quote
 from ktui.kube.status import StatusError
 
 if TYPE_CHECKING:
     from ktui.apiserver.ports import Messages
 
 JSON = "application/json"
+LONGEST_PATH = 200  # characters of a path that a log line or an error shows
+
+log = logging.getLogger(__name__)
 
 
 async def send_json(response: Response, document: Any, status: int = 200, media_type: str = JSON) -> None:
@@ -47,3 +52,9 @@ async def send_error(response: Response, error: StatusError, request: Request, m
     """The Status that an error is, in the first form that the client accepts."""
     response.add_headers((name.lower(), value) for name, value in error.headers.items())
     await send_negotiated(response, error.body(), request, messages, error.code)
+
+
+def log_refusal(request: Request, error: StatusError) -> None:
+    """Log an error that no client of the Kubernetes API causes."""
+    path = quote(request.path[:LONGEST_PATH])
+    log.info("%d for %s %s from %s: %s", error.code, request.method, path, request.peer, error.message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ktui.apiserver.deadline import time_allowed, within
 from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
@@ -38,7 +39,9 @@ class SettingsPages:
     async def switch(self, request: Request, response: Response) -> None:
         """From the next request on the rules of another version hold; caches are kept."""
         try:
-            wanted = msgspec.json.decode(await request.body(MAX_BODY), type=Wanted)
+            async with within(time_allowed(request, self._services.settings.behaviour.minor)):
+                body = await request.body(MAX_BODY)
+            wanted = msgspec.json.decode(body, type=Wanted)
             self._services.settings.behaviour = behaviour_of(wanted.kube_version, wanted.feature_gates)
         except BodyTooLarge:
             raise request_entity_too_large(f"limit is {MAX_BODY}") from None

@@ -7,12 +7,11 @@ import os
 import secrets
 from dataclasses import dataclass
 
+from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.server import split_listen
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class ServeConfig:
         if args.etcd:
             endpoints_of(args.etcd, os.environ)
         host, _ = split_listen(args.listen)
-        if args.insecure_http and host not in LOOPBACK:
+        if args.insecure_http and not is_loopback(host):
             raise ValueError(f"--insecure-http listens on a loopback address only, and {host} is none")
         behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
         token = (

@@ -16,6 +16,7 @@ from typing import BinaryIO, Protocol
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped
 from ktui.contract.recording import GZIP, check_name, encode_lines
+from ktui.private_file import open_private
 
 PAUSE = 0.25  # seconds between two looks at what has come
 FLUSH = 0.75  # seconds: with the pause, what is a second old can be read whatever happens to us
@@ -67,9 +68,8 @@ class _Gzip:
 
 
 def _create(path: Path, *, fresh: bool) -> BinaryIO:
-    """The file, for its owner only: the names in a cluster are nobody else's business."""
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_EXCL if fresh else os.O_TRUNC)
-    return os.fdopen(os.open(path, flags, 0o600), "wb")
+    """Open the file, readable by its owner only; an existing one is an error if `fresh`, else emptied."""
+    return os.fdopen(open_private(path, os.O_EXCL if fresh else os.O_TRUNC), "wb")
 
 
 def _out(file: BinaryIO, path: Path) -> _Out:

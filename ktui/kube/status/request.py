@@ -21,6 +21,14 @@ def bad_request(message: str) -> StatusError:
     return StatusError(400, "BadRequest", message)
 
 
+def body_incomplete() -> StatusError:
+    """400: the body ended before it was complete."""
+    return bad_request(
+        "the body of the request is incomplete: its chunks are malformed, or it has fewer bytes than its "
+        "Content-Length"
+    )
+
+
 def other_namespace() -> StatusError:
     """400 of a write: the object names another namespace than the path."""
     return bad_request(

@@ -15,6 +15,7 @@ import msgspec
 
 from ktui.client.running import state_home, write_private
 from ktui.core.lab.result import LabResult
+from ktui.private_file import open_private
 
 KEPT = 200  # results
 _FILE = "lab-history.ndjson"
@@ -47,9 +48,7 @@ class LabHistory:
         """Append what has been answered; why that was not possible, "" if it was."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(descriptor, "ab") as file:
-                os.fchmod(file.fileno(), 0o600)
+            with os.fdopen(open_private(self.path, os.O_APPEND), "ab") as file:
                 file.write(_line(result))
             self._lines += 1
             if self._lines > 2 * KEPT:

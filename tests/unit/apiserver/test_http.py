@@ -15,7 +15,7 @@ from cryptography import x509
 from ktui.apiserver.http import tls
 from ktui.apiserver.http.compression import THRESHOLD_BYTES, Body, accepts_gzip
 from ktui.apiserver.http.lifespan import Lifespan
-from ktui.apiserver.http.request import BodyTooLarge, ClientGone
+from ktui.apiserver.http.request import BodyIncomplete, BodyTooLarge
 from ktui.apiserver.http.server import PortInUse, claim_port, split_listen
 from tests.unit.apiserver.asgi import Exchange
 
@@ -38,7 +38,7 @@ def test_a_body_over_the_limit_is_refused_before_its_end() -> None:
 def test_a_client_that_leaves_is_noticed() -> None:
     exchange = Exchange()
     exchange.hang_up()
-    with pytest.raises(ClientGone):
+    with pytest.raises(BodyIncomplete):
         asyncio.run(exchange.request.body())
 
 

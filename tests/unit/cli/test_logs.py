@@ -12,6 +12,7 @@ import pytest
 
 from ktui.cli import logs
 from ktui.cli.server.log_telemetry import Follower
+from ktui.config.errors import ConfigError
 from ktui.contract.events import CacheState, EtcdHealth, RequestFinished, RequestStarted
 
 
@@ -47,6 +48,23 @@ def test_plain_lines(tmp_path: Path) -> None:
     assert line[10] == "T" and line[23] == "Z"
     assert line[25:] == "INFO    serve ktui.cli.serve: serving https://h:1"
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_log_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.touch()
+    path.chmod(0o666)
+    begin(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_is_no_symbolic_link(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.symlink_to(tmp_path / "other")
+    with pytest.raises(ConfigError) as refused:
+        begin(path)
+    assert str(refused.value) == f"cannot write the log {path}: it is a symbolic link, name the file itself"
+    assert not (tmp_path / "other").exists()
 
 
 def test_json_lines(tmp_path: Path) -> None:

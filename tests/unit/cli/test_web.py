@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from ktui.cli.loopback import is_loopback
+from ktui.apiserver.http.loopback import is_loopback
 from ktui.cli.main import main
 from ktui.cli.web_page import CLEAR, PATIENCE
 from ktui.cli.web_server import PageServer

@@ -42,6 +42,23 @@ def test_a_recording_reads_back(name: str, tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_a_recording_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    path = tmp_path / "r.ndjson"
+    path.touch()
+    path.chmod(0o666)
+    Recorder(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_recording_is_no_symbolic_link(tmp_path: Path) -> None:
+    path = tmp_path / "r.ndjson"
+    path.symlink_to(tmp_path / "other")
+    with pytest.raises(RecordingError) as refused:
+        Recorder(path)
+    assert str(refused.value) == f"cannot record to {path}: it is a symbolic link, name the file itself"
+    assert not (tmp_path / "other").exists()
+
+
 def test_what_any_gzip_has_written_is_read_too(tmp_path: Path) -> None:
     write_recording(tmp_path / "r.ndjson", EVENTS)
     half = (tmp_path / "r.ndjson").read_bytes()

@@ -1,0 +1,58 @@
+"""Protection against web pages: what a page open in a browser of this machine must not do with the server.
+
+A server started with `--insecure-http` has no token, so any page could send it requests. A page
+reaches it under a name of its own (DNS rebinding: `Host` is checked), from another origin
+(`Origin` is checked), or by a POST that browsers send without asking first (`Content-Type` is
+required). No answer has CORS headers, so a page of another origin cannot read one.
+"""
+
+from __future__ import annotations
+
+from ktui.apiserver.http.loopback import host_of, is_loopback
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Headers
+from ktui.kube.golang.quoting import quote
+from ktui.kube.status import StatusError, unsupported_media_type
+
+NOSNIFF = ("x-content-type-options", "nosniff")
+KTUI_PATHS = ("/telemetry", "/ktui/")
+LONGEST = 100  # characters of a header that an error shows
+# Browsers send these without asking the server first (no preflight).
+SIMPLE_TYPES = ("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def check_web_page(request: Request) -> None:
+    """Raise StatusError if a web page may have sent the request to a server without a token."""
+    if not is_loopback(host_of(f"//{request.headers.get('host', '')}")):
+        raise _refused(request, "host")
+    if "origin" in request.headers and not is_loopback(host_of(request.headers["origin"])):
+        raise _refused(request, "origin")
+    if _writes(request) and request.media_type in SIMPLE_TYPES:
+        raise unsupported_media_type()
+
+
+def browser_headers(request: Request, *, has_token: bool) -> Headers:
+    """Return the headers that keep browsers from guessing an answer's type.
+
+    Clients of the Kubernetes API get the headers that kube-apiserver sends and no more.
+    """
+    from_browser = "origin" in request.headers or "sec-fetch-site" in request.headers
+    if from_browser or not has_token or request.path.startswith(KTUI_PATHS):
+        return [NOSNIFF]
+    return []
+
+
+def _writes(request: Request) -> bool:
+    """A DELETE may come without a body; browsers ask before they send one."""
+    return request.method in ("POST", "PUT", "PATCH") or (request.method == "DELETE" and request.has_body)
+
+
+def _refused(request: Request, header: str) -> StatusError:
+    value = quote(request.headers.get(header, "")[:LONGEST])
+    why = f"{header.capitalize()} {value} is not a loopback name"
+    return StatusError(
+        403,
+        "Forbidden",
+        f"forbidden: {why}: with --insecure-http only localhost, 127.0.0.1 and [::1] are served",
+        {},
+    )
