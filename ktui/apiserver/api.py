@@ -25,6 +25,7 @@ from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
 from ktui.apiserver.verbs.seats import seats_of_any
+from ktui.apiserver.warnings import warning_headers
 from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import metered
@@ -111,14 +112,14 @@ class Api:
     async def _handle(self, call: Call) -> None:
         if call.resource is not None:
             if warning := warning_of(call.resource, call.behaviour):
-                call.response.add_headers([("warning", warning)])
+                call.response.add_headers(warning_headers([warning]))
             handle = find_handler(call, call.resource, self._handlers)
             await handle(self._server, call, call.resource)
             return
         if _of_components(call):
             assert components.RESOURCE is not None
             if warning := warning_of(components.RESOURCE, call.behaviour):
-                call.response.add_headers([("warning", warning)])
+                call.response.add_headers(warning_headers([warning]))
             await components.handle(self._server, call)
             return
         found = find_document(self._server.catalog.table, call.request)

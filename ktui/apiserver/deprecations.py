@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.versions import Behaviour
 
@@ -14,6 +13,6 @@ _DEPRECATED = {
 
 
 def warning_of(resource: Resource, behaviour: Behaviour) -> str:
-    """The value of a Warning header, "" where there is nothing to warn of."""
+    """Return the text of a Warning header, "" if the resource is not deprecated."""
     since, text = _DEPRECATED.get(resource.id, (0, resource.deprecation))
-    return f"299 - {quote(text)}" if text and behaviour.minor >= since else ""
+    return text if behaviour.minor >= since else ""

@@ -9,8 +9,8 @@ import re
 import sys
 import time
 from collections.abc import Iterable
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 from ktui.config.errors import ConfigError
 from ktui.private_file import open_private
@@ -80,7 +80,7 @@ class _File(logging.FileHandler):
 
     problem = ""
 
-    def _open(self) -> TextIO:
+    def _open(self) -> TextIOWrapper:
         return os.fdopen(open_private(Path(self.baseFilename), os.O_APPEND), "a", encoding=self.encoding)
 
     def handleError(self, record: logging.LogRecord) -> None:

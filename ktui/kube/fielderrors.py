@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, ParamSpec
 
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.golang.quoting import quote
-from ktui.kube.status import Cause, StatusError, invalid
+from ktui.kube.status import MAX_CAUSES, Cause, StatusError, invalid
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,19 @@ def not_supported(field: str, value: str | list[str], supported: Iterable[str]) 
 def too_long(field: str, limit: int) -> FieldError:
     """A text of more than `limit` bytes."""
     return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
+
+
+def limited(rule: Callable[P, Iterator[FieldError]]) -> Callable[P, list[FieldError]]:
+    """Make a list of the errors that a rule yields, of no more than an answer shows and one.
+
+    A body of 3 MB has room for 180,000 invalid labels.
+    """
+
+    @functools.wraps(rule)
+    def first_errors(*args: P.args, **kwargs: P.kwargs) -> list[FieldError]:
+        return list(islice(rule(*args, **kwargs), MAX_CAUSES + 1))
+
+    return first_errors
 
 
 def _json(value: Any) -> str:

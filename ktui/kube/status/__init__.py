@@ -6,6 +6,7 @@ upstream leaves it out and `{}` where upstream sends it empty.
 
 from ktui.kube.status.error import Cause, GroupResource, StatusError, resource_details, success
 from ktui.kube.status.objects import (
+    MAX_CAUSES,
     already_exists,
     being_deleted,
     conflict,
@@ -59,6 +60,7 @@ from ktui.kube.status.server import (
 
 __all__ = [
     "COLLECTION_MEDIA_TYPES",
+    "MAX_CAUSES",
     "SERVED_MEDIA_TYPES",
     "STREAM_MEDIA_TYPES",
     "Cause",

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 from ktui.kube.golang.quoting import quote
 
+MAX_MESSAGE = 30_000  # characters: some of upstream's messages quote the whole body of a request
+
 
 class GroupResource(Protocol):
     """What an error needs to name a resource; `Resource` is one."""
@@ -47,10 +49,10 @@ class StatusError(Exception):
         *,
         continue_token: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(cut(message, MAX_MESSAGE))
         self.code = code
         self.reason = reason
-        self.message = message
+        self.message = cut(message, MAX_MESSAGE)
         self.details = details
         self.continue_token = continue_token
 
@@ -94,6 +96,11 @@ def resource_details(resource: GroupResource, name: str = "") -> dict[str, Any]:
     """`name`, `group`, `kind` of `details`: kind is the resource's plural name here."""
     parts = {"name": name, "group": resource.group, "kind": resource.resource}
     return {k: v for k, v in parts.items() if v}
+
+
+def cut(text: str, most: int) -> str:
+    """Return the text, or its beginning if it has more than `most` characters."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def qualified(group: str, name: str) -> str:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ktui.kube.golang.quoting import quote
-from ktui.kube.status.error import Cause, GroupResource, StatusError, named, qualified, resource_details
+from ktui.kube.status.error import (
+    Cause,
+    GroupResource,
+    StatusError,
+    cut,
+    named,
+    qualified,
+    resource_details,
+)
+
+MAX_CAUSES = 100
+MAX_CAUSE_TEXT = 20_000  # characters; each is sent twice, and quoted
+MAX_NAME = 1_000
 
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
@@ -69,14 +81,32 @@ def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: st
 def invalid(kind: str, group: str, name: str, causes: Iterable[Cause]) -> StatusError:
     """422: validation failed. `kind` is the object's kind ("ListOptions"), not the plural.
 
-    Several causes are joined as `[a, b]`, equal ones once, as upstream's aggregate does.
+    Several causes are joined as `[a, b]`, equal ones once, as upstream's aggregate does. Upstream
+    lists all causes; here an answer has MAX_CAUSES and MAX_CAUSE_TEXT characters of them at most
+    (upstream's decoder stops at 100 unknown fields), and no more than that are taken from `causes`.
     """
-    causes = tuple(causes)
-    texts = list(dict.fromkeys(f"{c.field}: {c.message}" for c in causes))
+    kind, group, name = cut(kind, MAX_NAME), cut(group, MAX_NAME), cut(name, MAX_NAME)
+    shown, complete = _first(causes)
+    texts = list(dict.fromkeys(f"{c.field}: {c.message}" for c in shown))
+    if not complete:
+        texts.append("and more errors that are not shown")
     text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    parts = {"name": name, "group": group, "kind": kind, "causes": [c.body() for c in causes]}
+    parts = {"name": name, "group": group, "kind": kind, "causes": [c.body() for c in shown]}
     details = {k: v for k, v in parts.items() if v}
     return StatusError(422, "Invalid", f"{qualified(group, kind)} {quote(name)} is invalid: {text}", details)
+
+
+def _first(causes: Iterable[Cause]) -> tuple[list[Cause], bool]:
+    """Return the causes that an answer shows, and whether these are all."""
+    shown: list[Cause] = []
+    left = MAX_CAUSE_TEXT
+    for cause in causes:
+        field, message = cut(cause.field, MAX_NAME), cut(cause.message, MAX_CAUSE_TEXT)
+        left -= len(field) + len(message)
+        if len(shown) == MAX_CAUSES or (shown and left < 0):
+            return shown, False
+        shown.append(Cause(cause.reason, message, field))
+    return shown, True
 
 
 def method_not_supported(resource: GroupResource, verb: str) -> StatusError:

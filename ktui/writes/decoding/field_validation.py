@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
@@ -11,6 +12,8 @@ from ktui.kube.status import StatusError, bad_request
 from ktui.writes.decoding.body import json_type
 
 Obj = dict[str, Any]
+
+MAX_STRICT_ERRORS = 100  # sigs.k8s.io/json keeps no more
 
 STRICT, WARN = "Strict", "Warn"
 
@@ -61,8 +64,8 @@ def refused_patch(text: str, reason: str) -> StatusError:
 
 
 def strict_error(faults: Iterable[str]) -> str:
-    """What `fieldValidation=Strict` says."""
-    return f"strict decoding error: {', '.join(faults)}"
+    """What `fieldValidation=Strict` says, of the first MAX_STRICT_ERRORS."""
+    return f"strict decoding error: {', '.join(islice(faults, MAX_STRICT_ERRORS))}"
 
 
 def unknown_texts(paths: Iterable[str]) -> list[str]:

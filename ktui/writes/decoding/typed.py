@@ -6,7 +6,7 @@ from typing import Any
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
-from ktui.kube.golang.quoting import quote
+from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import Resource
 from ktui.kube.status import internal_error
 from ktui.kube.structural.pruning import prune_object
@@ -108,5 +108,5 @@ def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
 
 
 def warn(call: Call, faults: list[str]) -> None:
-    """A Warning header for each unknown or duplicate field."""
-    call.response.add_headers([("warning", f"299 - {quote(text)}") for text in faults])
+    """Add a Warning header for each unknown or duplicate field."""
+    call.response.add_headers(warning_headers(faults))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import random
 import uuid
+from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, required
+from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, limited, required
 from ktui.kube.names import (
     dns_label_faults,
     label_key_faults,
@@ -176,9 +177,10 @@ def _name_errors(name: str, resource: Resource) -> list[FieldError]:
     return [invalid_value("metadata.name", name, fault) for fault in rule(name)]
 
 
-def _label_errors(labels: Obj) -> list[FieldError]:
-    errors: list[FieldError] = []
+@limited
+def _label_errors(labels: Obj) -> Iterator[FieldError]:
     for key, value in labels.items():
-        errors += [invalid_value("metadata.labels", key, fault) for fault in label_key_faults(key)]
-        errors += [invalid_value("metadata.labels", value, fault) for fault in label_value_faults(str(value))]
-    return errors
+        for fault in label_key_faults(key):
+            yield invalid_value("metadata.labels", key, fault)
+        for fault in label_value_faults(str(value)):
+            yield invalid_value("metadata.labels", value, fault)

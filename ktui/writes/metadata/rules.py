@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, too_long
+from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, limited, too_long
 from ktui.kube.golang.quoting import quote
 from ktui.kube.names import label_key_faults
 
@@ -16,33 +17,35 @@ _OWNERS = "metadata.ownerReferences"
 MAX_ANNOTATION_BYTES = 256 * 1024
 
 
-def annotation_errors(annotations: Obj) -> list[FieldError]:
+@limited
+def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
     """Their names are those of labels, in any case; together they have a limit."""
     field = "metadata.annotations"
-    errors = [
-        invalid_value(field, key, fault) for key in annotations for fault in label_key_faults(key.lower())
-    ]
+    for key in annotations:
+        for fault in label_key_faults(key.lower()):
+            yield invalid_value(field, key, fault)
     if (
         sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items())
         > MAX_ANNOTATION_BYTES
     ):
-        errors.append(too_long(field, MAX_ANNOTATION_BYTES))
-    return errors
+        yield too_long(field, MAX_ANNOTATION_BYTES)
 
 
-def owner_errors(owners: list[Any]) -> list[FieldError]:
+@limited
+def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
     """Each owner is named in full."""
-    errors: list[FieldError] = []
     for owner in owners:
         if not isinstance(owner, dict):
             continue
         found = {name: str(owner.get(name) or "") for name in ("apiVersion", "kind", "name", "uid")}
         if not found["apiVersion"].rpartition("/")[2]:
-            errors.append(_empty("apiVersion", found["apiVersion"], "version must not be empty"))
-        errors += [_empty(n, "", "must not be empty") for n in ("kind", "name", "uid") if not found[n]]
+            yield _empty("apiVersion", found["apiVersion"], "version must not be empty")
+        for name in ("kind", "name", "uid"):
+            if not found[name]:
+                yield _empty(name, "", "must not be empty")
         if (found["apiVersion"], found["kind"]) == ("v1", "Event"):
             why = "/v1, Kind=Event is disallowed from being an owner"
-            errors.append(invalid_tree(_OWNERS, _in_order(owner), why))
+            yield invalid_tree(_OWNERS, _in_order(owner), why)
     controllers = [owner for owner in owners if isinstance(owner, dict) and owner.get("controller")]
     for owner in controllers[1:]:
         first, other = (f"{o.get('kind')}/{o.get('name')}" for o in (controllers[0], owner))
@@ -50,8 +53,7 @@ def owner_errors(owners: list[Any]) -> list[FieldError]:
             'Only one reference can have Controller set to true. Found "true" in references for '
             f"{first} and {other}"
         )
-        errors.append(invalid_tree(_OWNERS, [_in_order(o) for o in owners], why))
-    return errors
+        yield invalid_tree(_OWNERS, [_in_order(o) for o in owners], why)
 
 
 def _in_order(owner: Any) -> Any:
@@ -60,21 +62,19 @@ def _in_order(owner: Any) -> Any:
     return {name: owner[name] for name in names if name in owner}
 
 
-def finalizer_errors(finalizers: list[str], custom: bool) -> list[FieldError]:
+@limited
+def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError]:
     """They are named like labels; those of built-in kinds in full, but for the standard ones."""
-    errors = [
-        invalid_value("metadata.finalizers", finalizer, fault)
-        for finalizer in finalizers
-        for fault in label_key_faults(finalizer)
-    ]
+    for finalizer in finalizers:
+        for fault in label_key_faults(finalizer):
+            yield invalid_value("metadata.finalizers", finalizer, fault)
     if set(EXCLUSIVE_FINALIZERS) <= set(finalizers):
         why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
-        errors.append(invalid_tree("metadata.finalizers", finalizers, why))
+        yield invalid_tree("metadata.finalizers", finalizers, why)
     for at, finalizer in enumerate(() if custom else finalizers):
         if _unqualified(finalizer):
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            errors.append(invalid_value(f"metadata.finalizers[{at}]", finalizer, why))
-    return errors
+            yield invalid_value(f"metadata.finalizers[{at}]", finalizer, why)
 
 
 def finalizer_warnings(new: Obj, old: Obj | None) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, required, too_long
+from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, limited, required, too_long
 from ktui.kube.names import config_key_faults, dns_label_faults
 from ktui.kube.resources import Resource
 from ktui.kube.trees import copied
@@ -55,16 +55,16 @@ def _service(obj: Obj) -> list[FieldError]:
     return [] if spec.get("ports") or portless else [required("spec.ports")]
 
 
-def _config(obj: Obj) -> list[FieldError]:
-    errors: list[FieldError] = []
+@limited
+def _config(obj: Obj) -> Iterator[FieldError]:
     size = 0
     for member in ("data", "binaryData"):
         for key, value in (obj.get(member) or {}).items():
             size += len(str(value).encode())
-            errors += [invalid_value(f"{member}[{key}]", key, fault) for fault in config_key_faults(key)]
+            for fault in config_key_faults(key):
+                yield invalid_value(f"{member}[{key}]", key, fault)
     if size > MAX_DATA_BYTES:
-        errors.append(too_long("[]" if obj.get("kind") == "ConfigMap" else "data", MAX_DATA_BYTES))
-    return errors
+        yield too_long("[]" if obj.get("kind") == "ConfigMap" else "data", MAX_DATA_BYTES)
 
 
 _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {

@@ -1,0 +1,95 @@
+"""Errors are bounded, however many there are in a body of 3 MB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec.json
+import pytest
+
+from ktui.apiserver.http.request import MAX_BODY_BYTES
+from ktui.apiserver.warnings import warning_headers
+from ktui.kube.resources import BUILTIN
+from ktui.kube.status import StatusError, bad_request
+from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
+from ktui.writes.metadata.objectmeta import validate_metadata
+from ktui.writes.validation.objects import validate_object
+
+MOST_BYTES = 100_000
+HUGE = "!" * MAX_BODY_BYTES
+KEYS = [f"!{number:08}" for number in range(180_000)]
+
+
+def refusal(obj: dict[str, Any], plural: str = "configmaps") -> dict[str, Any]:
+    """The Status that refuses an object; AssertionError if it is too big."""
+    resource = BUILTIN.find("", "v1", plural)
+    assert resource is not None
+    with pytest.raises(StatusError) as refused:
+        validate_object(obj, resource)
+        validate_metadata(obj, resource)
+    return bounded(refused.value)
+
+
+def bounded(error: StatusError) -> dict[str, Any]:
+    body = error.body()
+    assert len(msgspec.json.encode(body)) <= MOST_BYTES
+    return body
+
+
+@pytest.mark.parametrize(
+    ("obj", "plural"),
+    [
+        ({"metadata": {"name": "c", "labels": dict.fromkeys(KEYS, "")}}, "configmaps"),
+        (
+            {"metadata": {"name": "c", "labels": dict.fromkeys((f"k{key}" for key in KEYS), "!")}},
+            "configmaps",
+        ),
+        ({"metadata": {"name": "c", "annotations": dict.fromkeys(KEYS, "")}}, "configmaps"),
+        ({"metadata": {"name": "c", "finalizers": KEYS}}, "configmaps"),
+        ({"metadata": {"name": "c", "ownerReferences": [{}] * 100_000}}, "configmaps"),
+        ({"metadata": {"name": "c"}, "data": dict.fromkeys(KEYS, "")}, "configmaps"),
+        ({"metadata": {"name": "c"}, "spec": {"containers": [{}] * 100_000}}, "pods"),
+    ],
+    ids=["label keys", "label values", "annotations", "finalizers", "owners", "data", "containers"],
+)
+def test_many_errors(obj: dict[str, Any], plural: str) -> None:
+    status = refusal(obj, plural)
+    causes = status["details"]["causes"]
+    assert 10 < len(causes) <= 100
+    assert status["message"].endswith(", and more errors that are not shown]")
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        {"metadata": {"name": "c", "labels": {HUGE: ""}}},
+        {"metadata": {"name": "c", "labels": {"\x01" * MAX_BODY_BYTES: ""}}},
+        {"metadata": {"name": HUGE}},
+        {"metadata": {"name": "c"}, "data": {HUGE: ""}},
+    ],
+    ids=["label", "control characters", "name", "data"],
+)
+def test_long_values(obj: dict[str, Any]) -> None:
+    assert "…" in refusal(obj)["message"]
+
+
+def test_long_documents() -> None:
+    bounded(refused_patch('{"' * MAX_BODY_BYTES, '"'))
+    bounded(bad_request(HUGE))
+
+
+def test_a_hundred_unknown_fields_are_named_as_upstream_does() -> None:
+    assert strict_error(unknown_texts(KEYS)).count("unknown field") == 100
+
+
+def test_warnings_within_the_limit_are_whole() -> None:
+    long = "x" * 4_000
+    assert warning_headers(["a", long, "a"]) == [("warning", '299 - "a"'), ("warning", f'299 - "{long}"')]
+
+
+def test_warnings_beyond_the_limit_are_cut_then_left_out() -> None:
+    """As upstream: what was there is sent again, cut; then more until 4,096 characters are written."""
+    sent = warning_headers([str(number) + "x" * 600 for number in range(10, 99)])
+    texts = [value.removeprefix("299 - ").strip('"') for _, value in sent]
+    assert [len(text) for text in texts] == [256] * 16
+    assert [text[:2] for text in texts] == [str(number) for number in range(10, 26)]
