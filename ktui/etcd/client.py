@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
@@ -15,29 +16,33 @@ from ktui.etcd.decode import decode_range, kv_of
 from ktui.etcd.errors import PermissionDeniedError, UnreachableError
 from ktui.etcd.guard import Message, Rpc
 from ktui.etcd.ledger import Ledger
+from ktui.etcd.liveness import Liveness
 from ktui.etcd.progress import supports_progress
 from ktui.etcd.text import other_text, range_text, txn_text
 from ktui.etcd.transport import Decoded, T, Transport
 from ktui.etcd.types import EtcdStatus, RangeResult, TxnResult
 from ktui.etcd.watch import WatchStream
+from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
 
 
 class EtcdClient:
     """One etcd cluster. Every method may raise EtcdError; those that write ReadOnlyError, unsent."""
 
-    def __init__(self, config: EtcdConfig, bus: Bus) -> None:
+    def __init__(self, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> None:
         self._transport = Transport(config, bus)
+        self._supervisor = supervisor or Supervisor()
+        self._liveness: asyncio.Task[None] | None = None
         self.version = ""
 
     @classmethod
-    async def connect(cls, config: EtcdConfig, bus: Bus) -> EtcdClient:
+    async def connect(cls, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> EtcdClient:
         """A client whose etcd has answered a Status request, or refused it to this user.
 
         Newer etcds (3.5.30) answer it to the root role only: then their version stays unknown.
         UnreachableError says of every endpoint how far the connection got.
         """
-        client = cls(config, bus)
+        client = cls(config, bus, supervisor)
         try:
             with contextlib.suppress(PermissionDeniedError):
                 await client.status(purpose="connect")
@@ -48,9 +53,12 @@ class EtcdClient:
         except BaseException:
             await client.close()
             raise
+        work = Liveness(client._transport).run
+        client._liveness = client._supervisor.start("the watch over connections to etcd", work)
         return client
 
     async def close(self) -> None:
+        await stop(self._liveness)
         await self._transport.close()
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 
 from ktui.etcd.config import Endpoint, EtcdConfig, parse_endpoint
+from ktui.etcd.connection import Connection
 from ktui.etcd.errors import EtcdError, UnreachableError
 from ktui.etcd.probe import probe
 
@@ -18,22 +19,25 @@ _OPTIONS: list[tuple[str, int]] = [
     ("grpc.max_send_message_length", -1),
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),  # else only the first two are sent on a quiet connection
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 3_000),
     ("grpc.min_reconnect_backoff_ms", 5_000),  # a connection that is not made by then has failed
     ("grpc.use_local_subchannel_pool", 1),
 ]
+UNUSED_SECONDS = 5.0  # after which a connection is not trusted to still exist
 
 
 class Endpoints:
-    """Opens channels when they are first used; `rotate` moves on to the next endpoint."""
+    """Opens connections when they are first used; `rotate` moves on to the next endpoint."""
 
     def __init__(self, config: EtcdConfig) -> None:
         if not config.endpoints:
             raise EtcdError("no etcd endpoint is given; name one with --etcd https://HOST:2379.")
         self._config = config
         self._endpoints = [parse_endpoint(text, config.tls_files) for text in config.endpoints]
-        self._channels: dict[int, grpc.aio.Channel] = {}
+        self._connections: dict[int, Connection] = {}
+        self._leaving: set[Connection] = set()  # replaced, and closed once their calls have ended
         self._active = 0
 
     def __len__(self) -> int:
@@ -52,23 +56,63 @@ class Endpoints:
         """What is wrong with each endpoint, as far as a connection without a request can tell."""
         return await asyncio.gather(*(probe(endpoint, self._config) for endpoint in self._endpoints))
 
-    def channel(self) -> grpc.aio.Channel:
-        channel = self._channels.get(self._active)
-        if channel is None:
-            channel = self._channels[self._active] = self._open(self._endpoints[self._active])
-        return channel
+    def connection(self) -> Connection:
+        """The one in use."""
+        connection = self._connections.get(self._active)
+        if connection is None:
+            connection = self._connections[self._active] = self._open(self._active)
+        return connection
 
-    def rotate(self, failed: str) -> None:
-        """Use the next endpoint, unless somebody has left `failed` already."""
-        if self.active == failed:
-            self._active = (self._active + 1) % len(self._endpoints)
+    def open(self) -> list[Connection]:
+        """The one in use, and those on which calls or watches are in flight."""
+        current = self.connection()
+        others = {*self._connections.values(), *self._leaving} - {current}
+        return [current, *(connection for connection in others if connection.in_use)]
+
+    def rotate(self, failed: Connection) -> None:
+        """Use the next endpoint, unless `failed` is not in use any more."""
+        if self.connection() is not failed or len(self) == 1:
+            return
+        self._active = (self._active + 1) % len(self)
+        kept = self._connections.get(self._active)
+        # One that was not used for a while may be dead, which only the next call would show.
+        if kept is not None and kept.silent_seconds > UNUSED_SECONDS:
+            self._retire(kept)
+
+    def fresh(self) -> list[Connection]:
+        """A new connection to each endpoint, the next one first: for `replace`, or to be closed."""
+        return [self._open((self._active + 1 + n) % len(self)) for n in range(len(self))]
+
+    def replace(self, lost: Connection, by: Connection) -> None:
+        """Use `by` from now on, and `lost` no more."""
+        self._retire(lost)
+        if self._connections.get(by.number) is not by:
+            self._retire(self._connections.get(by.number))
+            self._connections[by.number] = by
+        self._active = by.number
+
+    async def tidy(self) -> None:
+        """Close replaced connections on which nothing is in flight any more."""
+        for connection in [one for one in self._leaving if not one.in_use]:
+            self._leaving.discard(connection)
+            await connection.close()
 
     async def close(self) -> None:
-        for channel in self._channels.values():
-            await channel.close()
-        self._channels.clear()
+        connections = [*self._connections.values(), *self._leaving]
+        self._connections.clear()
+        self._leaving.clear()
+        for connection in connections:
+            await connection.close()
 
-    def _open(self, endpoint: Endpoint) -> grpc.aio.Channel:
+    def _retire(self, connection: Connection | None) -> None:
+        if connection is not None and self._connections.get(connection.number) is connection:
+            self._leaving.add(self._connections.pop(connection.number))
+
+    def _open(self, number: int) -> Connection:
+        endpoint = self._endpoints[number]
+        return Connection(endpoint.text, self._channel(endpoint), number)
+
+    def _channel(self, endpoint: Endpoint) -> grpc.aio.Channel:
         options: list[tuple[str, int | str]] = [*_OPTIONS]
         if endpoint.loopback:
             options.append(("grpc.enable_http_proxy", 0))

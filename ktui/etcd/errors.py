@@ -23,6 +23,10 @@ class UnreachableError(EtcdError):
         self.step = step
 
 
+class ConnectionLostError(UnreachableError):
+    """The connection was given up: it was silent while another one answered. A write may have been made."""
+
+
 class AuthenticationError(EtcdError):
     """etcd does not accept user and password, or wants some."""
 

@@ -10,6 +10,7 @@ import grpc
 from ktui.etcd.errors import (
     AuthenticationError,
     CompactedError,
+    ConnectionLostError,
     EtcdError,
     FutureRevisionError,
     NoSpaceError,
@@ -129,6 +130,26 @@ def unavailable(detail: str, endpoint: str) -> UnreachableError:
         )
     advice = "has etcd been stopped there, does it speak gRPC at all?"
     return UnreachableError(f"etcd {endpoint}: the connection broke ({_cause(detail)}); {advice}", detail)
+
+
+def lost(endpoint: str) -> ConnectionLostError:
+    """The connection was silent, and another one was not."""
+    return ConnectionLostError(
+        f"etcd {endpoint}: the connection is dead; another one has taken its place.", "connection lost"
+    )
+
+
+def silent(endpoint: str, seconds: float) -> UnreachableError:
+    """No answer to a small read, on a connection that worked before."""
+    return UnreachableError(
+        f"etcd {endpoint} has not answered for {seconds:.0f} s; is it stopped or overloaded, "
+        "or is the connection dead?"
+    )
+
+
+def is_answer(error: EtcdError) -> bool:
+    """Whether etcd itself answered with the error, so that the connection works."""
+    return not isinstance(error, UnreachableError) or "etcdserver:" in error.detail
 
 
 def never_sent(error: EtcdError) -> bool:

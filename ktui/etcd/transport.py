@@ -6,20 +6,31 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-import grpc
 from aetcd import rpc
 
 from ktui.etcd import faults
 from ktui.etcd.config import EtcdConfig
+from ktui.etcd.connection import Connection, WatchCall
 from ktui.etcd.endpoints import Endpoints
-from ktui.etcd.errors import AuthenticationError, EtcdError, PermissionDeniedError, UnreachableError
-from ktui.etcd.guard import AUTHENTICATE, WATCH, Message, Metadata, Rpc
+from ktui.etcd.errors import (
+    AuthenticationError,
+    ConnectionLostError,
+    EtcdError,
+    PermissionDeniedError,
+    UnreachableError,
+)
+from ktui.etcd.guard import AUTHENTICATE, RANGE, WATCH, Message, Metadata, Rpc
 from ktui.etcd.ledger import Entry, Ledger
+from ktui.etcd.text import range_text
 from ktui.telemetry.bus import Bus
 
 T = TypeVar("T")
 Header: TypeAlias = Any  # etcd's ResponseHeader: aetcd ships no types
-WatchCall: TypeAlias = grpc.aio.StreamStreamCall
+
+# Health checks of etcdctl and kube-apiserver read a key `health`, too; it need not exist.
+_PING_REQUEST = rpc.RangeRequest(key=b"health", count_only=True)
+_PING: bytes = _PING_REQUEST.SerializeToString()
+PING_SECONDS = 30.0
 
 
 class Decoded(NamedTuple, Generic[T]):
@@ -83,20 +94,33 @@ class Transport:
             entry.ms = (time.perf_counter() - started) * 1000.0
             self.ledger.book(entry, lambda: text(request))
 
-    async def open_watch(self) -> tuple[WatchCall, str]:
-        """A bidirectional stream of raw messages that ends when etcd loses its leader, and its endpoint."""
+    async def open_watch(self) -> tuple[WatchCall, Connection]:
+        """A bidirectional stream of raw messages that ends when etcd loses its leader, and its connection."""
         WATCH.check(self.read_only)
-        endpoint = self.endpoints.active
-        call = self.endpoints.channel().stream_stream(WATCH.path)(
-            metadata=(("hasleader", "true"), *(await self._credentials()))
-        )
-        return call, endpoint
+        credentials = await self._credentials()
+        connection = self.endpoints.connection()
+        return connection.watch(WATCH.path, (("hasleader", "true"), *credentials)), connection
 
-    def watch_failed(self, error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
-        """What ended a watch stream; the next one goes to another endpoint if this one is gone."""
-        fault = self._fault(error, endpoint)
-        self.ledger.failed(fault)
-        return fault
+    def watch_failed(self, error: EtcdError, connection: Connection) -> None:
+        """A watch stream has ended; the next one goes to another endpoint if this one is gone."""
+        self._failed(error, connection)
+        self.ledger.failed(error)
+
+    async def ping(self, connection: Connection) -> bool:
+        """Whether etcd answers a linearizable read of one key over `connection`, be it with an error."""
+        entry = Entry(RANGE.op, "liveness", sent=len(_PING))
+        started = time.perf_counter()
+        try:
+            token = (("token", self._token),) if self._token else ()
+            raw = await connection.unary(RANGE.path, _PING, token, PING_SECONDS)
+            entry.received = len(raw)
+        except EtcdError as error:
+            entry.error = str(error)
+            return faults.is_answer(error) and not isinstance(error, UnreachableError)
+        finally:
+            entry.ms = (time.perf_counter() - started) * 1000.0
+            self.ledger.book(entry, lambda: range_text(_PING_REQUEST))
+        return True
 
     async def close(self) -> None:
         self.ledger.close()
@@ -114,24 +138,25 @@ class Transport:
                 if renewed or not self._token:
                     raise
                 renewed, self._token, tries = True, "", tries + 1
+            except ConnectionLostError:
+                if not method.harmless:  # whether a write was made is not known
+                    raise
+                tries += 1  # the connection that has taken its place answers
             except UnreachableError as error:
                 if tries <= 0 or not (method.harmless or faults.never_sent(error)):
                     raise
 
     async def _send(self, method: Rpc, body: bytes, metadata: Metadata) -> bytes:
-        endpoint = self.endpoints.active
-        call = self.endpoints.channel().unary_unary(method.path)
+        connection = self.endpoints.connection()
         try:
-            raw: bytes = await call(body, metadata=metadata, timeout=method.timeout)
-        except grpc.aio.AioRpcError as error:
-            raise self._fault(error, endpoint) from error
-        return raw
+            return await connection.unary(method.path, body, metadata, method.timeout)
+        except UnreachableError as error:
+            self._failed(error, connection)
+            raise
 
-    def _fault(self, error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
-        fault = faults.from_grpc(error, endpoint)
-        if isinstance(fault, UnreachableError):
-            self.endpoints.rotate(endpoint)
-        return fault
+    def _failed(self, error: EtcdError, connection: Connection) -> None:
+        if isinstance(error, UnreachableError) and not connection.lost:
+            self.endpoints.rotate(connection)
 
     async def _credentials(self) -> Metadata:
         """etcd's token for user and password, fetched when there is none (any more)."""

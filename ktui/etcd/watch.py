@@ -10,11 +10,12 @@ import grpc
 from aetcd import rpc
 
 from ktui.etcd import faults
+from ktui.etcd.connection import Connection, WatchCall
 from ktui.etcd.decode import kv_of
-from ktui.etcd.errors import EtcdError
+from ktui.etcd.errors import ConnectionLostError, EtcdError
 from ktui.etcd.ledger import Entry
 from ktui.etcd.text import watch_text
-from ktui.etcd.transport import Transport, WatchCall
+from ktui.etcd.transport import Transport
 from ktui.etcd.types import WatchBatch, WatchEvent
 from ktui.telemetry.meter import current_meter
 
@@ -32,7 +33,7 @@ class WatchStream:
         self._request = request
         self._purpose = purpose
         self._call: WatchCall | None = None
-        self._endpoint = ""
+        self._connection: Connection | None = None
         self.created_at = 0.0
         self._closed = False
         self._writing = asyncio.Lock()
@@ -52,7 +53,7 @@ class WatchStream:
     async def open(self) -> None:
         """Send the create request, unless that was done. The first read does it too."""
         if self._call is None and not self._closed:
-            self._call, self._endpoint = await self._transport.open_watch()
+            self._call, self._connection = await self._transport.open_watch()
             await self._send(rpc.WatchRequest(create_request=self._request), "watch_create", rpcs=1)
 
     async def __anext__(self) -> WatchBatch:
@@ -90,10 +91,12 @@ class WatchStream:
             async with self._writing:
                 await self._call.write(body)
         except grpc.aio.AioRpcError as error:
-            raise self._transport.watch_failed(error, self._endpoint) from error
+            raise self._fault(error) from error
         except asyncio.InvalidStateError as error:  # the stream has ended: the read tells why
             raise faults.unavailable("the watch stream has ended", self._endpoint) from error
         except asyncio.CancelledError:
+            if lost := self._lost():
+                raise lost from None
             if not self._only_closed():
                 raise
             raise faults.unavailable("the watch stream has been closed", self._endpoint) from None
@@ -108,19 +111,37 @@ class WatchStream:
         try:
             raw = await self._call.read()
         except grpc.aio.AioRpcError as error:
-            raise self._transport.watch_failed(error, self._endpoint) from error
+            raise self._fault(error) from error
         except asyncio.CancelledError:
             if self._only_closed():
                 return None
+            if lost := self._lost():
+                raise lost from None
             raise
         if raw is grpc.aio.EOF:
             if self._closed:
                 return None
             raise faults.unavailable("the watch stream was ended by the server", self._endpoint)
+        assert self._connection is not None
+        self._connection.heard()
         response = rpc.WatchResponse.FromString(raw)
         self._transport.ledger.charge(received=len(raw))
         self._transport.ledger.saw_revision(response.header.revision)
         return response
+
+    @property
+    def _endpoint(self) -> str:
+        return self._connection.endpoint if self._connection is not None else ""
+
+    def _fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
+        assert self._connection is not None
+        fault = self._connection.fault(error)
+        self._transport.watch_failed(fault, self._connection)
+        return fault
+
+    def _lost(self) -> ConnectionLostError | None:
+        """The error when the connection was given up, which looks like a cancellation."""
+        return self._connection.ended() if self._connection is not None and not self._closed else None
 
     def _only_closed(self) -> bool:
         """Whether a cancellation is grpc's own, after `close`, which looks like that of the task."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import pytest
 
-from ktui.etcd import endpoints, guard, transport
+from ktui.etcd import endpoints, guard, liveness, transport
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -55,6 +55,7 @@ def patient_connections() -> Iterator[None]:
         patch.setattr(guard, "STATUS", replace(guard.STATUS, timeout=60.0))
         patch.setattr(transport, "AUTHENTICATE", replace(transport.AUTHENTICATE, timeout=60.0))
         patch.setattr(endpoints, "_OPTIONS", connecting_within(60_000))
+        patch.setattr(liveness, "QUIET_SECONDS", 3_600.0)
         yield
 
 

@@ -87,7 +87,7 @@ def server_flags(
 async def enable_auth(config: EtcdConfig) -> None:
     """Users root:secret, guest:guest (who has no role) and reader:reader (who may read /registry/)."""
     endpoints = Endpoints(config)
-    auth = rpc.AuthStub(endpoints.channel())
+    auth = rpc.AuthStub(endpoints.connection().channel)
     for name, password in (("root", "secret"), ("guest", "guest"), ("reader", "reader")):
         await auth.UserAdd(rpc.AuthUserAddRequest(name=name, password=password))
     for role in ("root", "registry"):

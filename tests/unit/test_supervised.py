@@ -16,6 +16,7 @@ OWN = {
     "cacher/fed_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
     "etcd/embedded.py",  # ends with etcd
+    "etcd/liveness.py",  # within a supervised task
     "storage/reading.py",  # the reader waits for the page
 }
 PACKAGES = ("etcd", "storage", "cacher", "writes", "apiserver", "cli/server", "telemetry")

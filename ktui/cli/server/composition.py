@@ -51,13 +51,13 @@ class Composition:
         self._config = config
         self._args = config.args
         self._bus = Bus()
-        self._source = EtcdSource(config.args, self._bus)
+        self._supervisor = Supervisor(lambda: self._bus.publish(self._task_failures()))
+        self._bus.add_snapshot(lambda: [self._task_failures()] if self._supervisor.failures else [])
+        self._source = EtcdSource(config.args, self._bus, self._supervisor)
+        self._tasks: list[asyncio.Task[None]] = []
         self._client: EtcdClient | None = None
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
-        self._tasks: list[asyncio.Task[None]] = []
-        self._supervisor = Supervisor(lambda: self._bus.publish(self._task_failures()))
-        self._bus.add_snapshot(lambda: [self._task_failures()] if self._supervisor.failures else [])
         self._demo: asyncio.subprocess.Process | None = None
         self._stop = asyncio.Event()
 

@@ -13,6 +13,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig, config_from
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.storage.prefix import DEFAULT, check_readable, find_prefix, normal
+from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
 log = log_of(__name__)
@@ -24,16 +25,17 @@ _ACCOUNT = ("ETCDCTL_USER", "ETCDCTL_PASSWORD")
 class EtcdSource:
     """`connect` first. `prefix` is where Kubernetes keeps its keys; `warnings` are for the dashboard."""
 
-    def __init__(self, args: argparse.Namespace, bus: Bus) -> None:
+    def __init__(self, args: argparse.Namespace, bus: Bus, supervisor: Supervisor) -> None:
         self._args = args
         self._bus = bus
+        self._supervisor = supervisor
         self.embedded: EmbeddedEtcd | None = None
         self.warnings: list[str] = []
         self.prefix = DEFAULT
 
     async def connect(self) -> EtcdClient:
         """Start what is to be started, and connect. EtcdError says why not."""
-        client = await EtcdClient.connect(await self._config(), self._bus)
+        client = await EtcdClient.connect(await self._config(), self._bus, self._supervisor)
         try:
             self.prefix = await self._prefix(client)
         except BaseException:

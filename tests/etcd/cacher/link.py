@@ -16,6 +16,8 @@ class Link:
         self._whole = True
         self._flowing = asyncio.Event()
         self._flowing.set()
+        self._alive = {"up": asyncio.Event(), "down": asyncio.Event()}  # of the connections from now on
+        self._revive()
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._pumps: set[asyncio.Task[None]] = set()
@@ -39,6 +41,15 @@ class Link:
         """Hold everything back: connections stay, nothing arrives."""
         self._flowing.clear()
 
+    def die(self, *ways: str) -> None:
+        """Let nothing through ("up": to etcd, "down": from it) on the present connections, for ever.
+
+        Nobody is told, as when a firewall has forgotten them. New connections work.
+        """
+        for way in ways or ("up", "down"):
+            self._alive[way].clear()
+        self._revive()
+
     def restore(self) -> None:
         """Undo `cut`, `stall` and `delay`."""
         self._whole = True
@@ -53,29 +64,37 @@ class Link:
             pump.cancel()
         await asyncio.gather(*self._pumps, return_exceptions=True)
 
+    def _revive(self) -> None:
+        self._alive = {way: asyncio.Event() for way in self._alive}
+        for alive in self._alive.values():
+            alive.set()
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
         try:
             if self._whole:
                 there, back = await asyncio.open_connection(*self._target)
                 self._writers.add(back)
-                self._pump(there, writer)
-                self._pump(reader, back)
+                self._pump(there, writer, self._alive["down"])
+                self._pump(reader, back, self._alive["up"])
             else:
                 writer.transport.abort()
         except OSError:
             writer.transport.abort()
 
-    def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        pump = asyncio.create_task(self._forward(reader, writer))
+    def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, alive: asyncio.Event) -> None:
+        pump = asyncio.create_task(self._forward(reader, writer, alive))
         self._pumps.add(pump)
         pump.add_done_callback(self._pumps.discard)
 
-    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, alive: asyncio.Event
+    ) -> None:
         try:
             while piece := await reader.read(1 << 16):
                 await asyncio.sleep(self.delay)
                 await self._flowing.wait()
+                await alive.wait()
                 if writer.is_closing():  # cut meanwhile: to write would be a fault, not an OSError
                     return
                 writer.write(piece)

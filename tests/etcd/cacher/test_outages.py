@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cacher import freshness, patience, reflector
+from ktui.etcd import liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.kube.status import StatusError
@@ -127,6 +128,28 @@ async def test_a_watch_straight_from_etcd_goes_on_after_the_connection_broke(
     third = await happens("e3")
     await until(lambda: len(watched.seen) == 3 or watched.ended)
     assert watched.seen == [("ADDED", "e1", first), ("ADDED", "e2", second), ("ADDED", "e3", third)]
+    watched.answer.close()
+    await watched.task
+
+
+async def test_a_connection_that_died_without_a_word(
+    etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster, monkeypatch: pytest.MonkeyPatch
+):
+    """The caches go on where they were over another connection: nothing is listed again or seen twice."""
+    monkeypatch.setattr(liveness, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(liveness, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(liveness, "ANSWER_SECONDS", 0.2)
+    since = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
+    cacher = await cut_off.warm()
+    watched = Watched(since, "", await cut_off.watch(f"resourceVersion={since}"))
+    first = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
+    await until(lambda: watched.seen == [("ADDED", "c2", first)])
+    link.die()
+    second = await etcd_of_ours.put(cut_off.prefix, "c3", "red")
+    assert (await cut_off.list()).rv >= second
+    third = await etcd_of_ours.put(cut_off.prefix, "c4", "red")
+    await until(lambda: watched.seen[1:] == [("ADDED", "c3", second), ("ADDED", "c4", third)])
+    assert (cacher.state().error, cacher.fed.memory.generation) == ("", 1)
     watched.answer.close()
     await watched.task
 

@@ -28,7 +28,7 @@ HIDDEN = (VALUE, ANNOTATED, TOKEN, PASSWORD)
 
 async def _users(endpoint: str) -> None:
     endpoints = Endpoints(EtcdConfig((endpoint,)))
-    auth = rpc.AuthStub(endpoints.channel())
+    auth = rpc.AuthStub(endpoints.connection().channel)
     await auth.UserAdd(rpc.AuthUserAddRequest(name="root", password=PASSWORD))
     await auth.RoleAdd(rpc.AuthRoleAddRequest(name="root"))
     await auth.UserGrantRole(rpc.AuthUserGrantRoleRequest(user="root", role="root"))

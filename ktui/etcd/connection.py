@@ -1,0 +1,104 @@
+"""One gRPC channel to one endpoint: the calls in flight, and when etcd last answered."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TypeAlias
+
+import grpc
+
+from ktui.etcd import faults
+from ktui.etcd.errors import ConnectionLostError, EtcdError
+from ktui.etcd.guard import Metadata
+
+WatchCall: TypeAlias = grpc.aio.StreamStreamCall
+
+
+class Connection:
+    """Becomes a TCP connection with its first call; gRPC makes that again when it breaks.
+
+    `number` is the endpoint's place among the configured ones. `heard_at` is the time
+    (time.monotonic) of etcd's last answer, 0 while there was none.
+    """
+
+    def __init__(self, endpoint: str, channel: grpc.aio.Channel, number: int = 0) -> None:
+        self.endpoint = endpoint
+        self.number = number
+        self.heard_at = 0.0
+        self.lost = False
+        self.channel = channel
+        self._opened_at = time.monotonic()
+        self._failed_at = 0.0
+        self._calls: set[grpc.aio.Call] = set()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether calls or watches are in flight."""
+        return bool(self._calls)
+
+    @property
+    def silent_seconds(self) -> float:
+        """Since etcd's last answer, or the first try; 0 while the connection is known to be broken."""
+        last = max(self.heard_at, self._opened_at)
+        return time.monotonic() - last if last > self._failed_at else 0.0
+
+    def heard(self) -> None:
+        """etcd has answered something."""
+        self.heard_at = time.monotonic()
+
+    async def unary(self, path: str, body: bytes, metadata: Metadata, seconds: float) -> bytes:
+        """The raw answer of one RPC, which may take so many seconds. Raises EtcdError."""
+        if self.lost:
+            raise faults.lost(self.endpoint)
+        call = self.channel.unary_unary(path)(body, metadata=metadata, timeout=seconds)
+        self._calls.add(call)
+        try:
+            raw: bytes = await call
+        except grpc.aio.AioRpcError as error:
+            raise self.fault(error) from error
+        except asyncio.CancelledError:
+            if ended := self.ended():
+                raise ended from None
+            raise
+        finally:
+            self._calls.discard(call)
+        self.heard()
+        return raw
+
+    def watch(self, path: str, metadata: Metadata) -> WatchCall:
+        """A bidirectional stream of raw messages. ConnectionLostError when the connection was given up."""
+        if self.lost:
+            raise faults.lost(self.endpoint)
+        call = self.channel.stream_stream(path)(metadata=metadata)
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+        return call
+
+    def fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
+        """What `error` means. An error of etcd itself is an answer; one of the transport means that the
+        connection is broken; a deadline that has passed means neither."""
+        fault = faults.from_grpc(error, self.endpoint)
+        if faults.is_answer(fault):
+            self.heard()
+        elif error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
+            self._failed_at = time.monotonic()
+        return fault
+
+    def give_up(self) -> None:
+        """End all calls with ConnectionLostError: the connection is dead, though nothing said so."""
+        self.lost = True
+        for call in list(self._calls):
+            call.cancel()
+
+    def ended(self) -> ConnectionLostError | None:
+        """For a call that was cancelled: the error, when it was `give_up` that did so."""
+        return faults.lost(self.endpoint) if self.lost and not _cancelling() else None
+
+    async def close(self) -> None:
+        await self.channel.close()
+
+
+def _cancelling() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,111 @@
+"""Finds connections to etcd that are dead although nothing says so, and replaces them.
+
+A connection whose packets vanish (a firewall, a NAT or a load balancer forgot it) reports no
+error: calls on it wait. Only another connection can tell it from an etcd that is stopped or
+busy. So a connection that has been silent is asked for one key; when no answer comes, new
+connections to all endpoints are asked the same. The first one that answers takes its place,
+and all calls on the silent one end with ConnectionLostError. While none answers, nothing changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from ktui.etcd import faults
+from ktui.etcd.connection import Connection
+from ktui.etcd.transport import Transport
+
+TICK_SECONDS = 0.5
+# The status check (vitals.py) is answered every 5 s: a healthy connection is not asked for more.
+QUIET_SECONDS = 5.5
+ANSWER_SECONDS = 3.0  # for the answer to a small read, before others are asked
+REPLACE_SECONDS = 5.0  # for a new connection to be made and to answer
+# When an etcd that was stopped goes on, an old and a new connection answer at about the same time.
+GRACE_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Liveness:
+    """Watches over all connections that are in use."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._endpoints = transport.endpoints
+
+    async def run(self) -> None:
+        """Check until cancelled."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            await self._endpoints.tidy()
+            for connection in self._endpoints.open():
+                if connection.silent_seconds >= QUIET_SECONDS:
+                    await self.check(connection)
+
+    async def check(self, connection: Connection) -> None:
+        """Ask over a silent connection. Return once it answers, has failed, or was replaced."""
+        ledger = self._transport.ledger
+        ping = asyncio.ensure_future(self._transport.ping(connection))
+        try:
+            await asyncio.wait((ping,), timeout=ANSWER_SECONDS)
+            if not ping.done():
+                silent = faults.silent(connection.endpoint, connection.silent_seconds)
+                log.info("%s", silent)
+                if connection is self._endpoints.connection():
+                    ledger.failed(silent)
+                await self._replace(connection, ping)
+            if connection.lost or (ping.done() and ping.result()):
+                ledger.answered()
+        finally:
+            await _cancelled(ping)
+
+    async def _replace(self, silent: Connection, ping: asyncio.Future[bool]) -> None:
+        """Until `ping` is answered, or another connection answers instead."""
+        while not ping.done():
+            current = self._endpoints.connection()
+            others = [current] if current is not silent else self._endpoints.fresh()
+            answering = None
+            try:
+                answering = await self._first_answering(others, ping)
+                if answering is not None:
+                    await asyncio.wait((ping,), timeout=GRACE_SECONDS)
+                if answering is not None and not ping.done():
+                    self._endpoints.replace(silent, answering)
+                    silent.give_up()
+                    log.warning(
+                        "etcd %s: a connection is dead; now using %s", silent.endpoint, answering.endpoint
+                    )
+                    return
+            finally:
+                kept = self._endpoints.connection()
+                for other in others:
+                    if other not in (kept, current):
+                        await other.close()
+
+    async def _first_answering(
+        self, others: list[Connection], ping: asyncio.Future[bool]
+    ) -> Connection | None:
+        """The first of `others` that answers; None when `ping` ends before, or none does within the time."""
+        pings: dict[asyncio.Future[bool], Connection] = {
+            asyncio.ensure_future(self._transport.ping(other)): other for other in others
+        }
+        pending: set[asyncio.Future[bool]] = {ping, *pings}
+        try:
+            async with asyncio.timeout(REPLACE_SECONDS):
+                while not ping.done():
+                    done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                    for one in done - {ping}:
+                        if one.result():
+                            return pings[one]
+        except TimeoutError:
+            pass
+        finally:
+            await _cancelled(*pings)
+        return None
+
+
+async def _cancelled(*futures: asyncio.Future[bool]) -> None:
+    for future in futures:
+        future.cancel()
+    await asyncio.gather(*futures, return_exceptions=True)
