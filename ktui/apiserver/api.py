@@ -58,7 +58,7 @@ class Api:
         call.announce()
         self._metrics.began(call)
         if call.verb in READ_VERBS:
-            call.meter.on_decision = call.decided
+            call.meter.on_plan = call.planned
         try:
             with metered(call.meter):
                 await CpuClock(self._guarded(call, resolved), call.meter)
@@ -89,9 +89,9 @@ class Api:
                     await self._handle(call)
         except StatusError as error:
             call.error = error.message
-            if call.resource is not None and call.verb in READ_VERBS and call.decision is None:
+            if call.resource is not None and call.verb in READ_VERBS and call.plan is None:
                 refusal = refusal_of(call)
-                call.decided(refusal, refusal.route.value)
+                call.planned(refusal, refusal.source.value)
             call.meter.seats = call.meter.seats or seats_of_any(self._server, call)
             await self._fail(call, error)
         except TextNotFound:

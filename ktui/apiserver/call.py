@@ -1,4 +1,4 @@
-"""One request on its way through the server: what it asks, what was decided, what it cost."""
+"""One request on its way through the server: what it asks, its plan, what it cost."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.contract.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted, RouteStep
-from ktui.kube.routing.model import Decision, Route
-from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing import sentences
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.memory import Visit
@@ -48,7 +48,7 @@ class Call:
     visit: Visit
     user: str = ""
     resource: Resource | None = None
-    decision: Decision | None = None
+    plan: Plan | None = None
     route: str = ""
     reason_id: str = ""
     reason: str = ""
@@ -85,27 +85,27 @@ class Call:
             )
         )
 
-    def decided(self, decision: Decision, route: str) -> None:
-        """Take down how the request is routed, and tell the bus: nothing has been read yet.
+    def planned(self, plan: Plan, route: str) -> None:
+        """Take down how the request is answered, and tell the bus: nothing has been read yet.
 
         Called again with another `route` when the cache could not answer (`cache,etcd`).
         """
         self.route = route
-        if self.decision is not None:
+        if self.plan is not None:
             return
-        self.decision = decision
-        self.reason_id = decision.reason_id
-        self.reason = REASONS[decision.reason_id]
+        self.plan = plan
+        self.reason_id = plan.reason_id
+        self.reason = sentences.reason(plan)
         self._tell(
             RequestRouted(
                 id=self.id,
-                route=decision.route.value,
+                route=plan.source.value,
                 reason_id=self.reason_id,
                 reason=self.reason,
-                steps=[RouteStep(*step) for step in decision.steps],
-                limit_honoured=decision.limit_honoured,
-                consistency=decision.consistency,
-                wait=decision.wait,
+                steps=[RouteStep(*step) for step in sentences.trace(plan)],
+                limit_honoured=plan.limit_honoured,
+                consistency=plan.consistency,
+                wait=sentences.wait_value(plan),
             )
         )
 
@@ -118,12 +118,12 @@ class Call:
 
     def writes(self) -> None:
         """Take down that this is a write: those have one route only."""
-        self.route, self.reason_id, self.reason = Route.ETCD.value, WRITE_REASON_ID, WRITE_REASON
+        self.route, self.reason_id, self.reason = Source.ETCD.value, WRITE_REASON_ID, WRITE_REASON
 
     def stamp(self) -> None:
         """Give the answer the headers that tell its route and cost; call before it starts."""
         headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter, self.verb))]
-        if self.route and self.route != Route.NONE.value:
+        if self.route and self.route != Source.NONE.value:
             headers.append(("x-ktui-route", public_route(self.route)))
         if self.reason_id:
             headers.append(("x-ktui-reason", f"{self.reason_id} {self.reason}"))
@@ -141,7 +141,7 @@ class Call:
             RequestFinished(
                 id=self.id,
                 status=self.response.status,
-                route=self.route or Route.NONE.value,
+                route=self.route or Source.NONE.value,
                 reason_id=self.reason_id,
                 ms=self.elapsed_ms(),
                 phases=dict(meter.phases),
@@ -174,7 +174,7 @@ class Call:
 
 def public_route(route: str) -> str:
     """The header's value: a snapshot belongs to the cache."""
-    return route.replace(Route.CACHE_SNAPSHOT.value, Route.CACHE.value)
+    return route.replace(Source.SNAPSHOT.value, Source.CACHE.value)
 
 
 def cost_header(meter: Meter, verb: str) -> str:

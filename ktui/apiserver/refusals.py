@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ktui.apiserver.call import Call
-from ktui.kube.routing.model import CacheState, Decision, Route
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import RequestError, parse_request
 
 BAD_OPTION = "v.bad_option"
 
 
-def refusal_of(call: Call) -> Decision:
-    """The decision that tells the refusal; it routes nowhere.
+def refusal_of(call: Call) -> Plan:
+    """The plan of a rejected read, whose source is none.
 
     The rules are asked about the request's text. What they have no rule for (a selector
     that cannot be parsed) is an option that is not understood.
@@ -19,6 +20,6 @@ def refusal_of(call: Call) -> Decision:
     try:
         request = parse_request(f"{call.request.path}?{call.request.query}", call.verb.lower())
     except RequestError:
-        return Decision(Route.NONE, (BAD_OPTION,))
-    decision = predict(request, CacheState(), call.behaviour)
-    return decision if decision.route is Route.NONE else Decision(Route.NONE, (BAD_OPTION,))
+        return Plan(Source.NONE, (BAD_OPTION,))
+    plan = predict(request, CacheState(), call.behaviour)
+    return plan if plan.source is Source.NONE else Plan(Source.NONE, (BAD_OPTION,))

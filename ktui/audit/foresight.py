@@ -10,7 +10,8 @@ from ktui.core.prediction.estimate import Cost, estimate
 from ktui.core.prediction.resource_sizes import Sizes
 from ktui.core.ranking.canonical import canonical
 from ktui.core.ranking.shape import Shape
-from ktui.kube.routing.model import CacheState, Decision
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.routing.world import world_of
@@ -26,13 +27,13 @@ ASSUMED = (
 class Foreseen:
     """Decisions and estimated costs of requests of one shape, in the order of `Foresight.every`."""
 
-    decisions: tuple[Decision, ...]
+    plans: tuple[Plan, ...]
     costs: tuple[Cost | None, ...]
 
     def route(self, version: int = 0) -> str:
         """`cache`, `etcd` or `none` (refused, or failed before anything was read)."""
-        decision = self.decisions[version]
-        return decision.route.public if decision.error is None else "none"
+        plan = self.plans[version]
+        return plan.source.route if plan.error is None else "none"
 
 
 class Foresight:
@@ -71,12 +72,12 @@ class Foresight:
 
     def _foresee(self, group: Group, shape: Shape) -> Foreseen:
         request, state = self.request(group)
-        decisions = tuple(predict(request, state, behaviour) for behaviour in self.every)
+        plans = tuple(predict(request, state, behaviour) for behaviour in self.every)
         costs = tuple(
-            estimate(request, decision, behaviour, shape.resource, self._sizes)
-            for decision, behaviour in zip(decisions, self.every, strict=True)
+            estimate(request, plan, behaviour, shape.resource, self._sizes)
+            for plan, behaviour in zip(plans, self.every, strict=True)
         )
-        return Foreseen(decisions, costs)
+        return Foreseen(plans, costs)
 
 
 def presumed(example: str, *, progress: bool) -> tuple[ReadRequest, CacheState]:

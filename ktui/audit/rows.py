@@ -12,14 +12,14 @@ from ktui.core.ranking.histogram import Histogram
 from ktui.kube.advice import advise
 from ktui.kube.cautions import cautions
 from ktui.kube.habits import Habit
-from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing import sentences
 
 
 def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan | None) -> GroupReport:
     shape, foreseen = group.key.shape, foresight.of(group)
-    (request, state), decision, behaviour = (
+    (request, state), plan, behaviour = (
         foresight.request(group),
-        foreseen.decisions[0],
+        foreseen.plans[0],
         foresight.versions[0],
     )
     return GroupReport(
@@ -43,15 +43,15 @@ def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan |
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
         route=foreseen.route(),
-        reason_id=decision.reason_id,
-        reason=REASONS[decision.reason_id],
-        etcd_ops=decision.etcd_ops,
+        reason_id=plan.reason_id,
+        reason=sentences.reason(plan),
+        etcd_ops=plan.etcd_ops,
         routes={b.version: foreseen.route(i) for i, b in enumerate(foresight.versions)},
         earlier_routes={b.version: foreseen.route(i) for i, b in foresight.earlier},
         estimated=_estimated(group, foreseen),
-        warnings=cautions(request, decision, behaviour),
+        warnings=cautions(request, plan, behaviour),
         cheaper=tuple(
-            Cheaper(advice.id, advice.why, advice.path, advice.decision.route.public)
+            Cheaper(advice.id, advice.why, advice.path, advice.plan.source.route)
             for advice in advise(request, state, behaviour, Habit(account=group.key.client.account))
         ),
         example=group.example,

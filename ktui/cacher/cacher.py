@@ -1,6 +1,7 @@
-"""One resource's reads, each answered by its watch cache or by etcd as the rules of the version decide.
+"""One resource's reads, each answered by its watch cache or by etcd as its plan says.
 
-What kube-apiserver calls CacheDelegator and Cacher: `getting`, `listing` and `watching` are its parts.
+What kube-apiserver calls CacheDelegator and Cacher. Its parts plan a request with the rules of
+`ktui.kube.routing` and execute that plan: `get_handler`, `list_handler` and `watch_handler`.
 Writes go to the store as they are.
 """
 
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.errors import reaching
 from ktui.cacher.fed_cache import READY_TIMEOUT, FedCache
-from ktui.cacher.getting import Getting
-from ktui.cacher.listing import Listing
+from ktui.cacher.get_handler import GetHandler
+from ktui.cacher.list_handler import ListHandler
 from ktui.cacher.object_count import ObjectCount
 from ktui.cacher.requests import GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
 from ktui.cacher.settings import Settings
-from ktui.cacher.watching import Watching
+from ktui.cacher.watch_handler import WatchHandler
 from ktui.contract import events as telemetry
-from ktui.kube.routing.model import CacheState, Readiness
+from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.supervision import Supervisor
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ class Cacher:
         self.store = store
         self.fed = fed
         self._settings = settings
-        self._getting = Getting(store, settings, fed)
-        self._listing = Listing(store, settings, fed)
-        self._watching = Watching(store, settings, fed)
+        self._get = GetHandler(store, settings, fed)
+        self._list = ListHandler(store, settings, fed)
+        self._watch = WatchHandler(store, settings, fed)
         self._count = ObjectCount(store, supervisor)
 
     @property
@@ -46,22 +47,22 @@ class Cacher:
 
     async def get(self, namespace: str | None, name: str, rv: str = "") -> GetAnswer:
         """One object; `answer.object` is None when there is none. Raises StatusError."""
-        return await self._getting.get(namespace, name, rv, self._state(), self._told_error())
+        return await self._get.get(namespace, name, rv, self._state())
 
-    def held(self, namespace: str | None, name: str) -> StoredObject | None:
+    def cached(self, namespace: str | None, name: str) -> StoredObject | None:
         """The object as the cache has it at the moment, None without one: where a write, which
         etcd checks, may begin. kube-apiserver: cachedExistingObject of GuaranteedUpdate."""
-        return self._getting.held(namespace, name)
+        return self._get.cached(namespace, name)
 
     async def list(self, request: ListRequest) -> ListAnswer:
         """A LIST, after the API's own validation of its options. Raises StatusError."""
         with reaching(self.resource, "list"):
-            return await self._listing.list(request, self._state(), self._told_error())
+            return await self._list.list(request, self._state())
 
     async def watch(self, request: WatchRequest) -> WatchAnswer:
         """A WATCH, after the API's own validation of its options. Raises StatusError if it is refused."""
         with reaching(self.resource, "watch"):
-            return await self._watching.watch(request, self._state(), self._told_error())
+            return await self._watch.watch(request, self._state())
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
         """Fill the cache if it is cold, and wait for it; False after so many seconds."""
@@ -99,13 +100,9 @@ class Cacher:
             await self.fed.close()
 
     def _state(self) -> CacheState:
-        """What routing may know; the first one who asks warms a cold cache."""
+        """The state that plans depend on; the first request warms a cold cache."""
         if self.fed is None:
             return CacheState(Readiness.DISABLED, progress=self._settings.progress)
         if self._settings.watch_cache:
             self.fed.warm()
         return self.fed.routing_state()
-
-    def _told_error(self) -> str:
-        """What a refusal says of why the cache is not ready: since 1.33 the last error."""
-        return self.fed.last_error if self.fed is not None and self._settings.behaviour.minor >= 33 else ""

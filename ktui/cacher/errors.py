@@ -1,4 +1,4 @@
-"""Errors that the routing rules foresee, as the Status that the client gets."""
+"""What a cache or storage that cannot answer means to the client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from ktui.etcd.errors import EtcdError
 from ktui.kube import status
 from ktui.kube.resources import Resource
-from ktui.kube.routing.model import RouteError
 from ktui.kube.status import StatusError
 
 log = logging.getLogger(__name__)
@@ -27,20 +26,10 @@ class NotFresh(Exception):
         self.asked = asked
         self.current = current
 
-    def as_status(self) -> StatusError:
-        return status.too_large_rv(self.asked, self.current)
-
-
-def status_of(error: RouteError, last_error: str = "") -> StatusError:
-    """The Status of a foreseen error; `last_error` is why the cache is not ready, "" to keep it quiet."""
-    if error.code == 429:
-        return status.storage_initializing(last_error, error.retry_after)
-    if error.code == 410:
-        return status.gone_expired(error.message)
-    if error.code == 500 and error.reason:
-        return StatusError(500, error.reason, error.message)
-    details = {"retryAfterSeconds": error.retry_after} if error.retry_after else None
-    return StatusError(error.code, error.reason, error.message, details)
+    def as_status(self, *, reject: bool = False) -> StatusError:
+        """504, or with `reject` 429; both may be tried again after a second."""
+        late = status.too_large_rv(self.asked, self.current)
+        return status.too_many_requests(late.message, late.retry_after) if reject else late
 
 
 @contextmanager

@@ -1,14 +1,14 @@
-"""LIST from etcd: which revision is read, and what its errors mean to the client."""
+"""LIST from etcd: the page that a plan asks for, and what etcd's errors mean to the client."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ktui.cacher.revisions import minimum_rv
 from ktui.etcd.errors import CompactedError, FutureRevisionError
 from ktui.kube import continuetoken, status
-from ktui.kube.listoptions import ListOptions
+from ktui.kube.routing.errors import future_revision
+from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.questions import Token
 from ktui.kube.routing.scope import Scope
 from ktui.kube.status import StatusError
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ktui.storage.selection import Selection
     from ktui.storage.store import Store
 
-EXACT = "Exact"
-MAX_REVISION = (1 << 63) - 1
 # From 1.34 on a revision that does not exist yet is a 504, before it was a bare 500. That came with
 # the code, not with a gate: a 1.36 that emulates 1.33, the oldest that it can, answers 504 as well.
 FUTURE_IS_TIMEOUT_SINCE = 33
@@ -39,35 +37,24 @@ class Listed:
     remaining: int | None
 
 
-def revision_of(options: ListOptions, scope: Scope, token: Token) -> int:
-    """The revision to read at: the token's, that of Exact or of limit with an RV; 0: the newest."""
-    if token.start:
-        return max(token.rv, 0)
-    asked = minimum_rv(options)
-    legacy = options.limit > 0 and not options.resource_version_match and not scope.single
-    exact = options.resource_version_match == EXACT or legacy
-    # Go's conversion to int64 makes a larger one negative: the newest is read, and found too old.
-    return asked if exact and asked <= MAX_REVISION else 0
-
-
 async def list_from_etcd(
     store: Store,
-    options: ListOptions,
+    plan: Plan,
+    revision: int,
     selection: Selection,
     scope: Scope,
     token: Token,
     behaviour: Behaviour,
 ) -> Listed:
-    """Read a page (or all) of etcd. Raises StatusError."""
-    revision = revision_of(options, scope, token)
+    """Read a page (or all) of etcd at `revision`, 0 for the newest. Raises StatusError."""
     request = StoreListRequest(
         namespace=scope.namespace or None,
         name=scope.name or None,
         selection=selection,
-        limit=max(options.limit, 0),
+        limit=plan.limit,
         revision=revision,
         start_key=token.start,
-        minimum_rv=0 if revision else minimum_rv(options),
+        minimum_rv=0 if revision else plan.minimum,
         page_rule="doubling" if behaviour.minor >= 24 else "constant",
     )
     try:
@@ -88,5 +75,5 @@ def _expired(token: Token) -> StatusError:
 
 async def _future(store: Store, revision: int, behaviour: Behaviour) -> StatusError:
     if behaviour.minor < FUTURE_IS_TIMEOUT_SINCE:
-        return status.bare_error("etcdserver: mvcc: required revision is a future revision")
+        return future_revision()
     return status.too_large_rv(revision, await store.probe(), retry_after=0)

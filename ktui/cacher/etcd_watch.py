@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher import events
 from ktui.cacher.cache_watch import MakeBookmark
-from ktui.cacher.etcd_reads import MAX_REVISION
 from ktui.cacher.events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
 from ktui.cacher.patience import Patience, broken_connection
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
@@ -32,9 +31,9 @@ OUTGOING = 100
 class EtcdWatch:
     """An etcd watch of its own for one client.
 
-    `initial` lists first and sends what is there as ADDED; `since` is then the
-    resourceVersion that the list must have reached. A task reads etcd and waits
-    for the client when it is 100 batches ahead of it.
+    `initial` lists first and sends what is there as ADDED; `since` is then the resourceVersion
+    that the list must have reached. Otherwise events after `since` are sent, 0: from now on.
+    A task reads etcd and waits for the client when it is 100 batches ahead of it.
     """
 
     def __init__(
@@ -116,7 +115,7 @@ class EtcdWatch:
         since = self._since
         if self._initial:
             since = await self._send_present()
-        elif since == 0 or since > MAX_REVISION:
+        elif since == 0:
             since = await self._store.probe()
         self.live = True
         await self._follow(since)

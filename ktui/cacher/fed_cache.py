@@ -19,7 +19,8 @@ from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.contract import events as telemetry
 from ktui.kube import status
-from ktui.kube.routing.model import CacheState, Readiness
+from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.plan import Plan
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
@@ -92,6 +93,22 @@ class FedCache:
             return False
         return True
 
+    async def reach(self, plan: Plan) -> int:
+        """Probe and wait as `plan` says; the revision that was probed, or the plan's minimum.
+
+        Raises NotFresh when the cache has not reached it in time, StatusError when it is not ready
+        or etcd cannot be asked.
+        """
+        if plan.wait.ready:
+            await self.await_ready()
+        if not plan.probe:
+            await self.fresh(plan.minimum)
+            return plan.minimum
+        probed = await self.probe()
+        if plan.wait.fresh:
+            await self.fresh(probed)
+        return probed
+
     async def await_ready(self) -> None:
         """Block as kube-apiserver up to 1.30 does. Raises StatusError when that takes a minute."""
         with current_meter().phase("wait"):
@@ -131,7 +148,7 @@ class FedCache:
             raise NotFresh(rv, freshness.rv)
 
     def routing_state(self) -> CacheState:
-        """What a routing decision may know."""
+        """The state that plans depend on."""
         if not self._settings.watch_cache:
             return CacheState(Readiness.DISABLED, progress=self._settings.progress)
         return CacheState(
@@ -141,12 +158,8 @@ class FedCache:
             oldest_snapshot_rv=self.memory.snapshots.oldest,
             oldest_watch_rv=self.memory.ring.oldest_watch_rv,
             downtime_seconds=self._reflector.downtime,
+            last_error=self._reflector.error,
         )
-
-    @property
-    def last_error(self) -> str:
-        """Why the cache is not ready, as far as that is known."""
-        return self._reflector.error
 
     def state(self) -> telemetry.CacheState:
         """The present state, as telemetry tells it."""

@@ -20,7 +20,7 @@ from ktui.cacher.events import BOOKMARK
 from ktui.cacher.patience import Patience
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.errors import EtcdError
-from ktui.kube.routing.model import Readiness
+from ktui.kube.routing.cache_state import Readiness
 from ktui.storage.errors import UnreadableError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.routing.model import Decision
+from ktui.kube.routing.plan import Plan
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
@@ -50,7 +50,7 @@ class GetAnswer:
 
     object: StoredObject | None
     rv: int
-    decision: Decision
+    plan: Plan
     route: str
 
 
@@ -66,7 +66,7 @@ class ListAnswer:
     rv: int
     continue_: str
     remaining: int | None
-    decision: Decision
+    plan: Plan
     route: str
 
 
@@ -98,8 +98,8 @@ class Stream(Protocol):
 class WatchAnswer:
     """An accepted WATCH. Errors from here on are ERROR events in the stream."""
 
-    def __init__(self, decision: Decision, route: str, stream: Stream) -> None:
-        self.decision = decision
+    def __init__(self, plan: Plan, route: str, stream: Stream) -> None:
+        self.plan = plan
         self.route = route
         self.stream = stream
 

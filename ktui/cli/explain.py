@@ -114,7 +114,7 @@ def _explain(
 ) -> Explanation:
     from ktui.kube.explain import explain
     from ktui.kube.habits import Habit
-    from ktui.kube.routing.model import Readiness
+    from ktui.kube.routing.cache_state import Readiness
     from ktui.kube.routing.world import Age, world_of
 
     state = world_of(

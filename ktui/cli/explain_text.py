@@ -8,24 +8,19 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ktui.kube.explain import Explanation
-from ktui.kube.routing.model import Decision, Route
+from ktui.kube.routing import sentences
+from ktui.kube.routing.plan import Plan, Source, Wait
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
 
-_LETTERS = {Route.CACHE: "C", Route.CACHE_SNAPSHOT: "S", Route.ETCD: "E", Route.NONE: "!"}
+_LETTERS = {Source.CACHE: "C", Source.SNAPSHOT: "S", Source.ETCD: "E", Source.NONE: "!"}
 _WORDS = {
-    Route.CACHE: "cache",
-    Route.CACHE_SNAPSHOT: "cache, a snapshot",
-    Route.ETCD: "etcd",
-    Route.NONE: "rejected",
+    Source.CACHE: "cache",
+    Source.SNAPSHOT: "cache, a snapshot",
+    Source.ETCD: "etcd",
+    Source.NONE: "rejected",
 }
 _SGR = {"C": "1;32", "S": "1;36", "E": "1;33", "!": "1;31"}
-_WAITS = {
-    "none": "does not wait",
-    "up_to_3s": "waits up to 3 s",
-    "until_ready": "waits until the cache is ready",
-    "until_ready+up_to_3s": "waits until the cache is ready, then up to 3 s",
-}
 
 
 def lines(explanations: Sequence[Explanation], *, colour: bool = False) -> Iterator[str]:
@@ -37,45 +32,45 @@ def lines(explanations: Sequence[Explanation], *, colour: bool = False) -> Itera
 
 
 def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
-    decision = e.decision
-    yield from _verdict(decision, width, colour)
+    plan = e.plan
+    yield from _verdict(plan, width, colour)
     yield ""
     yield from _rows(e, width)
     yield ""
     yield "walk"
-    yield from _walk(decision)
+    yield from _walk(plan)
     yield from _warnings(e.warnings, width)
     yield from _advice(e, width, colour)
 
 
-def _verdict(decision: Decision, width: int, colour: bool) -> Iterator[str]:
-    first, *others = decision.reasons
-    plain = f"{_LETTERS[decision.route]}  {_WORDS[decision.route]} — {first}: {REASONS[first]}"
+def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
+    first, *others = plan.reasons
+    plain = f"{_LETTERS[plan.source]}  {_WORDS[plan.source]} — {first}: {REASONS[first]}"
     head, *rest = _wrapped(plain, width, "", " " * 3)
     # Coloured after wrapping: escape sequences take no room on the screen.
-    yield _letter(decision, colour) + head[1:]
+    yield _letter(plan, colour) + head[1:]
     yield from rest
     for reason in others:
         yield from _wrapped(f"and {reason}: {REASONS[reason]}", width, " " * 3)
 
 
-def _letter(decision: Decision, colour: bool) -> str:
-    letter = _LETTERS[decision.route]
+def _letter(plan: Plan, colour: bool) -> str:
+    letter = _LETTERS[plan.source]
     return f"\x1b[{_SGR[letter]}m{letter}\x1b[0m" if colour else letter
 
 
 def _rows(e: Explanation, width: int) -> Iterator[str]:
-    d = e.decision
+    d = e.plan
     rows = [
         ("request", f"{e.request.verb.upper()} {printable(e.request.url)}"),
         ("version", _version(e)),
         ("error", _error_text(d)),
         ("limit", {True: "honoured", False: "ignored", None: ""}[d.limit_honoured]),
         ("consistency", d.consistency or ""),
-        ("list's RV", d.list_rv or ""),
-        ("wait", _WAITS[d.wait] if d.wait != "none" else ""),
+        ("list's RV", d.list_revision or ""),
+        ("wait", sentences.wait(d) if d.wait is not Wait.NONE else ""),
         ("etcd reads", ", ".join(d.etcd_ops) or ("none" if d.error is None else "")),
-        ("fallback", d.fallback or ""),
+        ("fallback", sentences.fallback(d) or ""),
         ("seats", _seats(e)),
         ("events", "the server asks for the initial events itself" if d.initial_events_defaulted else ""),
     ]
@@ -91,11 +86,11 @@ def _version(e: Explanation) -> str:
     return ", ".join([f"Kubernetes {e.behaviour.version}", *gates])
 
 
-def _error_text(decision: Decision) -> str:
-    error = decision.error
+def _error_text(plan: Plan) -> str:
+    error = plan.error
     if error is None:
         return ""
-    where = "in the stream of a 200: " if error.in_stream else ""
+    where = "in the stream of a 200: " if plan.in_stream else ""
     retry = f" (Retry-After {error.retry_after} s)" if error.retry_after else ""
     return f"{where}{error.code} {error.reason}{' ' if error.reason else ''}{printable(error.message)}{retry}"
 
@@ -111,9 +106,10 @@ def _seats(e: Explanation) -> str:
     return f"{said}; its priority level may cap it lower" if capped else said
 
 
-def _walk(decision: Decision) -> Iterator[str]:
-    rule_width = max(len(step.rule) for step in decision.steps)
-    for phase, steps in groupby(decision.steps, key=lambda step: step.phase):
+def _walk(plan: Plan) -> Iterator[str]:
+    lines = sentences.trace(plan)
+    rule_width = max(len(step.rule) for step in lines)
+    for phase, steps in groupby(lines, key=lambda step: step.phase):
         yield f"   {phase}"
         for step in steps:
             mark = "YES" if step.taken else "no"
@@ -133,7 +129,7 @@ def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
         yield "cheaper (predicted)"
     for advice in e.advice:
         if advice.tryable:
-            yield f"   {_letter(advice.decision, colour)}  {printable(advice.path)}"
+            yield f"   {_letter(advice.plan, colour)}  {printable(advice.path)}"
         yield from (f"      {name}: {value}" for name, value in advice.headers)
         yield from _wrapped(advice.why, width, " " * 6)
 
@@ -147,11 +143,11 @@ def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Ite
     cells = [_cells(run) for run in runs]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     for run, row in zip(runs, cells, strict=True):
-        letter = _letter(run[0].decision, colour)
+        letter = _letter(run[0].plan, colour)
         padded = [cell.ljust(size) for cell, size in zip(row, widths, strict=True)]
         yield f"   {padded[0]}  {letter}  {'  '.join(padded[1:])}".rstrip()
     yield ""
-    for reason in dict.fromkeys(r for e in explanations for r in e.decision.reasons):
+    for reason in dict.fromkeys(r for e in explanations for r in e.plan.reasons):
         yield from _wrapped(f"{reason}: {REASONS[reason]}", width, "   ", "     ")
     yield from _warnings(list(dict.fromkeys(w for e in explanations for w in e.warnings)), width)
     yield from _advice_by_version(explanations, width, colour)
@@ -162,7 +158,7 @@ def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: 
     helped: dict[tuple[str, str, str], list[Explanation]] = {}
     for e in explanations:
         for advice in e.advice:
-            letter = _letter(advice.decision, colour)
+            letter = _letter(advice.plan, colour)
             helped.setdefault((letter, advice.path, advice.why), []).append(e)
     if helped:
         yield ""
@@ -173,18 +169,18 @@ def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: 
 
 
 def _alike(e: Explanation) -> tuple[object, ...]:
-    d = e.decision
+    d = e.plan
     code = d.error.code if d.error else 0
-    return d.route, d.reasons, d.limit_honoured, d.consistency, d.wait, code, d.fallback, e.seats
+    return d.source, d.reasons, d.limit_honoured, d.consistency, d.wait, code, d.fallback, e.seats
 
 
 def _cells(run: Sequence[Explanation]) -> list[str]:
     e = run[0]
-    d = e.decision
+    d = e.plan
     limit = {True: "limit honoured", False: "limit ignored", None: ""}[d.limit_honoured]
     outcome = f"{d.error.code} {d.error.reason}".strip() if d.error else d.consistency or ""
     seats = str(e.seats.min) if e.seats.min == e.seats.max else f"{e.seats.min}–{e.seats.max}"
-    return [_span(run), _WORDS[d.route], ", ".join(d.reasons), limit, outcome, f"seats {seats}"]
+    return [_span(run), _WORDS[d.source], ", ".join(d.reasons), limit, outcome, f"seats {seats}"]
 
 
 def _span(run: Sequence[Explanation]) -> str:

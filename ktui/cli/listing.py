@@ -113,7 +113,7 @@ def _cheaper(foreseen: Foreseen, asked: Question) -> list[Cheaper]:
             advice.id,
             advice.path,
             advice.why,
-            advice.decision.route.public,
+            advice.plan.source.route,
             all_pages=whole and _limited(advice.path),
             accept=dict(advice.headers).get("Accept", ""),
         )

@@ -161,8 +161,8 @@ def _prediction(listing: Listing) -> Iterator[RenderableType]:
 def _why(listing: Listing) -> str:
     foreseen = listing.runs.foreseen
     assert foreseen.explanation is not None
-    decision = foreseen.explanation.decision
-    words = [f": {decision.reason_id}"]
+    plan = foreseen.explanation.plan
+    words = [f": {plan.reason_id}"]
     if foreseen.assumed:
         words.append("its cache taken for ready")
     if listing.runs.agrees is False:

@@ -79,7 +79,7 @@ def is_unbounded(path: str, world: World) -> bool:
     if verb == "GET" or not info.is_resource or info.namespace or explanation is None:
         return False
     request = explanation.request
-    if verb == "LIST" and request.options.limit > 0 and explanation.decision.limit_honoured is not False:
+    if verb == "LIST" and request.options.limit > 0 and explanation.plan.limit_honoured is not False:
         return False
-    from_cache = explanation.decision.route.public == "cache"
+    from_cache = explanation.plan.source.route == "cache"
     return not (from_cache and request.scope(world.behaviour).selective)

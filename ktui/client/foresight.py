@@ -10,8 +10,8 @@ from ktui.contract.events import CacheState, Progress
 from ktui.core.prediction.server_assumptions import OWN_LEVEL, World, resource_id_of
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.habits import UNKNOWN, Habit
-from ktui.kube.routing.model import Route
-from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing import sentences
+from ktui.kube.routing.plan import Source
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
@@ -70,7 +70,7 @@ class Foreseen:
     @property
     def route(self) -> str:
         """cache | etcd | none; "" when nothing could be said."""
-        return self.explanation.decision.route.public if self.explanation is not None else ""
+        return self.explanation.plan.source.route if self.explanation is not None else ""
 
     def agrees(self, route: str) -> bool | None:
         """Whether the answer came from where it was foreseen; None when nothing was.
@@ -79,24 +79,18 @@ class Foreseen:
         """
         if self.explanation is None:
             return None
-        decision = self.explanation.decision
-        measured = route or Route.NONE.value
-        return measured == self.route or (measured == "cache,etcd" and decision.fallback is not None)
+        measured = route or Source.NONE.value
+        fallback = self.explanation.plan.fallback
+        return measured == self.route or (measured == "cache,etcd" and fallback.reads_etcd)
 
     def document(self) -> dict[str, Any]:
         """The `predicted` of `ktui list --json`; `agrees` is for who has measured."""
         if self.explanation is None:
             return {"route": None, "problem": self.problem}
-        decision, seats = self.explanation.decision, self.explanation.seats
+        plan, seats = self.explanation.plan, self.explanation.seats
         return {
             "kube_version": self.explanation.behaviour.version,
-            "route": decision.route.public,
-            "reason_id": decision.reason_id,
-            "reason": REASONS[decision.reason_id],
-            "limit_honoured": decision.limit_honoured,
-            "consistency": decision.consistency,
-            "wait": decision.wait,
-            "fallback": decision.fallback,
+            **sentences.document(plan),
             "seats": {"min": seats.min, "max": seats.max},
             "warnings": list(self.explanation.warnings),
             "cache_assumed_ready": self.assumed,

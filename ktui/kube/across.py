@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ktui.kube.gates import GATES
-from ktui.kube.routing.model import CacheState, Decision
+from ktui.kube.routing import sentences
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import SeatRange
@@ -52,7 +54,7 @@ class Under:
     """The request under one version; `changed` and `causes` are against the version before."""
 
     behaviour: Behaviour
-    decision: Decision
+    plan: Plan
     outcome: Outcome
     changed: frozenset[str] = frozenset()
     causes: tuple[Cause, ...] = ()
@@ -80,8 +82,8 @@ def across(
     rules = _Rules(request, state, seats)
     rows: list[Under] = []
     for behaviour in behaviours:
-        decision, outcome = rules.of(behaviour)
-        row = Under(behaviour, decision, outcome)
+        plan, outcome = rules.of(behaviour)
+        row = Under(behaviour, plan, outcome)
         rows.append(_compared(rows[-1], row, rules) if rows else row)
     return tuple(rows)
 
@@ -92,18 +94,18 @@ class _Rules:
     state: CacheState
     seats: Seats
 
-    def of(self, behaviour: Behaviour) -> tuple[Decision, Outcome]:
-        decision = predict(self.request, self.state, behaviour)
+    def of(self, behaviour: Behaviour) -> tuple[Plan, Outcome]:
+        plan = predict(self.request, self.state, behaviour)
         outcome = Outcome(
-            decision.route.value,
-            decision.reason_id,
-            decision.limit_honoured,
-            decision.consistency,
-            decision.wait,
+            plan.source.value,
+            plan.reason_id,
+            plan.limit_honoured,
+            plan.consistency,
+            sentences.wait_value(plan),
             self.seats(behaviour),
-            decision.error.code if decision.error is not None else None,
+            plan.error.code if plan.error is not None else None,
         )
-        return decision, outcome
+        return plan, outcome
 
 
 def _compared(before: Under, after: Under, rules: _Rules) -> Under:

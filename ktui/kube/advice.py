@@ -11,7 +11,8 @@ from ktui.kube.habits import PAGE, UNKNOWN, Habit, Headers, hints
 from ktui.kube.query import pairs
 from ktui.kube.requestinfo import split_url
 from ktui.kube.rewriting import changed, query_text, rewritten, without
-from ktui.kube.routing.model import CacheState, Decision, Route
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour
@@ -43,7 +44,7 @@ _OPERATION_COST = {
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`path` is the request rewritten; `decision` what the rules foresee for it.
+    """`path` is the request rewritten; `plan` what the rules foresee for it.
 
     `headers` are to be sent with it. With neither another path nor headers the advice is
     about the client's habits: the request stays as it is (`tryable` False). docs/advice.md
@@ -53,7 +54,7 @@ class Advice:
     id: str
     why: str
     path: str
-    decision: Decision
+    plan: Plan
     headers: Headers = ()
     tryable: bool = True
 
@@ -80,13 +81,13 @@ def advise(
         why = f"{names}: the server ignores it"
         found.append(Advice("a.parameter", why, corrected.url, predict(corrected, state, behaviour)))
         request = corrected
-    decision = predict(request, state, behaviour)
+    plan = predict(request, state, behaviour)
     for rule in _RULES:
-        for advice_id, why, path in rule(request, decision, behaviour):
+        for advice_id, why, path in rule(request, plan, behaviour):
             foreseen = predict(parse_request(path, request.verb), state, behaviour)
-            if _cheaper(foreseen, decision):
+            if _cheaper(foreseen, plan):
                 found.append(Advice(advice_id, why, path, foreseen))
-    for hint in hints(request, decision, behaviour, habit):
+    for hint in hints(request, plan, behaviour, habit):
         foreseen = predict(parse_request(hint.path), state, behaviour)
         tryable = bool(hint.headers) or hint.path != request.url
         found.append(Advice(hint.id, hint.why, hint.path, foreseen, hint.headers, tryable))
@@ -110,25 +111,25 @@ def _corrected(request: ReadRequest) -> ReadRequest | None:
         return None  # the value makes no selector: the warning alone has to do
 
 
-def etcd_cost(decision: Decision) -> int:
-    """Rough weight of the etcd reads of a decision; only good for comparing."""
-    return sum(_OPERATION_COST.get(op, 0) for op in decision.etcd_ops)
+def etcd_cost(plan: Plan) -> int:
+    """Rough weight of the etcd reads of a plan; only good for comparing."""
+    return sum(_OPERATION_COST.get(op, 0) for op in plan.etcd_ops)
 
 
-def _cheaper(foreseen: Decision, decision: Decision) -> bool:
+def _cheaper(foreseen: Plan, plan: Plan) -> bool:
     if foreseen.error is not None:
         return False
-    return decision.error is not None or etcd_cost(foreseen) < etcd_cost(decision)
+    return plan.error is not None or etcd_cost(foreseen) < etcd_cost(plan)
 
 
 Found = Iterator[tuple[str, str, str]]
 
 
-def _any_version(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+def _any_version(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
     if request.options.resource_version or request.options.continue_ or request.verb == "watch":
         return
     pages = request.options.limit > 0
-    if pages and decision.route is not Route.ETCD:
+    if pages and plan.source is not Source.ETCD:
         return  # a page is less than the whole collection, which resourceVersion=0 would bring
     why = "resourceVersion=0 answers from memory without etcd, if a slightly old answer will do"
     if pages:
@@ -138,7 +139,7 @@ def _any_version(request: ReadRequest, decision: Decision, behaviour: Behaviour)
     yield "a.rv0", why, rewritten(request, resourceVersion="0")
 
 
-def _not_exact(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+def _not_exact(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
     options = request.options
     if request.verb != "list" or options.continue_ or options.resource_version in ("", "0"):
         return
@@ -161,7 +162,7 @@ def _not_exact(request: ReadRequest, decision: Decision, behaviour: Behaviour) -
         yield "a.not_older_than", why, path if behaviour.minor >= 31 else without(path, "limit")
 
 
-def _namespace(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+def _namespace(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
     namespace, info = request.required_namespace, request.info
     if request.verb != "list" or not namespace or info.namespace or request.cluster_scoped:
         return
@@ -174,16 +175,16 @@ def _namespace(request: ReadRequest, decision: Decision, behaviour: Behaviour) -
         yield "a.namespace", why, path + query
 
 
-def _pages(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Found:
+def _pages(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
     if request.verb != "list" or request.scope(behaviour).selective:
         return
-    if "range_full" in decision.etcd_ops:
+    if "range_full" in plan.etcd_ops:
         why = f"pages of {PAGE} keep each read of etcd small, if the answer has to be the newest"
         yield "a.page", why, rewritten(request, limit=str(PAGE))
-    elif "n.429" in decision.reasons:
+    elif "n.429" in plan.reasons:
         why = "a page without selectors is read from etcd while the cache is being filled"
         yield "a.page", why, rewritten(request, limit=str(PAGE))
 
 
-Rule = Callable[[ReadRequest, Decision, Behaviour], Found]
+Rule = Callable[[ReadRequest, Plan, Behaviour], Found]
 _RULES: tuple[Rule, ...] = (_any_version, _not_exact, _namespace, _pages)

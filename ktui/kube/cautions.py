@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ktui.kube.advice import near_parameter
-from ktui.kube.routing.model import Decision, Route
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.versions import Behaviour
 
 
-def cautions(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> tuple[str, ...]:
+def cautions(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> tuple[str, ...]:
     """Warnings about parameters that do not do what they seem to."""
     found = [*_unknown(request)]
     if request.verb == "list":
-        found += [*_limits(request, decision, behaviour), *_narrowing(request, behaviour)]
+        found += [*_limits(request, plan, behaviour), *_narrowing(request, behaviour)]
         found += [*_early_1_33(request, behaviour)]
     if request.verb == "watch":
-        found += [*_watching(request, decision, behaviour)]
+        found += [*_watching(request, plan, behaviour)]
     if request.info.watch:
         found.append("the path form /watch/ is deprecated: use ?watch=true")
     if request.resource is None and request.verb != "get":
@@ -38,15 +38,15 @@ def _unknown(request: ReadRequest) -> Iterator[str]:
         yield f"unknown parameter {name} is silently ignored by the server{hint}{effect}"
 
 
-def _limits(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Iterator[str]:
+def _limits(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Iterator[str]:
     options = request.options
     if options.limit < 0:
         yield f"limit={options.limit} means no limit"
     if options.limit <= 0:
         return
-    if options.resource_version == "0" and decision.limit_honoured is False:
+    if options.resource_version == "0" and plan.limit_honoured is False:
         yield "limit is ignored with resourceVersion=0: the cache returns everything that is left"
-    elif decision.limit_honoured is False:
+    elif plan.limit_honoured is False:
         yield "limit does nothing: the selector narrows the LIST to one key"
     named = options.resource_version not in ("", "0")
     if named and not options.resource_version_match and not options.continue_:
@@ -54,7 +54,7 @@ def _limits(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> I
             "limit with resourceVersion and no resourceVersionMatch means exactly that revision "
             "(the legacy rule), not 'at least'"
         )
-    if decision.route is Route.ETCD and request.scope(behaviour).selective:
+    if plan.source is Source.ETCD and request.scope(behaviour).selective:
         pages = "pages double up to 10,000" if behaviour.minor >= 24 else "in pages of the limit"
         yield f"etcd cannot filter: keys are read until {options.limit} objects match ({pages})"
 
@@ -76,11 +76,11 @@ def _early_1_33(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
         yield "1.33.0 to 1.33.2 have a bug that sends this to etcd after all; shown is 1.33.3 and later"
 
 
-def _watching(request: ReadRequest, decision: Decision, behaviour: Behaviour) -> Iterator[str]:
+def _watching(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Iterator[str]:
     options = request.options
     if options.send_initial_events is not None and behaviour.minor <= 26:
         yield f"sendInitialEvents is unknown to {behaviour.version}: it is ignored"
-    stale = not options.resource_version and decision.reasons[-1] == "w.initial_any"
+    stale = not options.resource_version and plan.reasons[-1] == "w.initial_any"
     if stale:
         yield "a WATCH without resourceVersion is like resourceVersion=0 in this version: it may start stale"
     if options.limit > 0:

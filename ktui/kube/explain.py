@@ -1,4 +1,4 @@
-"""A request explained under one version: decision, seats, warnings and cheaper forms; no I/O."""
+"""A request explained under one version: plan, seats, warnings and cheaper forms; no I/O."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from ktui.kube.advice import Advice, advise
 from ktui.kube.cautions import cautions
 from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.habits import UNKNOWN, Habit
-from ktui.kube.routing.model import CacheState, Decision, RouteError
+from ktui.kube.routing import sentences
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict, predict_seats
-from ktui.kube.routing.reasons import REASONS
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import SeatRange
+from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 
 
@@ -23,7 +25,7 @@ class Explanation:
 
     request: ReadRequest
     behaviour: Behaviour
-    decision: Decision
+    plan: Plan
     seats: SeatRange
     warnings: tuple[str, ...]
     advice: tuple[Advice, ...]
@@ -31,25 +33,25 @@ class Explanation:
 
     def document(self) -> dict[str, Any]:
         """As JSON, for programs; ids and values are those of docs/routing.md."""
-        decision = self.decision
+        plan = self.plan
         document: dict[str, Any] = {
             "kube_version": self.behaviour.version,
             "verb": self.request.verb,
             "path": self.request.url,
-            "route": decision.route.public,
-            "reason_id": decision.reason_id,
-            "reason": REASONS[decision.reason_id],
-            "reasons": list(decision.reasons),
-            "steps": [{"rule": s.rule, "saw": s.saw, "taken": s.taken} for s in decision.steps],
-            "limit_honoured": decision.limit_honoured,
-            "consistency": decision.consistency,
-            "wait": decision.wait,
-            "list_rv": decision.list_rv,
-            "etcd_ops": list(decision.etcd_ops),
+            "route": plan.source.route,
+            "reason_id": plan.reason_id,
+            "reason": sentences.reason(plan),
+            "reasons": list(plan.reasons),
+            "steps": [{"rule": s.rule, "saw": s.saw, "taken": s.taken} for s in sentences.trace(plan)],
+            "limit_honoured": plan.limit_honoured,
+            "consistency": plan.consistency,
+            "wait": sentences.wait_value(plan),
+            "list_rv": plan.list_revision,
+            "etcd_ops": list(plan.etcd_ops),
             "seats": {"min": self.seats.min, "max": self.seats.max},
             "priority_level": self.level.name if self.level is not None else None,
-            "error": _error(decision.error),
-            "fallback": decision.fallback,
+            "error": _error(plan.error),
+            "fallback": sentences.fallback(plan),
             "warnings": list(self.warnings),
             "cheaper": [
                 {
@@ -57,14 +59,14 @@ class Explanation:
                     "why": a.why,
                     "path": a.path,
                     "headers": dict(a.headers),
-                    "route": a.decision.route.public,
+                    "route": a.plan.source.route,
                 }
                 for a in self.advice
             ],
         }
         if self.request.verb == "watch":
-            document["defaulted_send_initial_events"] = decision.initial_events_defaulted
-            document["error_in_stream"] = decision.error is not None and decision.error.in_stream
+            document["defaulted_send_initial_events"] = plan.initial_events_defaulted
+            document["error_in_stream"] = plan.in_stream
         return document
 
 
@@ -80,19 +82,19 @@ def explain(
 
     `level` is the requester's priority level, None where nobody tells who asks.
     """
-    decision = predict(request, state, behaviour)
+    plan = predict(request, state, behaviour)
     return Explanation(
         request,
         behaviour,
-        decision,
+        plan,
         predict_seats(request, behaviour, progress=state.progress, cap=level.max_seats if level else None),
-        (*warnings, *cautions(request, decision, behaviour)),
+        (*warnings, *cautions(request, plan, behaviour)),
         advise(request, state, behaviour, habit),
         level,
     )
 
 
-def _error(error: RouteError | None) -> dict[str, Any] | None:
+def _error(error: StatusError | None) -> dict[str, Any] | None:
     if error is None:
         return None
     return {"code": error.code, "reason": error.reason, "message": error.message}

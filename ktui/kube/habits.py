@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ktui.kube.indexes import NODE_NAME
 from ktui.kube.rewriting import rewritten
-from ktui.kube.routing.model import Decision, Route
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import flow_controlled
 from ktui.kube.versions import Behaviour
@@ -70,14 +70,14 @@ class Hint(NamedTuple):
     headers: Headers = ()
 
 
-def hints(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def hints(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     """What to do otherwise; nothing for a request that the server refuses."""
-    if decision.error is None:
+    if plan.error is None:
         for rule in _RULES:
-            yield from rule(request, decision, behaviour, habit)
+            yield from rule(request, plan, behaviour, habit)
 
 
-def _watch(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     every = habit.repeated_every
     if every is None or every > POLLING_SECONDS or request.verb == "watch" or request.options.continue_:
         return
@@ -108,20 +108,20 @@ def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
     return collection.replace(f"/{info.resource}/{info.name}", f"/{info.resource}", 1)
 
 
-def _node(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     if not habit.node or request.verb == "get" or not request.of_pods:
         return
     if request.required_node is not None or request.options.continue_:
         return
     selector = ",".join(filter(None, [request.options.field_selector, f"{NODE_NAME}={habit.node}"]))
     changes: dict[str, str | None] = {"fieldSelector": selector}
-    if decision.route is Route.ETCD:  # etcd has no index
+    if plan.source is Source.ETCD:  # etcd has no index
         changes |= {"resourceVersion": "0", "resourceVersionMatch": None, "limit": None}
     why = "the watch cache has an index of pods by spec.nodeName: an agent gets its own node's only"
     yield Hint("a.node", why, rewritten(request, **changes))
 
 
-def _metadata(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _metadata(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     if request.verb != "list" or request.scope(behaviour).single or not _whole_objects(habit):
         return
     wanted = PROTOBUF if _protobuf_first(habit.accept) else JSON
@@ -129,7 +129,7 @@ def _metadata(request: ReadRequest, decision: Decision, behaviour: Behaviour, ha
     yield Hint("a.metadata", why, request.url, (("Accept", f"{wanted};{METADATA_ONLY}"),))
 
 
-def _protobuf(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _protobuf(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     built_in = request.resource is not None and not request.resource.custom
     if request.verb == "get" or not built_in or request.scope(behaviour).single:
         return
@@ -138,17 +138,15 @@ def _protobuf(request: ReadRequest, decision: Decision, behaviour: Behaviour, ha
         yield Hint("a.protobuf", why, request.url, (("Accept", f"{PROTOBUF}, {JSON}"),))
 
 
-def _larger_pages(
-    request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit
-) -> Iterator[Hint]:
+def _larger_pages(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     limit = request.options.limit
     if request.verb == "list" and habit.pages >= MANY_PAGES and 0 < limit < PAGE:
-        each = "; of each etcd counts all the keys that are left" if decision.route is Route.ETCD else ""
+        each = "; of each etcd counts all the keys that are left" if plan.source is Source.ETCD else ""
         why = f"{habit.pages} pages of {limit} so far: pages of {PAGE} are fewer requests{each}"
         yield Hint("a.larger_pages", why, rewritten(request, limit=str(PAGE), **{"continue": None}))
 
 
-def _backoff(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _backoff(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     if request.verb != "get" and habit.together and habit.agents >= HERD:
         at_once = max(1, int(habit.agents * RESTARTS_PER_MINUTE))
         why = (
@@ -158,7 +156,7 @@ def _backoff(request: ReadRequest, decision: Decision, behaviour: Behaviour, hab
         yield Hint("a.backoff", why, request.url)
 
 
-def _account(request: ReadRequest, decision: Decision, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _account(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
     if not habit.account.startswith(_SERVICE_ACCOUNT) or not flow_controlled(behaviour):
         return
     own = "with a ServiceAccount of its own a FlowSchema can set the client apart from the others"
@@ -185,5 +183,5 @@ def _seconds(every: float) -> str:
     return f"{every:.0f} s" if every >= 1 else f"{every * 1000:.0f} ms"
 
 
-_Rule = Callable[[ReadRequest, Decision, Behaviour, Habit], Iterator[Hint]]
+_Rule = Callable[[ReadRequest, Plan, Behaviour, Habit], Iterator[Hint]]
 _RULES: tuple[_Rule, ...] = (_watch, _larger_pages, _node, _metadata, _protobuf, _backoff, _account)

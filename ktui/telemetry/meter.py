@@ -54,7 +54,7 @@ class Meter:
     objects, pieces of the body), `peak_held` the most there ever were; Python's own overhead
     is not in them. `footprint` watches what the whole process grows by.
 
-    `on_decision` is called with the routing decision and the route that is taken:
+    `on_plan` is called with the request's plan and the route that is taken:
     before anything is read, and again when the request falls back to another route.
     """
 
@@ -82,13 +82,13 @@ class Meter:
     initial_bytes: int = 0
     initial_ms: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
-    on_decision: Callable[[Any, str], None] | None = None
+    on_plan: Callable[[Any, str], None] | None = None
     _look_at: int = TELLING_BYTES  # held bytes at which the process is looked at next
 
-    def decided(self, decision: object, route: str) -> None:
-        """Tell whoever opened the meter how the request is routed, if that is wanted."""
-        if self.on_decision is not None:
-            self.on_decision(decision, route)
+    def planned(self, plan: object, route: str) -> None:
+        """Call `on_plan`, if it is set."""
+        if self.on_plan is not None:
+            self.on_plan(plan, route)
 
     def hold(self, size: int) -> None:
         """So many bytes more are held from now on."""

@@ -92,7 +92,7 @@ async def _outcome(
 
     cacher = server.cacher(context.resource)
     where = context.namespace or None
-    cached = None if options.dry_run else cacher.held(where, context.name)
+    cached = None if options.dry_run else cacher.cached(where, context.name)
     ttl = ttl_of(server, context.resource)
     stored = await cacher.store.update(where, context.name, commit, cached=cached, ttl=ttl)
     return stored if answer is None else answer

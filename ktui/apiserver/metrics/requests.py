@@ -9,7 +9,7 @@ from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, Labels,
 from ktui.apiserver.metrics.labels import resource_labels
 from ktui.apiserver.metrics.lists import ListMetrics
 from ktui.kube.resources import Resource
-from ktui.kube.routing.model import Decision
+from ktui.kube.routing.plan import Plan
 
 DURATION_BOUNDS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -74,13 +74,13 @@ class RequestMetrics:
             self.duration.observe(call.elapsed_ms() / 1000.0, _request_labels(call))
             self.indicator.observe(call.elapsed_ms() / 1000.0, bare)
             self.sizes.observe(call.response.sent_bytes, bare)
-        if call.resource is None or call.decision is None:
+        if call.resource is None or call.plan is None:
             return
-        if call.decision.consistency in FRESH and call.route.startswith("cache"):
+        if call.plan.consistency in FRESH and call.route.startswith("cache"):
             waited = call.meter.phases.get("wait", 0.0) / 1000.0
             self.read_wait.observe(waited, resource_labels(call.resource, call.behaviour))
         if call.verb == "LIST":
-            self._list_ended(call, call.resource, call.decision)
+            self._list_ended(call, call.resource, call.plan)
 
     def _in_service(self, call: Call, step: int) -> None:
         if call.verb == "WATCH":
@@ -89,11 +89,11 @@ class RequestMetrics:
         mutating = call.verb not in ("GET", "LIST")
         self.inflight.add(step, (("request_kind", "mutating" if mutating else "readOnly"),))
 
-    def _list_ended(self, call: Call, resource: Resource, decision: Decision) -> None:
+    def _list_ended(self, call: Call, resource: Resource, plan: Plan) -> None:
         self.lists.ended(call, resource)
         named = resource_labels(resource, call.behaviour)
         fell_back = call.route == "cache,etcd"
-        if decision.consistency == "linearizable" and call.route != "etcd":
+        if plan.consistency == "linearizable" and call.route != "etcd":
             outcome = (("success", "true"), ("fallback", "true" if fell_back else "false"))
             self.consistent_reads.add(1, (*named, *outcome))
 

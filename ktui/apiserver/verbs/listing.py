@@ -23,7 +23,7 @@ from ktui.apiserver.verbs.selecting import selection_of
 from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import Resource
-from ktui.kube.routing.model import Route
+from ktui.kube.routing.plan import Source
 from ktui.kube.validation import read_list
 from ktui.telemetry.meter import Meter
 
@@ -80,7 +80,7 @@ async def _chunks(
 
 def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:
     """Those that were read from etcd for this answer are its own, and go as they are rendered."""
-    if answer.route in (Route.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
+    if answer.route in (Source.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
         return let_go(answer.objects, meter)
     return iter(answer.objects)
 

@@ -46,7 +46,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
             form=form.target or resource.api_version + ("" if form.media_type == JSON else " protobuf"),
         )
     )
-    call.decided(answer.decision, answer.route)
+    call.planned(answer.plan, answer.route)
     opened = _opened(call, asked, form.target, answer.route, lasts)
     watch = server.watches.add(opened, answer, call.meter, call.begun)
     try:

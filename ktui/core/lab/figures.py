@@ -10,7 +10,8 @@ from ktui.core.lab.measured import Measured
 from ktui.core.routes import ERROR, badge_of_route
 from ktui.kube.explain import Explanation
 from ktui.kube.indexes import finds_namespaces
-from ktui.kube.routing.model import Route, TokenState
+from ktui.kube.routing.plan import Source
+from ktui.kube.routing.questions import TokenState
 
 # Objects come and go between foreseeing and firing: so much of a difference is no surprise.
 DRIFT = 0.02
@@ -77,15 +78,15 @@ class Comparison:
 
 def figures_of(explanation: Explanation, objects: int | None, seats: int | None) -> Figures:
     """`objects` are those stored under the resource, `seats` the estimate for them; None: unknown."""
-    decision, between = explanation.decision, explanation.seats
+    plan, between = explanation.plan, explanation.seats
     known = Span(seats, seats) if seats is not None else Span(between.min, between.max)
-    if decision.error is not None:
-        return Figures(Route.NONE.value, seats=known)
+    if plan.error is not None:
+        return Figures(Source.NONE.value, seats=known)
     return Figures(
-        decision.route.public,
-        decision.fallback is not None,
+        plan.source.route,
+        plan.fallback.reads_etcd,
         max(explanation.request.options.limit, 0),
-        decision.limit_honoured,
+        plan.limit_honoured,
         known,
         _fetched(explanation, objects),
         _reads(explanation),
@@ -94,7 +95,7 @@ def figures_of(explanation: Explanation, objects: int | None, seats: int | None)
 
 def _fetched(explanation: Explanation, count: int | None) -> Span | None:
     """Objects taken from cache or etcd."""
-    request, behaviour, route = explanation.request, explanation.behaviour, explanation.decision.route
+    request, behaviour, route = explanation.request, explanation.behaviour, explanation.plan.source
     if request.verb == "get" or request.scope(behaviour).single:
         return Span(0, 1)
     if count is None:
@@ -102,17 +103,19 @@ def _fetched(explanation: Explanation, count: int | None) -> Span | None:
     part = bool(request.scope(behaviour).namespace)
     if request.verb == "watch":
         return _initial(explanation, count, part)
-    if route is Route.CACHE:
+    if route is Source.CACHE:
         indexed = request.required_node is not None
         part = indexed or (part and finds_namespaces(behaviour.minor, pods=request.of_pods))
         return Span(0 if part else count, count)
-    if route is Route.CACHE_SNAPSHOT:
+    if route is Source.SNAPSHOT:
         return Span(0, count)
     return _from_etcd(explanation, count, part or request.token.state is not TokenState.NONE)
 
 
 def _initial(explanation: Explanation, count: int, part: bool) -> Span | None:
-    return Span(0 if part else count, count) if explanation.decision.initial_from_cache else None
+    plan = explanation.plan
+    lists = plan.initial_events and plan.source is Source.CACHE
+    return Span(0 if part else count, count) if lists else None
 
 
 def _from_etcd(explanation: Explanation, count: int, part: bool) -> Span:
@@ -125,7 +128,7 @@ def _from_etcd(explanation: Explanation, count: int, part: bool) -> Span:
 
 
 def _reads(explanation: Explanation) -> Span:
-    request, ops = explanation.request, explanation.decision.etcd_ops
+    request, ops = explanation.request, explanation.plan.etcd_ops
     pages = request.options.limit > 0 and request.scope(explanation.behaviour).selective
     grows = pages and any(op not in _ONE_READ for op in ops)  # until enough objects match
     return Span(len(ops), None if grows else len(ops))

@@ -206,7 +206,7 @@ def why_not(advice: Advice) -> str:
     """Why the Lab cannot try it, "" when it can: a WATCH must say itself where its initial events end."""
     if not advice.tryable:
         return HABIT
-    initial = "sendInitialEvents=true" in advice.path or advice.decision.initial_events_defaulted
+    initial = "sendInitialEvents=true" in advice.path or advice.plan.initial_events_defaulted
     return NO_END if is_watch(advice.path) and not initial else ""
 
 

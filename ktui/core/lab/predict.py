@@ -60,7 +60,7 @@ class Prediction:
         """Public route: cache | etcd | none; "" when nothing could be said."""
         if self.explanation is None:
             return "none" if self.problem is not None and self.problem.code else ""
-        return self.explanation.decision.route.public
+        return self.explanation.plan.source.route
 
 
 def predict(
@@ -121,13 +121,13 @@ def _grammar_problem(form: ListForm) -> Problem | None:
 
 
 def _problem(explanation: Explanation, form: ListForm) -> Problem | None:
-    decision = explanation.decision
-    if decision.error is None:
+    plan = explanation.plan
+    if plan.error is None:
         return None
-    error = decision.error
-    field = _FIELD_OF_REASON.get(decision.reason_id, "")
-    if decision.reason_id == "v.bad_option" and explanation.request.field_fault is not None:
+    error = plan.error
+    field = _FIELD_OF_REASON.get(plan.reason_id, "")
+    if plan.reason_id == "v.bad_option" and explanation.request.field_fault is not None:
         field = "field_selector"
-    elif decision.reason_id == "w.badmatch":
+    elif plan.reason_id == "w.badmatch":
         field = "match" if form.match else "verb"  # unset, the match is right: the gate WatchList is off
     return Problem(error.code, error.reason, error.message, field)

@@ -10,7 +10,7 @@ from ktui.core.prediction.sizes import size_of
 from ktui.core.state import State
 from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.resources import Resource
-from ktui.kube.routing.model import CacheState, Readiness
+from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.versions import DEFAULT_VERSION, Behaviour
 
 

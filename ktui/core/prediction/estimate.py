@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ktui.core.prediction.resource_sizes import Size, Sizes
 from ktui.kube.indexes import finds_namespaces
-from ktui.kube.routing.model import Decision, Route
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.versions import Behaviour
 
@@ -39,41 +39,38 @@ ONE = Size(1, 0)
 
 
 def estimate(
-    request: ReadRequest, decision: Decision, behaviour: Behaviour, resource: str, sizes: Sizes
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, resource: str, sizes: Sizes
 ) -> Cost | None:
     """The cost of one such request; None for a resource of unknown size. A WATCH: of its start only."""
     size = sizes.get(resource)
     if size is None:
         return None
-    if decision.error is not None:
+    if plan.error is not None:
         return NOTHING
     if request.verb == "get":
-        return _read(decision, size.average)
+        return _read(plan, size.average)
     scope = _scope(request, behaviour, size, sizes)
     if request.verb == "watch":
-        lists_first = decision.initial_from_cache or decision.initial_from_etcd
-        return _read(decision, scope if lists_first else 0.0)
+        return _read(plan, scope if plan.initial_events else 0.0)
     if request.scope(behaviour).single:
-        return _read(decision, size.average)
-    if decision.route is Route.ETCD:
-        read = sum(_range(op, request, behaviour, scope, size.average) for op in decision.etcd_ops)
+        return _read(plan, size.average)
+    if plan.source is Source.ETCD:
+        read = sum(_range(op, request, behaviour, scope, size.average) for op in plan.etcd_ops)
         return Cost(read, read)
-    return Cost(0.0, _from_cache(request, decision, behaviour, size, sizes))
+    return Cost(0.0, _from_cache(request, plan, behaviour, size, sizes))
 
 
-def _read(decision: Decision, size: float) -> Cost:
-    return Cost(size if decision.route is Route.ETCD else 0.0, size)
+def _read(plan: Plan, size: float) -> Cost:
+    return Cost(size if plan.source is Source.ETCD else 0.0, size)
 
 
-def _from_cache(
-    request: ReadRequest, decision: Decision, behaviour: Behaviour, size: Size, sizes: Sizes
-) -> float:
+def _from_cache(request: ReadRequest, plan: Plan, behaviour: Behaviour, size: Size, sizes: Sizes) -> float:
     """Bytes of the objects that the cache looks at: kube-apiserver narrows by namespace and by index."""
     if request.required_node:
         return size.bytes / max(1, sizes.get("nodes", ONE).count)
     narrows = finds_namespaces(behaviour.minor, pods=request.of_pods)
     scope = _scope(request, behaviour, size, sizes) if narrows else float(size.bytes)
-    if decision.limit_honoured and not request.scope(behaviour).selective:
+    if plan.limit_honoured and not request.scope(behaviour).selective:
         return min(scope, request.options.limit * size.average)
     return scope
 

@@ -9,7 +9,7 @@ from ktui.core.state import RequestRow, State
 from ktui.kube.advice import Advice, advise
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import split_url
-from ktui.kube.routing.model import CacheState as RoutingState
+from ktui.kube.routing.cache_state import CacheState as RoutingState
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
@@ -59,7 +59,7 @@ def cheaper_of(target: str, advice: Advice) -> Cheaper:
     change = _change(target, advice.path) or ", ".join(f"{name}: {value}" for name, value in advice.headers)
     # "add resourceVersion=0 — resourceVersion=0 answers …" says it twice.
     why = advice.why.removeprefix(f"{change.split(' ')[-1]} ") if change else advice.why
-    return Cheaper(WORDS.get(advice.id, change), why, advice.decision.route.value)
+    return Cheaper(WORDS.get(advice.id, change), why, advice.plan.source.value)
 
 
 def _change(before: str, after: str) -> str:
@@ -78,7 +78,7 @@ def versions_of(request: ReadRequest, cache: RoutingState, now: Behaviour) -> tu
     """The route in the versions where reading changed, and in the one that is followed now."""
     behaviours = {one.minor: one for one in (*map(behaviour_of, VERSIONS), now)}
     return tuple(
-        Foreseen(f"1.{minor}", predict(request, cache, behaviour).route.value, minor == now.minor)
+        Foreseen(f"1.{minor}", predict(request, cache, behaviour).source.value, minor == now.minor)
         for minor, behaviour in sorted(behaviours.items())
     )
 

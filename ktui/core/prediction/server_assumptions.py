@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from ktui.contract.events import CacheState
 from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
 from ktui.kube.requestinfo import parse_path, split_url
-from ktui.kube.routing.model import CacheState as RoutingState
-from ktui.kube.routing.model import Readiness
+from ktui.kube.routing.cache_state import CacheState as RoutingState
+from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.versions import Behaviour
 
 OWN_LEVEL = told_level(LEVELS["exempt"])

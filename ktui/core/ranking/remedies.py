@@ -60,7 +60,7 @@ def _remedy(
 
 def _foreseen(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:
     """None for what does not lie in the bytes of one request: pages, other encodings, habits."""
-    if advice.id in WORDS or advice.id in _PARTS or advice.decision.error is not None:
+    if advice.id in WORDS or advice.id in _PARTS or advice.plan.error is not None:
         return None
     resource = group.key.shape.resource
     sizes = {
@@ -68,7 +68,5 @@ def _foreseen(advice: Advice, group: Group, behaviour: Behaviour, state: State) 
         for each in (resource, "nodes", "namespaces")
         if (found := size_of(state, each)) is not None
     }
-    cost = estimate(
-        parse_request(advice.path, group.key.shape.verb), advice.decision, behaviour, resource, sizes
-    )
+    cost = estimate(parse_request(advice.path, group.key.shape.verb), advice.plan, behaviour, resource, sizes)
     return Burden(cost.etcd, cost.touched) if cost is not None else None

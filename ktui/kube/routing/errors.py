@@ -1,52 +1,45 @@
-"""The errors that the routing rules foresee; their texts are those of `ktui.kube.status`."""
+"""Errors of the routing rules, as the Status that the client gets."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ktui.kube import status
 from ktui.kube.golang.numbers import NumError, parse_uint
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.routing.model import RouteError
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 
 FUTURE_REVISION = "etcdserver: mvcc: required revision is a future revision"
 BAD_CONTINUE = "invalid continue token: continue key is not valid"
 
 
-def of_status(error: status.StatusError, *, in_stream: bool = False) -> RouteError:
-    """The same error as routing tells it; `in_stream`: as the only event of a watch."""
-    return RouteError(error.code, error.reason, error.message, error.retry_after, in_stream)
-
-
 def invalid_options(
     validate: Callable[[ListOptions, Behaviour], None], options: ListOptions, behaviour: Behaviour
-) -> RouteError:
-    """The 422 of options that `validate` refuses, every cause in its text."""
+) -> StatusError:
+    """The 422 of options that `validate` rejects, every cause in its text."""
     try:
         validate(options, behaviour)
-    except status.StatusError as error:
-        return of_status(error)
-    raise AssertionError(f"routing refuses {options}, validation does not")
+    except StatusError as error:
+        return error
+    raise AssertionError(f"routing rejects {options}, validation does not")
 
 
-def bad_continue() -> RouteError:
-    """400; what exactly is wrong with a token only its decoder can tell."""
-    return of_status(status.bad_request(BAD_CONTINUE))
+def bad_continue() -> StatusError:
+    """400 without the decoder's own message, for a plan that is made without the token's text."""
+    return status.bad_request(BAD_CONTINUE)
 
 
-def rv_with_continue() -> RouteError:
-    return of_status(status.continue_with_resource_version())
-
-
-def bad_rv(text: str) -> RouteError:
+def bad_rv(text: str) -> StatusError:
     """400 of the storage layer."""
-    return of_status(status.invalid_resource_version(text, _fault(text)))
+    return status.invalid_resource_version(text, _fault(text))
 
 
-def bad_rv_in_cache(text: str) -> RouteError:
+def bad_rv_in_cache(text: str) -> StatusError:
     """500: in the cache the parse error is no API status (LIST up to 1.32, GET and WATCH always)."""
-    return of_status(status.invalid_resource_version_in_cache(text, _fault(text)))
+    return status.invalid_resource_version_in_cache(text, _fault(text))
 
 
 def _fault(text: str) -> str:
@@ -57,38 +50,16 @@ def _fault(text: str) -> str:
     raise AssertionError(f"{text} is a resourceVersion")
 
 
-def not_ready(retry_after: int) -> RouteError:
-    """429 of a cache that is being filled."""
-    return of_status(status.storage_initializing(retry_after=retry_after))
+def not_ready(state: CacheState, behaviour: Behaviour) -> StatusError:
+    """429 of a cache that is not ready. From 1.33 on the delay grows with the downtime, and the message
+    names the last error."""
+    if behaviour.minor <= 32:
+        return status.storage_initializing()
+    # The cap of 30 s is reached after 57 s; far beyond, the power would overflow.
+    delay = min(max(int(math.exp(0.06 * min(state.downtime_seconds, 60.0))), 1), 30)
+    return status.storage_initializing(state.last_error, delay)
 
 
-def list_too_old() -> RouteError:
-    return of_status(status.list_too_old())
-
-
-def continue_expired() -> RouteError:
-    """410; the fresh token is made where the old one is known."""
-    return of_status(status.continue_expired(""))
-
-
-def too_large(requested: int, current: int, *, retry_after: int = 0, in_stream: bool = False) -> RouteError:
-    """504; the cache hints at a retry after 1 s, etcd does not."""
-    return of_status(status.too_large_rv(requested, current, retry_after), in_stream=in_stream)
-
-
-def future_revision() -> RouteError:
-    """500: etcd's own words, not yet translated (up to 1.33)."""
-    return of_status(status.bare_error(FUTURE_REVISION))
-
-
-def too_old(requested: int, oldest_watch_rv: int) -> RouteError:
-    """410 of the watch cache; `oldest_watch_rv` is one below the first revision its buffer can send."""
-    return of_status(status.too_old_resource_version(requested, oldest_watch_rv), in_stream=True)
-
-
-def watch_too_old() -> RouteError:
-    return of_status(status.watch_too_old(), in_stream=True)
-
-
-def no_progress() -> RouteError:
-    return of_status(status.watch_progress_unsupported(), in_stream=True)
+def future_revision() -> StatusError:
+    """500: etcd's own message, passed on untranslated (up to 1.33)."""
+    return status.bare_error(FUTURE_REVISION)

@@ -1,4 +1,4 @@
-"""A whole read request through the rules: its decision and its seats, nothing read."""
+"""A whole read request through the rules: its plan and its seats, nothing read."""
 
 from __future__ import annotations
 
@@ -6,50 +6,49 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from ktui.kube import seats
-from ktui.kube.routing import decide_get, decide_list, decide_watch, errors
-from ktui.kube.routing.model import CacheState, Decision, Readiness, Route
+from ktui.kube.routing import decide_get, decide_list, decide_watch
+from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.plan import Plan, Source
+from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.questions import list_question, watch_question
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.routing.scope import NAME
-from ktui.kube.routing.walk import API_VALIDATION, Walk
+from ktui.kube.routing.trace import API_VALIDATION, Trace
 from ktui.kube.seats import ListWork, SeatRange
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 
 
-def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Decision:
-    """The decision of a GET, LIST or WATCH; a resource without cache counts as disabled."""
+def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Plan:
+    """The plan of a GET, LIST or WATCH; a resource without cache counts as disabled."""
     if request.refusal is not None:
-        return _not_understood("parameters understood?", request.refusal)
-    decision = _decide(request, state, behaviour)
-    if request.field_fault is None or _refused_options(decision):
-        return decision
-    return _not_understood("field selector supported by the resource?", request.field_fault)
+        return _not_understood(Predicate.UNDERSTOOD, request.refusal)
+    plan = _decide(request, state, behaviour)
+    if request.field_fault is None or _options_rejected(plan):
+        return plan
+    return _not_understood(Predicate.FIELD_SUPPORTED, request.field_fault)
 
 
-def _not_understood(rule: str, refusal: StatusError) -> Decision:
-    walk = Walk(API_VALIDATION)
-    walk.ask(rule, "no", True)
-    return Decision(Route.NONE, ("v.bad_option",), walk.done(), error=errors.of_status(refusal))
+def _not_understood(predicate: Predicate, refusal: StatusError) -> Plan:
+    trace = Trace(API_VALIDATION)
+    trace.ask(predicate, True)
+    return Plan(Source.NONE, ("v.bad_option",), trace.steps, error=refusal)
 
 
-def _refused_options(decision: Decision) -> bool:
+def _options_rejected(plan: Plan) -> bool:
     """Whether the options may not go together: upstream looks at that before the resource's fields."""
-    return decision.error is not None and decision.error.code == HTTPStatus.UNPROCESSABLE_ENTITY
+    return plan.error is not None and plan.error.code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _decide(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Decision:
+def _decide(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Plan:
     if not request.cached:
         state = replace(state, readiness=Readiness.DISABLED)
     if request.verb == "get":
         return decide_get(request.options.resource_version, state, behaviour)
     if request.verb == "watch":
         return decide_watch(watch_question(request.options), state, behaviour)
-    asked = list_question(request.options, request.scope(behaviour), request.token)
-    decision = decide_list(asked, state, behaviour)
-    if request.token.error is not None and "v.bad_continue" in decision.reasons:
-        return replace(decision, error=errors.of_status(request.token.error))
-    return decision
+    question = list_question(request.options, request.scope(behaviour), request.token)
+    return decide_list(question, state, behaviour)
 
 
 def predict_seats(

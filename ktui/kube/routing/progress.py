@@ -1,10 +1,21 @@
-"""Whether an etcd can be asked how far a watch is (RequestWatchProgress)."""
+"""Whether an etcd's answers to progress requests (RequestWatchProgress) can be trusted, by its version."""
 
 from __future__ import annotations
 
 import re
 
-_SEMANTIC = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+_NUMBER = r"(0|[1-9]\d*)"
+_PART = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
+_SEMANTIC = re.compile(
+    rf"v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
+    re.ASCII,
+)
+
+# A release, or with False a pre-release of it, which comes before it.
+_Version = tuple[int, int, int, bool]
+_FIXED_IN_3_4: _Version = (3, 4, 31, True)
+_BROKEN_AGAIN: _Version = (3, 5, 0, True)
+_FIXED_IN_3_5: _Version = (3, 5, 13, True)
 
 
 def is_etcd_version(version: str) -> bool:
@@ -13,14 +24,13 @@ def is_etcd_version(version: str) -> bool:
 
 
 def etcd_supports_progress(version: str) -> bool:
-    """kube-apiserver 1.31 on: from etcd 3.4.31 within 3.4, else from 3.5.13; unparsable means no.
+    """kube-apiserver's rule from 1.31 on: 3.4.31 and later within 3.4, 3.5.13 and later; unparsable means no.
 
-    Below these, a progress answer could overtake events of the same watch. 1.28–1.30 did not check.
+    Older ones may answer before they have sent all events up to the revision that they name.
+    Pre-releases are compared as semantic versions are: 3.5.13-rc.1 comes before 3.5.13.
     """
     found = _SEMANTIC.fullmatch(version.strip())
     if not found:
         return False
-    release = int(found[1]), int(found[2]), int(found[3])
-    needed = (3, 4, 31) if release[:2] == (3, 4) else (3, 5, 13)
-    # A pre-release comes before its release.
-    return release > needed or (release == needed and not found[4])
+    asked: _Version = int(found[1]), int(found[2]), int(found[3]), not found[4]
+    return _FIXED_IN_3_4 <= asked < _BROKEN_AGAIN or asked >= _FIXED_IN_3_5

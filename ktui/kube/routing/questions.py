@@ -1,20 +1,28 @@
-"""From a request's options to the question that the rules are asked."""
+"""From a request's options to the question that the rules answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ktui.kube import continuetoken
 from ktui.kube.continuetoken import ContinueToken
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.routing.model import ListQuestion, TokenState, WatchQuestion
 from ktui.kube.routing.scope import Scope
 from ktui.kube.status import StatusError
 
 
+class TokenState(StrEnum):
+    """What a continue token turned out to be."""
+
+    NONE = "none"
+    VALID = "valid"
+    GARBAGE = "garbage"
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A continue token as it was found: decoded, or the 400 that it deserves."""
+    """A continue token, decoded, or the 400 for one that cannot be. `rv` -1: continue at latest."""
 
     state: TokenState = TokenState.NONE
     rv: int = 0
@@ -36,14 +44,46 @@ def read_token(text: str) -> Token:
     return Token(TokenState.VALID, decoded.rv, decoded.start)
 
 
+@dataclass(frozen=True, slots=True)
+class ListQuestion:
+    """The parts of a LIST that routing looks at.
+
+    `resource_version` is the raw text ("" when unset, possibly garbage).
+    `selectors` excludes metadata.name / metadata.namespace narrowing;
+    `recursive` is False when a metadata.name selector was turned into one key;
+    `send_initial_events`: the option was given at all;
+    `narrowed`: a metadata.namespace selector shrank the prefix. It stays
+    in the predicate, so that the request does not count as unfiltered.
+    """
+
+    resource_version: str = ""
+    match: str = ""
+    limit: int = 0
+    token: Token = NO_TOKEN
+    selectors: bool = False
+    recursive: bool = True
+    send_initial_events: bool = False
+    narrowed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchQuestion:
+    """The parts of a WATCH that routing looks at."""
+
+    resource_version: str = ""
+    match: str = ""
+    bookmarks: bool = False
+    send_initial_events: bool | None = None
+    has_token: bool = False
+
+
 def list_question(options: ListOptions, scope: Scope, token: Token) -> ListQuestion:
     """The parts of a LIST that routing looks at."""
     return ListQuestion(
         resource_version=options.resource_version,
         match=options.resource_version_match,
         limit=options.limit,
-        token=token.state,
-        token_rv=token.rv,
+        token=token,
         selectors=scope.selective,
         recursive=not scope.single,
         send_initial_events=options.send_initial_events is not None,

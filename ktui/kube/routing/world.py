@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from ktui.kube.routing.model import CacheState, Readiness, TokenState
+from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.questions import TokenState
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.routing.resource_version import parse_rv
 

@@ -13,6 +13,7 @@ from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.contract.events import RouteStep
 from ktui.core.format import integer, long_bytes, safe
 from ktui.kube.explain import Explanation
+from ktui.kube.routing import sentences
 from ktui.tui.audit.view import audit_badge, busy_ms, every_route
 from ktui.tui.requests.verdict import INDENT, badged_lines
 from ktui.tui.requests.walk import headed_steps
@@ -69,7 +70,7 @@ def route_content(
     above += [*strip_lines(group, report.kube_version, width), line("")]
     if height < 14:
         above = [part for part in above if part.plain]
-    steps = [RouteStep(*step) for step in explained.decision.steps]
+    steps = [RouteStep(*step) for step in sentences.trace(explained.plan)]
     return lines([*above, *headed_steps(steps, width, max(1, height - len(above)))][:height])
 
 
@@ -83,11 +84,11 @@ def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
     parts = [f"seats {least} to {most}" if least != most else f"{least} seat{'' if least == 1 else 's'}"]
     if group.seats is not None:
         parts[0] += f" (logged: {group.seats.mean:.1f} on average, {group.seats.max} at most)"
-    decision = explained.decision
-    if decision.limit_honoured is not None:
-        parts.append("limit honoured" if decision.limit_honoured else "limit ignored")
-    if decision.consistency:
-        parts.append(decision.consistency.replace("_", " "))
+    plan = explained.plan
+    if plan.limit_honoured is not None:
+        parts.append("limit honoured" if plan.limit_honoured else "limit ignored")
+    if plan.consistency:
+        parts.append(plan.consistency.replace("_", " "))
     if group.etcd_ops:
         parts.append(f"etcd: {', '.join(op.replace('_', ' ') for op in group.etcd_ops)}")
     return parts_that_fit(parts, width, indent=" " * INDENT)

@@ -122,9 +122,9 @@ def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
     for group in report.groups[:MOST_ASKED]:
         if group.verb == "list":
             request, state = presumed(group.example, progress=report.etcd_progress)
-            decision = predict(request, state, behaviour)
+            plan = predict(request, state, behaviour)
             total += group.count
-            etcd += group.count * (decision.error is None and decision.route.public == "etcd")
+            etcd += group.count * (plan.error is None and plan.source.route == "etcd")
     return etcd, total
 
 

@@ -12,9 +12,9 @@ from ktui.core.lab.predict import Prediction, Problem
 from ktui.core.prediction.foresee import cheaper_of
 from ktui.core.routes import ERROR, badge_of_route
 from ktui.kube.explain import Explanation
-from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing import sentences
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
-from ktui.tui.requests.verdict import INDENT, badged_lines, promises
+from ktui.tui.requests.verdict import INDENT, badged_lines
 from ktui.tui.requests.walk import headed_steps
 from ktui.tui.requests.why import cheaper_lines, versions_line
 from ktui.tui.widgets.lines import line, lines, parts_that_fit
@@ -30,21 +30,21 @@ def foreseen_content(prediction: Prediction, width: int, height: int) -> Content
     tight = height < _ROOMY
     above = _verdict(prediction, explanation, width, most=2 if tight else height)
     if prediction.problem is None:
-        above.append(_promises(prediction, explanation, width))
+        above.append(_guarantees(prediction, explanation, width))
     above.append(versions_line(prediction.versions, width))
     left = max(1, height - len(above) - 1) if tight else height
     warnings = _warnings(explanation, width)[:left]
     above += [*warnings, *_cheaper(explanation, width, min(2, left - len(warnings)))]
-    steps = [RouteStep(*step) for step in explanation.decision.steps]
+    steps = [RouteStep(*step) for step in sentences.trace(explanation.plan)]
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
 
 
 def _verdict(prediction: Prediction, explanation: Explanation, width: int, most: int) -> list[Content]:
     if prediction.problem is not None:
         return _problem_lines(prediction.problem, width, most + 2)  # in the place of what it would promise
-    decision = explanation.decision
-    badge = badge_of_route(decision.route.value)
-    return badged_lines(badge, badge.word, REASONS[decision.reason_id], width, most)
+    plan = explanation.plan
+    badge = badge_of_route(plan.source.value)
+    return badged_lines(badge, badge.word, sentences.reason(plan), width, most)
 
 
 def _problem_lines(problem: Problem | None, width: int, most: int) -> list[Content]:
@@ -54,16 +54,9 @@ def _problem_lines(problem: Problem | None, width: int, most: int) -> list[Conte
     return badged_lines(ERROR, word, problem.message, width, most)
 
 
-def _promises(prediction: Prediction, explanation: Explanation, width: int) -> Content:
-    """Consistency, limit, waiting, seats."""
-    decision = explanation.decision
-    parts = promises(
-        decision.consistency or "no promise",
-        decision.limit_honoured,
-        _seats(prediction, explanation),
-        decision.wait,
-        decision.fallback,
-    )
+def _guarantees(prediction: Prediction, explanation: Explanation, width: int) -> Content:
+    """Consistency, limit, seats, waiting."""
+    parts = sentences.guarantees(explanation.plan, _seats(prediction, explanation))
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT, least=2)
 
 

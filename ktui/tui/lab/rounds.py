@@ -69,7 +69,7 @@ class Rounds:
         resource = self._known.table.by_name(dear.resource)
         prediction = self._firing.foresee(dear)
         explanation = prediction.explanation
-        if resource is None or explanation is None or explanation.decision.error is not None:
+        if resource is None or explanation is None or explanation.plan.error is not None:
             return None
         forms = [
             (cheaper_label(advice) or cheaper_of(prediction.path, advice).change, cheaper_form(advice, dear))

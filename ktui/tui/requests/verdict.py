@@ -1,4 +1,4 @@
-"""A route and the reason for it in a few lines, and what an answer by it promises."""
+"""A route and the reason for it in a few lines."""
 
 from __future__ import annotations
 
@@ -29,16 +29,3 @@ def badged_lines(
     ) or [word]
     first = line((f"{badge.letter} ", badge.style), (head[: len(word)], badge.style), head[len(word) :])
     return [first, *(line((" " * INDENT + text, "$foreground")) for text in rest)]
-
-
-def promises(consistency: str, limit: bool | None, seats: str, wait: str, fallback: str | None) -> list[str]:
-    """In few words, the weightiest first. `limit`: whether one is honoured, None where none was asked for."""
-    parts = [consistency.replace("_", " ")] if consistency else []
-    if limit is not None:
-        parts.append("limit honoured" if limit else "limit ignored")
-    parts += [seats] if seats else []
-    if wait != "none":
-        parts.append(f"may wait {wait.replace('_', ' ')}")
-    if fallback:
-        parts.append(f"else {fallback.replace('_', ' ')}")
-    return parts

@@ -9,10 +9,10 @@ from textual.content import Content
 from ktui.core.selection import InHand
 from ktui.core.state import RouteStep
 from ktui.kube.flowcontrol import PriorityLevel
-from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing import sentences
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.verdict import INDENT, badged_lines, promises
+from ktui.tui.requests.verdict import INDENT, badged_lines
 from ktui.tui.requests.walk import headed_steps
 from ktui.tui.versions.columns import badge, seats_text
 from ktui.tui.versions.view import Matrix, VersionRow, cause_sentences
@@ -36,25 +36,25 @@ def request_content(in_hand: InHand, matrix: Matrix, width: int, height: int) ->
 
 
 def walk_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
-    """Verdict, promises and cause; then each predicate with the value it saw."""
+    """Verdict, guarantees and cause; then each predicate with the value it saw."""
     if row is None:
         return line(("select a version to see the walk under it", "$ink-muted"))
-    above = [*_verdict(row, width), _promises(row, level, width)]
+    above = [*_verdict(row, width), _guarantees(row, level, width)]
     above += [
         line((f"  {row.version} changed by ", "$ink-muted"), (text, "$foreground")).truncate(
             width, ellipsis=True
         )
         for text in cause_sentences(row)
     ]
-    steps = [RouteStep(*step) for step in row.under.decision.steps]
+    steps = [RouteStep(*step) for step in sentences.trace(row.under.plan)]
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
 
 
 def _verdict(row: VersionRow, width: int) -> list[Content]:
-    one, decision = badge(row), row.under.decision
-    error = decision.error
+    one, plan = badge(row), row.under.plan
+    error = plan.error
     word = f"{error.code} {error.reason}" if error is not None else one.word
-    said = error.message if error is not None else REASONS[decision.reason_id]
+    said = error.message if error is not None else sentences.reason(plan)
     return badged_lines(one, word, said, width, 3)
 
 
@@ -69,9 +69,6 @@ def _seats(row: VersionRow, level: PriorityLevel | None) -> str:
     return f"{said}, its priority level may cap it lower" if capped else said
 
 
-def _promises(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:
-    decision, outcome = row.under.decision, row.under.outcome
-    parts = promises(
-        outcome.consistency or "", outcome.limit, _seats(row, level), outcome.wait, decision.fallback
-    )
+def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:
+    parts = sentences.guarantees(row.under.plan, _seats(row, level))
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT)

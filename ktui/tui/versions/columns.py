@@ -6,18 +6,18 @@ from msgspec.structs import replace
 
 from ktui.core.routes import ERROR, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing import sentences
+from ktui.kube.routing.plan import Wait
 from ktui.kube.seats import SeatRange
 from ktui.tui.versions.view import VersionRow, causes_text
 
 NEW, SAME = "bold $accent", "$ink-muted"
-_WAITS = {"none": "·", "up_to_3s": "≤ 3s", "until_ready": "till ready"}
 
 
 def badge(row: VersionRow) -> Badge:
     """A refusal shows before the route."""
-    decision = row.under.decision
-    return ERROR if decision.error is not None else badge_of_route(decision.route.value)
+    plan = row.under.plan
+    return ERROR if plan.error is not None else badge_of_route(plan.source.value)
 
 
 def _style(row: VersionRow, *aspects: str) -> str:
@@ -44,7 +44,7 @@ def _route(row: VersionRow) -> Cell:
 
 
 def _reason(row: VersionRow) -> Cell:
-    return (row.under.decision.reason_id, _style(row, "reason"))
+    return (row.under.plan.reason_id, _style(row, "reason"))
 
 
 def _limit(row: VersionRow) -> Cell:
@@ -60,10 +60,9 @@ def _consistency(row: VersionRow) -> Cell:
 
 
 def _wait(row: VersionRow) -> Cell:
-    wait = row.under.outcome.wait
-    if wait == "none":
-        return ("·", _style(row, "wait") if row.changed("wait") else "$ink-faint")
-    return (_WAITS.get(wait, wait.replace("_", " ")), _style(row, "wait"))
+    plan = row.under.plan
+    faint = plan.wait is Wait.NONE and not row.changed("wait")
+    return (sentences.short_wait(plan), "$ink-faint" if faint else _style(row, "wait"))
 
 
 def seats_text(seats: SeatRange) -> str:
@@ -84,7 +83,7 @@ def _why(row: VersionRow) -> Cell:
 
 
 def _rule(row: VersionRow) -> str:
-    return REASONS[row.under.decision.reason_id]
+    return sentences.reason(row.under.plan)
 
 
 def _causes(row: VersionRow) -> Cell:

@@ -16,7 +16,7 @@ from ktui.kube.advice import advise
 from ktui.kube.explain import explain
 from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
 from ktui.kube.gates import phase_of
-from ktui.kube.routing.model import CacheState
+from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest, RequestError
 from ktui.kube.routing.world import world_of
@@ -141,7 +141,7 @@ def routes_under(in_hand: InHand, state: State, *behaviours: Behaviour) -> list[
     except RequestError:
         return []
     cache, _ = _cache(request, resource_id(request), state)
-    return [predict(request, cache, behaviour).route.value for behaviour in behaviours]
+    return [predict(request, cache, behaviour).source.value for behaviour in behaviours]
 
 
 def level_named(name: str) -> PriorityLevel | None:

@@ -20,7 +20,7 @@ async def test_a_consistent_list_has_every_acknowledged_write(cluster: Cluster):
         rv = await cluster.put(f"c{number:02}")
         answer = await cluster.list()
         assert answer.route == "cache"
-        assert answer.decision.reason_id == "c.consistent"
+        assert answer.plan.reason_id == "c.consistent"
         assert names(answer)[-1] == f"a/c{number:02}"
         assert answer.rv >= rv
 
@@ -53,7 +53,7 @@ async def test_a_cold_cache_refuses_then_serves(cluster: Cluster):
     assert (refused.value.code, refused.value.retry_after) == (429, 1)
     assert refused.value.message == "storage is (re)initializing"
     # A page is cheap enough for etcd.
-    assert (await cluster.list("limit=1")).decision.reason_id in ("n.limit_notready", "c.consistent")
+    assert (await cluster.list("limit=1")).plan.reason_id in ("n.limit_notready", "c.consistent")
     await cluster.warm()
     assert names(await cluster.list()) == ["a/c1"]
 
@@ -134,7 +134,7 @@ async def test_a_cache_that_stays_behind_hands_a_consistent_list_to_etcd(cluster
     monkeypatch.setattr(cacher.fed._reflector, "_answered", nothing)  # nor does etcd tell by itself
     await cluster.put("c1")
     answer = await cluster.list(resource="pods")
-    assert (answer.route, answer.decision.route.value) == ("cache,etcd", "cache")
+    assert (answer.route, answer.plan.source.value) == ("cache,etcd", "cache")
     cluster.version("1.28", ConsistentListFromCache=True)
     with pytest.raises(StatusError) as late:
         await cluster.list(resource="pods")
@@ -159,7 +159,7 @@ async def test_get(cluster: Cluster):
 
 async def test_events_are_always_read_from_etcd(cluster: Cluster):
     answer = await cluster.list("resourceVersion=0", resource="events")
-    assert (answer.route, answer.decision.reason_id) == ("etcd", "d.nocache")
+    assert (answer.route, answer.plan.reason_id) == ("etcd", "d.nocache")
     assert cluster.cacher("events").state().state == "disabled"
 
 
@@ -215,7 +215,7 @@ async def test_the_first_1_33_releases_lose_consistent_pages(cluster: Cluster, v
         last = await cluster.put(f"c{number}")
     await cluster.warm()
     page = await cluster.list("limit=2")
-    assert (page.route, page.decision.reason_id) == (route, reason)
+    assert (page.route, page.plan.reason_id) == (route, reason)
     assert (names(page), page.remaining) == (["a/c0", "a/c1"], 1)
     assert page.rv >= last
     rest = await cluster.list(f"limit=2&continue={page.continue_}")

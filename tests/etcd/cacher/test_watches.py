@@ -19,7 +19,7 @@ async def test_a_watch_replays_what_came_after_its_revision_and_goes_on_live(clu
     revisions = [await cluster.put(f"c{number}") for number in range(3)]
     await cluster.list()
     answer = await cluster.watch(f"resourceVersion={revisions[0]}")
-    assert (answer.route, answer.decision.reason_id) == ("cache", "w.since")
+    assert (answer.route, answer.plan.reason_id) == ("cache", "w.since")
     reading = asyncio.create_task(read(answer, lambda event: event.type == "DELETED"))
     gone = await cluster.delete("c1")
     assert await reading == [
@@ -49,7 +49,7 @@ async def test_initial_events_end_with_a_bookmark(cluster: Cluster):
     first, second = await cluster.put("c1"), await cluster.put("c2")
     query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
     answer = await cluster.watch(query)
-    assert answer.decision.reasons == ("w.initial_fresh", "w.bookmark_end")
+    assert answer.plan.reasons == ("w.initial_fresh", "w.bookmark_end")
     events = [event async for event in _until_bookmark(answer)]
     assert [(e.type, e.rv) for e in events[:2]] == [("ADDED", first), ("ADDED", second)]
     end = msgspec.json.decode(events[2].line())
@@ -109,7 +109,7 @@ async def test_a_future_watch_waits_silently_for_later_events(cluster: Cluster):
     await cluster.warm()
     rv = await cluster.put("c1")
     answer = await cluster.watch(f"resourceVersion={rv + 1}")
-    assert answer.decision.reason_id == "w.future"
+    assert answer.plan.reason_id == "w.future"
     reading = asyncio.create_task(read(answer, lambda event: True))
     await cluster.put("c2")
     third = await cluster.put("c3")
@@ -161,7 +161,7 @@ async def test_events_are_watched_in_etcd_itself(cluster: Cluster):
 
     first = await happened("e1")
     answer = await cluster.watch("", resource="events")
-    assert (answer.route, answer.decision.reasons[0]) == ("etcd", "w.nocache")
+    assert (answer.route, answer.plan.reasons[0]) == ("etcd", "w.nocache")
     reading = asyncio.create_task(read(answer, lambda event: event.object is not None and event.rv > first))
     second = await happened("e2")
     assert await reading == [("ADDED", "e1", first), ("ADDED", "e2", second)]

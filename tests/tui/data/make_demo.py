@@ -27,9 +27,10 @@ from ktui.contract.events import (
     WatcherState,
 )
 from ktui.contract.recording import encode_lines
-from ktui.kube.routing import decide_get, decide_list
-from ktui.kube.routing.model import CacheState as RoutingState
-from ktui.kube.routing.model import Decision, Readiness
+from ktui.kube.routing import decide_get, decide_list, sentences
+from ktui.kube.routing.cache_state import CacheState as RoutingState
+from ktui.kube.routing.cache_state import Readiness
+from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.versions import behaviour_of
 from tests.tui.data import demo_watches
@@ -121,7 +122,7 @@ def _prefixes() -> Iterator[AnyEvent]:
     yield Prefix(at=START, prefix="/registry/masterleases/", count=1, bytes=120, leased=True)
 
 
-def _decision(ask: Ask) -> Decision:
+def _plan(ask: Ask) -> Plan:
     state = RoutingState(
         readiness=Readiness.DISABLED if ask.disabled else Readiness.READY,
         cache_rv=48_110,
@@ -164,26 +165,26 @@ def _asked(number: int, ask: Ask) -> Iterator[AnyEvent]:
         )
         yield WatcherState(at=at, id=number, resource=ask.resource, capacity=200, live=True)
         return
-    decision = _decision(ask)
+    plan = _plan(ask)
     yield RequestRouted(
         at=at,
         id=number,
-        route=decision.route.value,
-        reason_id=decision.reason_id,
-        reason=REASONS[decision.reason_id],
-        steps=[RouteStep(*step) for step in decision.steps],
-        limit_honoured=decision.limit_honoured,
-        consistency=decision.consistency,
-        wait=decision.wait,
+        route=plan.source.value,
+        reason_id=plan.reason_id,
+        reason=sentences.reason(plan),
+        steps=[RouteStep(*step) for step in sentences.trace(plan)],
+        limit_honoured=plan.limit_honoured,
+        consistency=plan.consistency,
+        wait=sentences.wait_value(plan),
     )
     if not ask.open:
-        yield from _answered(number, ask, decision, at)
+        yield from _answered(number, ask, plan, at)
 
 
-def _answered(number: int, ask: Ask, decision: Decision, at: float) -> Iterator[AnyEvent]:
-    route = decision.route.value
+def _answered(number: int, ask: Ask, plan: Plan, at: float) -> Iterator[AnyEvent]:
+    route = plan.source.value
     read = ask.fetched if route == "etcd" else 0
-    calls = _calls(number, ask, decision, at)
+    calls = _calls(number, ask, plan, at)
     yield from calls
     rest = ask.ms - ask.wait_ms
     shares = {"etcd": 0.55, "decode": 0.1, "filter": 0.05, "encode": 0.12, "send": 0.18}
@@ -196,7 +197,7 @@ def _answered(number: int, ask: Ask, decision: Decision, at: float) -> Iterator[
         id=number,
         status=ask.status,
         route=route,
-        reason_id=decision.reason_id,
+        reason_id=plan.reason_id,
         ms=ask.ms,
         phases=phases if ask.status < 400 else {},
         fetched=ask.fetched,
@@ -223,9 +224,9 @@ def _average(resource: str) -> int:
     return next((size // objects for name, objects, size, _ in CACHES if name == resource), 0)
 
 
-def _calls(number: int, ask: Ask, decision: Decision, at: float) -> list[EtcdCall]:
+def _calls(number: int, ask: Ask, plan: Plan, at: float) -> list[EtcdCall]:
     prefix = f"/registry/{PREFIXES.get(ask.resource, ask.resource)}"
-    if decision.route.value == "etcd":
+    if plan.source.value == "etcd":
         purpose = "get" if ask.verb == "GET" else "list"
         key = (
             f'key:"{prefix}/{ask.namespace}/{ask.name}"'
@@ -246,7 +247,7 @@ def _calls(number: int, ask: Ask, decision: Decision, at: float) -> list[EtcdCal
                 revision=48_140,
             )
         ]
-    if decision.reason_id == "c.consistent":
+    if plan.reason_id == "c.consistent":
         return [
             EtcdCall(
                 at=at,

@@ -120,9 +120,9 @@ def test_routes_are_those_of_the_rules(uri: str, version: str) -> None:
     line = audit_event(listed(uri, verb=request.verb))
     group = only(report_of([line], version))
     behaviour = behaviour_of(version)
-    decision = predict(request, world_of(request), behaviour)
-    assert group.route == ("none" if decision.error else decision.route.public)
-    assert (group.reason_id, group.etcd_ops) == (decision.reason_id, decision.etcd_ops)
+    plan = predict(request, world_of(request), behaviour)
+    assert group.route == ("none" if plan.error else plan.source.route)
+    assert (group.reason_id, group.etcd_ops) == (plan.reason_id, plan.etcd_ops)
     versions = list(group.routes)
     assert (versions[0], versions[-1]) == (version, "1.37")
     assert [c.path for c in group.cheaper] == [a.path for a in advise(request, world_of(request), behaviour)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ktui.core.ranking.canonical import canonical
 from ktui.core.ranking.shape import LONGEST_URI, Shape, shape_of, shape_of_uri
 from ktui.kube import continuetoken
-from ktui.kube.routing.model import Decision
+from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.routing.world import world_of
@@ -167,13 +167,13 @@ def parsed(uri: str) -> ReadRequest | None:
         return None
 
 
-def outcome(decision: Decision) -> tuple[object, ...]:
+def outcome(plan: Plan) -> tuple[object, ...]:
     return (
-        decision.route,
-        decision.reasons,
-        decision.etcd_ops,
-        decision.limit_honoured,
-        decision.error is None,
+        plan.source,
+        plan.reasons,
+        plan.etcd_ops,
+        plan.limit_honoured,
+        plan.error is None,
     )
 
 

@@ -17,7 +17,7 @@ from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
-from ktui.kube.routing.model import Readiness
+from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.versions import behaviour_of
 from ktui.storage.errors import UnreadableError
 from ktui.supervision import Supervisor

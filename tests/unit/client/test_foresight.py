@@ -45,7 +45,7 @@ def test_a_cache_that_nobody_asked_for_is_cold() -> None:
 def test_a_fallback_that_the_rules_leave_open_is_no_surprise() -> None:
     foreseen = foresee("/api/v1/pods", world("1.36", pods=READY))
     assert foreseen.explanation is not None
-    expected = foreseen.explanation.decision.fallback is not None
+    expected = foreseen.explanation.plan.fallback.reads_etcd
     assert foreseen.agrees("cache,etcd") is expected
 
 

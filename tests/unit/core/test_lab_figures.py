@@ -7,7 +7,7 @@ import pytest
 from ktui.core.lab.figures import Figures, Span, compare, figures_of
 from ktui.core.lab.measured import Measured
 from ktui.kube.explain import explain
-from ktui.kube.routing.model import CacheState
+from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import behaviour_of
 

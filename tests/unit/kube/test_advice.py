@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ktui.kube.advice import advise, etcd_cost, near_parameter
 from ktui.kube.cautions import cautions
-from ktui.kube.routing.model import Readiness
+from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
 from ktui.kube.routing.world import Age, world_of
@@ -132,11 +132,11 @@ def test_advice_is_never_dearer(
     found = list(advise(request, state, behaviour))
     before = predict(request, state, behaviour)
     if found and found[0].id == "a.parameter":
-        before = found.pop(0).decision
+        before = found.pop(0).plan
     for one in found:
-        assert one.decision.error is None
-        assert before.error is not None or etcd_cost(one.decision) < etcd_cost(before)
-        assert predict(parse_request(one.path), state, behaviour) == one.decision
+        assert one.plan.error is None
+        assert before.error is not None or etcd_cost(one.plan) < etcd_cost(before)
+        assert predict(parse_request(one.path), state, behaviour) == one.plan
 
 
 @pytest.mark.parametrize(

@@ -161,8 +161,8 @@ def test_whatever_is_advised_is_a_request_that_the_server_takes(url: str, versio
     found = advise(request, state, behaviour, habit)
     assert found[: len(plain)] == plain
     for one in found[len(plain) :]:
-        assert predict(parse_request(one.path), state, behaviour) == one.decision
-        assert one.decision.error is None
+        assert predict(parse_request(one.path), state, behaviour) == one.plan
+        assert one.plan.error is None
         assert one.tryable or one.id in ("a.backoff", "a.account")
 
 

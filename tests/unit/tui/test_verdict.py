@@ -1,11 +1,11 @@
-"""A verdict in lines, its promises, and as many parts of a line as fit."""
+"""A verdict in lines, and as many parts of a line as fit."""
 
 from __future__ import annotations
 
 import pytest
 
 from ktui.core.routes import badge_of_route
-from ktui.tui.requests.verdict import badged_lines, promises
+from ktui.tui.requests.verdict import badged_lines
 from ktui.tui.widgets.lines import broken, parts_that_fit
 
 ETCD = badge_of_route("etcd")
@@ -31,19 +31,6 @@ def test_a_verdict_without_a_reason_is_its_word() -> None:
 def test_a_verdict_never_writes_an_escape_sequence() -> None:
     (drawn,) = badged_lines(ETCD, "etcd", "\x1b[31mred", 30, 3)
     assert drawn.plain == "E etcd: ␛[31mred"
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (("not_older_than", True, "1 seat", "none", None), ["not older than", "limit honoured", "1 seat"]),
-        (("exact_rv", None, "", "cache_fresh", "etcd_read"),
-         ["exact rv", "may wait cache fresh", "else etcd read"]),
-        (("", False, "", "none", ""), ["limit ignored"]),
-    ],
-)  # fmt: skip
-def test_promises(given: tuple[str, bool | None, str, str, str | None], told: list[str]) -> None:
-    assert promises(*given) == told
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ktui.kube.routing import decide_get, decide_list, decide_watch
-from ktui.kube.routing.model import WatchQuestion
+from ktui.kube.routing.questions import WatchQuestion
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 from . import published

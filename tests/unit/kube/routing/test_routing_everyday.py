@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ktui.kube import continuetoken
-from ktui.kube.routing.model import Decision, Readiness
+from ktui.kube.routing.cache_state import Readiness
+from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
 from ktui.kube.routing.world import Age, world_of
@@ -32,10 +33,10 @@ def rows() -> list[Any]:
     return found
 
 
-def shown(decision: Decision) -> str:
-    limit = {True: "honoured", False: "ignored", None: "-"}[decision.limit_honoured]
-    outcome = str(decision.error.code) if decision.error else decision.consistency or "-"
-    return f"{decision.route} {' '.join(decision.reasons)} | {limit} | {outcome}"
+def shown(plan: Plan) -> str:
+    limit = {True: "honoured", False: "ignored", None: "-"}[plan.limit_honoured]
+    outcome = str(plan.error.code) if plan.error else plan.consistency or "-"
+    return f"{plan.source} {' '.join(plan.reasons)} | {limit} | {outcome}"
 
 
 @pytest.mark.parametrize(("case", "minor", "expected"), rows())

@@ -7,15 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.routing import decide_get, decide_list, decide_watch
-from ktui.kube.routing.model import (
-    CacheState,
-    Decision,
-    ListQuestion,
-    Readiness,
-    Route,
-    TokenState,
-    WatchQuestion,
-)
+from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.plan import Plan, Source, Wait
+from ktui.kube.routing.predicates import Predicate
+from ktui.kube.routing.questions import ListQuestion, Token, TokenState, WatchQuestion
 from ktui.kube.routing.reasons import GET_REASONS, LIST_REASONS, REASONS, WATCH_REASONS
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of
 
@@ -48,8 +43,7 @@ def questions(draw: st.DrawFn) -> ListQuestion:
         draw(revisions),
         draw(matches),
         draw(st.sampled_from([-3, 0, 1, 500])),
-        draw(st.sampled_from(TokenState)),
-        draw(st.sampled_from([-7, -1, 1, 40, 80, 100, 150])),
+        Token(draw(st.sampled_from(TokenState)), draw(st.sampled_from([-7, -1, 1, 40, 80, 100, 150]))),
         draw(st.booleans()),
         draw(st.booleans()),
         draw(st.booleans()),
@@ -72,38 +66,38 @@ def states(draw: st.DrawFn, live: bool | None = None) -> CacheState:
     )
 
 
-def check(decision: Decision) -> None:
-    assert decision.reasons
-    assert all(reason in REASONS for reason in decision.reasons)
-    assert decision.steps
-    assert decision.error is None or decision.error.code in (400, 410, 422, 429, 500, 504)
-    if decision.route is Route.NONE:
-        assert decision.error is not None
-    if decision.error is not None:
-        assert decision.consistency is None and decision.list_rv is None and decision.limit_honoured is None
+def check(plan: Plan) -> None:
+    assert plan.reasons
+    assert all(reason in REASONS for reason in plan.reasons)
+    assert plan.steps
+    assert plan.error is None or plan.error.code in (400, 410, 422, 429, 500, 504)
+    if plan.source is Source.NONE:
+        assert plan.error is not None
+    if plan.error is not None:
+        assert plan.consistency is None and plan.list_revision is None and plan.limit_honoured is None
 
 
 @given(questions(), states(), behaviours())
 def test_every_list_is_decided(question: ListQuestion, state: CacheState, behaviour: Behaviour) -> None:
-    decision = decide_list(question, state, behaviour)
-    check(decision)
-    assert set(decision.reasons) <= set(LIST_REASONS)
-    if decision.error is None:
-        assert decision.consistency and decision.list_rv
-        assert (decision.limit_honoured is None) == (question.limit <= 0)
-    if decision.route is Route.CACHE_SNAPSHOT:
+    plan = decide_list(question, state, behaviour)
+    check(plan)
+    assert set(plan.reasons) <= set(LIST_REASONS)
+    if plan.error is None:
+        assert plan.consistency and plan.list_revision
+        assert (plan.limit_honoured is None) == (question.limit <= 0)
+    if plan.source is Source.SNAPSHOT:
         assert behaviour.list_from_cache_snapshot
     if state.readiness is Readiness.DISABLED:
-        assert decision.route in (Route.ETCD, Route.NONE)
+        assert plan.source in (Source.ETCD, Source.NONE)
 
 
 @given(revisions, states(), behaviours())
 def test_every_get_is_decided(rv: str, state: CacheState, behaviour: Behaviour) -> None:
-    decision = decide_get(rv, state, behaviour)
-    check(decision)
-    assert set(decision.reasons) <= set(GET_REASONS)
+    plan = decide_get(rv, state, behaviour)
+    check(plan)
+    assert set(plan.reasons) <= set(GET_REASONS)
     if rv == "":
-        assert decision.route is Route.ETCD
+        assert plan.source is Source.ETCD
 
 
 @given(
@@ -114,17 +108,17 @@ def test_every_get_is_decided(rv: str, state: CacheState, behaviour: Behaviour) 
     behaviours(),
 )
 def test_every_watch_is_decided(question: WatchQuestion, state: CacheState, behaviour: Behaviour) -> None:
-    decision = decide_watch(question, state, behaviour)
-    check(decision)
-    assert set(decision.reasons) <= set(WATCH_REASONS) | {"v.bad_rv"}
+    plan = decide_watch(question, state, behaviour)
+    check(plan)
+    assert set(plan.reasons) <= set(WATCH_REASONS) | {"v.bad_rv"}
 
 
 @given(questions(), states(live=True), behaviours())
 def test_nothing_is_predicted_from_an_etcd_that_nobody_asked(
     question: ListQuestion, state: CacheState, behaviour: Behaviour
 ) -> None:
-    decision = decide_list(question, state, behaviour)
-    assert not [reason for reason in decision.reasons if reason.startswith("e.")]
+    plan = decide_list(question, state, behaviour)
+    assert not [reason for reason in plan.reasons if reason.startswith("e.")]
     watch = WatchQuestion(question.resource_version, "", True)
     assert decide_watch(watch, state, behaviour).reasons[-1] not in ("w.toolarge", "w.etcd_compacted")
     assert "g.toolarge" not in decide_get(question.resource_version, state, behaviour).reasons
@@ -133,48 +127,48 @@ def test_nothing_is_predicted_from_an_etcd_that_nobody_asked(
 @given(states(live=True), behaviours())
 def test_a_reader_ahead_of_the_cache_waits(state: CacheState, behaviour: Behaviour) -> None:
     ready = CacheState(Readiness.READY, 100, state.progress)
-    decision = decide_list(ListQuestion("101"), ready, behaviour)
-    assert (decision.route, decision.wait, decision.reason_id) == (Route.CACHE, "up_to_3s", "c.atleast_wait")
+    plan = decide_list(ListQuestion("101"), ready, behaviour)
+    assert (plan.source, plan.wait, plan.reason_id) == (Source.CACHE, Wait.FRESH, "c.atleast_wait")
 
 
 @given(behaviours(), st.booleans(), st.booleans())
 def test_any_version_is_never_read_from_etcd(behaviour: Behaviour, selectors: bool, progress: bool) -> None:
     probes = behaviour.minor <= 29 and behaviour.consistent_list_from_cache
     state = CacheState(Readiness.READY, 100, progress)
-    decision = decide_list(ListQuestion("0", selectors=selectors), state, behaviour)
-    assert decision.route is Route.CACHE
-    assert decision.etcd_ops == (("revision_probe",) if probes else ())
+    plan = decide_list(ListQuestion("0", selectors=selectors), state, behaviour)
+    assert plan.source is Source.CACHE
+    assert plan.etcd_ops == (("revision_probe",) if probes else ())
 
 
 @given(questions(), behaviours())
 def test_an_unset_list_is_never_stale(question: ListQuestion, behaviour: Behaviour) -> None:
     asked = ListQuestion("", limit=question.limit, selectors=question.selectors, recursive=question.recursive)
-    decision = decide_list(asked, CacheState(Readiness.READY, 100), behaviour)
-    assert decision.consistency == "linearizable"
-    assert decision.etcd_ops
+    plan = decide_list(asked, CacheState(Readiness.READY, 100), behaviour)
+    assert plan.consistency == "linearizable"
+    assert plan.etcd_ops
 
 
 def test_the_hint_to_retry_grows_with_the_downtime() -> None:
     def hint(version: str, seconds: float) -> int:
         state = CacheState(Readiness.REINITIALIZING, downtime_seconds=seconds)
-        decision = decide_list(ListQuestion(), state, behaviour_of(version))
-        assert decision.error is not None
-        return decision.error.retry_after
+        plan = decide_list(ListQuestion(), state, behaviour_of(version))
+        assert plan.error is not None
+        return plan.error.retry_after
 
     assert [hint("1.36", s) for s in (0, 10, 20, 40, 56.5, 60, 1e9)] == [1, 1, 3, 11, 29, 30, 30]
     assert [hint("1.32", s) for s in (0, 60)] == [1, 1]
 
 
-@pytest.mark.parametrize(("patch", "route"), [(0, Route.ETCD), (2, Route.ETCD), (3, Route.CACHE)])
-def test_early_patches_of_1_33_lose_a_consistent_page(patch: int, route: Route) -> None:
+@pytest.mark.parametrize(("patch", "source"), [(0, Source.ETCD), (2, Source.ETCD), (3, Source.CACHE)])
+def test_early_patches_of_1_33_lose_a_consistent_page(patch: int, source: Source) -> None:
     behaviour = behaviour_of(f"1.33.{patch}")
     state = CacheState(Readiness.READY, 100)
-    assert decide_list(ListQuestion(limit=500), state, behaviour).route is route
-    assert decide_list(ListQuestion(), state, behaviour).route is Route.CACHE
+    assert decide_list(ListQuestion(limit=500), state, behaviour).source is source
+    assert decide_list(ListQuestion(), state, behaviour).source is Source.CACHE
 
 
 def test_a_422_names_every_cause() -> None:
-    question = ListQuestion("", "Sometimes", token=TokenState.VALID, token_rv=5)
+    question = ListQuestion("", "Sometimes", token=Token(TokenState.VALID, 5))
     error = decide_list(question, CacheState(), behaviour_of("1.36")).error
     assert error is not None
     assert error.message.startswith('ListOptions.meta.k8s.io "" is invalid: [')
@@ -182,8 +176,8 @@ def test_a_422_names_every_cause() -> None:
         assert cause in error.message
 
 
-def test_the_walk_ends_where_the_decision_fell() -> None:
+def test_the_trace_names_the_deciding_predicate() -> None:
     steps = decide_list(ListQuestion(), CacheState(cache_rv=9), behaviour_of("1.30")).steps
-    assert [(s.phase, s.rule, s.saw) for s in steps if s.taken] == [
-        ("shouldDelegateList", "resourceVersion unset?", "unset")
+    assert [(s.phase, s.predicate, s.seen) for s in steps if s.holds] == [
+        ("shouldDelegateList", Predicate.RV_UNSET, ("",))
     ]

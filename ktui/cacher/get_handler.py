@@ -1,0 +1,67 @@
+"""GET: planned by the rules of the version, answered by the watch cache or by etcd."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ktui.cacher.errors import NotFresh, reaching
+from ktui.cacher.fed_cache import FedCache
+from ktui.cacher.requests import GetAnswer
+from ktui.cacher.settings import Settings
+from ktui.kube.routing import decide_get
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Source
+from ktui.telemetry.meter import current_meter
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+    from ktui.storage.store import Store
+
+
+class GetHandler:
+    """Executes the GETs of one resource; `cache` None: it has none."""
+
+    def __init__(self, store: Store, settings: Settings, cache: FedCache | None) -> None:
+        self._store = store
+        self._settings = settings
+        self._cache = cache
+
+    async def get(self, namespace: str | None, name: str, rv: str, state: CacheState) -> GetAnswer:
+        """`answer.object` is None when there is none. Raises StatusError."""
+        plan = decide_get(rv, state, self._settings.behaviour)
+        current_meter().planned(plan, plan.source.value)
+        if plan.error is not None:
+            if plan.source is Source.ETCD:
+                await self._from_etcd(namespace, name)
+            raise plan.error
+        if plan.source is Source.ETCD or self._cache is None:
+            obj, read_at = await self._from_etcd(namespace, name, plan.minimum)
+            _count(obj)
+            return GetAnswer(obj, read_at, plan, Source.ETCD.value)
+        try:
+            await self._cache.reach(plan)
+        except NotFresh as late:
+            raise late.as_status() from None
+        obj, cached_at = self.cached(namespace, name), self._cache.memory.rv
+        _count(obj, cached=True)
+        return GetAnswer(obj, cached_at, plan, plan.source.value)
+
+    def cached(self, namespace: str | None, name: str) -> StoredObject | None:
+        """The object as the cache has it at the moment, None without one."""
+        if self._cache is None:
+            return None
+        prefix = self._store.prefix
+        return self._cache.memory.store.get(f"{prefix}{namespace}/{name}" if namespace else prefix + name)
+
+    async def _from_etcd(
+        self, namespace: str | None, name: str, minimum_rv: int = 0
+    ) -> tuple[StoredObject | None, int]:
+        with reaching(self._store.resource, "get"):
+            return await self._store.get(namespace, name, minimum_rv=minimum_rv)
+
+
+def _count(obj: StoredObject | None, *, cached: bool = False) -> None:
+    if obj is not None:
+        meter = current_meter()
+        meter.fetched, meter.matched, meter.returned = 1, 1, 1
+        meter.cached_bytes += len(obj.raw) if cached else 0

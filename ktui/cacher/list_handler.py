@@ -1,0 +1,123 @@
+"""LIST: planned by the rules of the version, answered by the watch cache or by etcd."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ktui.cacher import etcd_reads
+from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
+from ktui.cacher.errors import NotFresh, SnapshotGone
+from ktui.cacher.fed_cache import FedCache
+from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
+from ktui.cacher.settings import Settings
+from ktui.kube import continuetoken
+from ktui.kube.routing import decide_list
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
+from ktui.kube.routing.questions import Token, list_question, read_token
+from ktui.kube.routing.scope import Scope, scope_of
+from ktui.telemetry.meter import current_meter
+
+if TYPE_CHECKING:
+    from ktui.storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A LIST and its plan."""
+
+    request: ListRequest
+    scope: Scope
+    token: Token
+    plan: Plan
+
+
+class ListHandler:
+    """Executes the LISTs of one resource; `cache` None: it has none."""
+
+    def __init__(self, store: Store, settings: Settings, cache: FedCache | None) -> None:
+        self._store = store
+        self._settings = settings
+        self._cache = cache
+
+    async def list(self, request: ListRequest, state: CacheState) -> ListAnswer:
+        """Raises StatusError; etcd's own errors where etcd is asked."""
+        token, scope = read_token(request.options.continue_), self._scope(request)
+        question = list_question(request.options, scope, token)
+        plan = decide_list(question, state, self._settings.behaviour)
+        current_meter().planned(plan, plan.source.value)
+        if plan.error is not None:
+            if plan.probe:
+                await self._store.probe()
+            raise plan.error
+        read = _Read(request, scope, token, plan)
+        if self._cache is None or (plan.source is Source.ETCD and not plan.probe):
+            return await self._from_etcd(read, plan.revision, plan.source.value)
+        return await self._from_cache(self._cache, read)
+
+    async def _from_cache(self, cache: FedCache, read: _Read) -> ListAnswer:
+        plan = read.plan
+        try:
+            reached = await cache.reach(plan)
+            if plan.revision == PROBED:
+                return await self._from_etcd(read, reached, plan.source.value)
+            page = await list_from_cache(cache.memory, self._query(read))
+        except SnapshotGone:
+            return await self._fall_back(read)
+        except NotFresh as late:
+            if plan.fallback is Fallback.ETCD_IF_LATE:
+                return await self._fall_back(read)
+            raise late.as_status(reject=plan.fallback is Fallback.REJECT_IF_LATE) from None
+        continue_ = self._continue(page, read.scope)
+        return ListAnswer(page.objects, page.rv, continue_, page.remaining, plan, plan.source.value)
+
+    async def _fall_back(self, read: _Read) -> ListAnswer:
+        """Read in etcd what the cache could not answer: at the exact revision, or at the newest."""
+        plan = read.plan
+        route = plan.source.value if plan.source is Source.ETCD else FELL_BACK
+        current_meter().planned(plan, route)
+        return await self._from_etcd(read, max(plan.revision, 0), route)
+
+    async def _from_etcd(self, read: _Read, revision: int, route: str) -> ListAnswer:
+        listed = await etcd_reads.list_from_etcd(
+            self._store,
+            read.plan,
+            revision,
+            read.request.selection,
+            read.scope,
+            read.token,
+            self._settings.behaviour,
+        )
+        return ListAnswer(listed.objects, listed.rv, listed.continue_, listed.remaining, read.plan, route)
+
+    def _query(self, read: _Read) -> CacheQuery:
+        scope, plan, root = read.scope, read.plan, self._store.prefix
+        return CacheQuery(
+            scope,
+            read.request.selection,
+            root,
+            start=root + scope.prefix + read.token.start if read.token.start else "",
+            exact=plan.revision or None,
+            limit=plan.limit if plan.limit_honoured else 0,
+            pods=self._store.resource.id == "pods",
+            minor=self._settings.behaviour.minor,
+        )
+
+    def _continue(self, page: CachePage, scope: Scope) -> str:
+        if not page.last_key:
+            return ""
+        # The cache's prefix has no trailing slash, so that its tokens' starts have a leading one.
+        start = page.last_key[len(self._store.prefix + scope.prefix) - 1 :]
+        return continuetoken.encode(page.rv, f"{start}\0")
+
+    def _scope(self, request: ListRequest) -> Scope:
+        return scope_of(
+            request.namespace,
+            request.name,
+            request.selection.labels,
+            request.selection.fields,
+            self._settings.behaviour,
+            namespaced=self._store.resource.namespaced,
+            continued=bool(request.options.continue_),
+        )

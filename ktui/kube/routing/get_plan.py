@@ -1,0 +1,73 @@
+"""decide_get: where a single object is read, and why, in every minor from 1.19 to 1.37."""
+
+from __future__ import annotations
+
+from ktui.kube import status
+from ktui.kube.routing import errors
+from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.plan import Consistency, EtcdOp, Plan, Source, Wait
+from ktui.kube.routing.predicates import Predicate
+from ktui.kube.routing.resource_version import parse_rv
+from ktui.kube.routing.trace import CACHER_GET, ETCD, STORE_GET, WATCH_CACHE, Trace
+from ktui.kube.versions import Behaviour
+
+
+def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -> Plan:
+    """The plan of a GET, which has no resourceVersionMatch. Pure: nothing is read."""
+    trace = Trace(STORE_GET)
+    readiness = state.readiness
+    if trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
+        return _from_etcd(trace, ("g.nocache",), resource_version, state)
+    trace.enter(CACHER_GET)
+    # Consistent reads from the cache are for LIST only: no minor serves an unset GET from memory.
+    if trace.ask(Predicate.RV_UNSET, resource_version == "", resource_version):
+        return _from_etcd(trace, ("g.unset",), resource_version, state)
+    not_ready = trace.ask(Predicate.NOT_READY, readiness is not Readiness.READY, readiness.value)
+    if not_ready and behaviour.resilient_watch_cache_initialization:
+        return _from_etcd(trace, ("g.notready",), resource_version, state)
+    n = parse_rv(resource_version)
+    if n is None:
+        trace.ask(Predicate.RV_UNPARSABLE, True, resource_version)
+        error = errors.bad_rv_in_cache(resource_version)
+        return Plan(Source.NONE, ("g.badrv",), trace.steps, error=error)
+    if not_ready and trace.ask(Predicate.RV_ZERO, n == 0, resource_version):
+        return _from_etcd(trace, ("g.notready_rv0",), resource_version, state)
+    return _from_cache(trace, n, state, waited=not_ready)
+
+
+def _from_etcd(trace: Trace, reasons: tuple[str, ...], rv: str, state: CacheState) -> Plan:
+    """The key is read before its resourceVersion is compared with the one asked for."""
+    trace.enter(ETCD)
+    n = parse_rv(rv)
+    if n is None:
+        trace.ask(Predicate.RV_UNPARSABLE, True, rv)
+        return Plan(Source.ETCD, (*reasons, "g.badrv"), trace.steps, error=errors.bad_rv(rv))
+    ops = (EtcdOp.GET_KEY,)
+    if n > 0 and _beyond(trace, n, state):
+        error = status.too_large_rv(n, state.etcd_rv or 0, 0)
+        return Plan(Source.ETCD, (*reasons, "g.toolarge"), trace.steps, ops, error=error)
+    return Plan(Source.ETCD, reasons, trace.steps, ops, minimum=n, consistency=Consistency.LINEARIZABLE)
+
+
+def _from_cache(trace: Trace, n: int, state: CacheState, *, waited: bool) -> Plan:
+    trace.enter(WATCH_CACHE)
+    if trace.ask(Predicate.RV_ZERO, n == 0, str(n)):
+        return Plan(Source.CACHE, ("g.rv0",), trace.steps, consistency=Consistency.ANY)
+    before = ("g.wait",) if waited else ()
+    if not trace.ask(Predicate.CACHE_BEHIND, n > state.cache_rv, n, state.cache_rv):
+        return _at_least(trace, (*before, "g.atleast"), n, Wait.of(ready=waited, fresh=False))
+    wait = Wait.of(ready=waited, fresh=True)
+    if _beyond(trace, n, state):
+        error = status.too_large_rv(n, state.cache_rv)
+        reasons = (*before, "g.wait3", "g.toolarge")
+        return Plan(Source.CACHE, reasons, trace.steps, wait=wait, error=error)
+    return _at_least(trace, (*before, "g.wait3"), n, wait)
+
+
+def _at_least(trace: Trace, reasons: tuple[str, ...], n: int, wait: Wait) -> Plan:
+    return Plan(Source.CACHE, reasons, trace.steps, wait=wait, minimum=n, consistency=Consistency.AT_LEAST)
+
+
+def _beyond(trace: Trace, n: int, state: CacheState) -> bool:
+    newest = state.etcd_rv
+    return newest is not None and trace.ask(Predicate.AHEAD_OF_ETCD, n > newest, n, newest)

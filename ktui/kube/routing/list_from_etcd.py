@@ -1,0 +1,101 @@
+"""A LIST that the etcd store answers: at which revision, and which errors follow."""
+
+from __future__ import annotations
+
+from ktui.kube import status
+from ktui.kube.routing import errors
+from ktui.kube.routing.list_case import EXACT, ListCase, Reasons
+from ktui.kube.routing.list_validation import rejected_by_storage
+from ktui.kube.routing.plan import Consistency, EtcdOp, ListRevision, Plan, Source
+from ktui.kube.routing.predicates import Predicate
+from ktui.kube.routing.resource_version import MAX_REVISION
+from ktui.kube.routing.trace import ETCD
+
+
+def from_etcd(case: ListCase, reasons: Reasons) -> Plan:
+    """Read etcd: at the token's revision, at the exact one, or at the newest."""
+    case.trace.enter(ETCD)
+    rejected = rejected_by_storage(case, reasons)
+    if rejected:
+        return rejected
+    if case.has_token:
+        return _rest(case, reasons)
+    assert case.n is not None
+    exact = case.match == EXACT or (case.legacy_exact and case.recursive)
+    if exact and 0 < case.n <= MAX_REVISION:
+        return _at_revision(case, reasons, case.n)
+    return _newest(case, reasons, case.n)
+
+
+def _rest(case: ListCase, reasons: Reasons) -> Plan:
+    rv = case.token.rv
+    if rv < 0:
+        op = EtcdOp.PAGE if case.limited else EtcdOp.REST
+        return _listed(case, reasons, Consistency.INCONSISTENT_CONTINUE, ListRevision.ETCD, op)
+    if _compacted(case, rv):
+        error = status.continue_expired("")  # the new token is made where the old one is known
+        return _fails(case, (*reasons, "e.expired_cont"), error, EtcdOp.AT_REVISION)
+    return _listed(case, reasons, Consistency.EXACT, ListRevision.TOKEN, EtcdOp.AT_REVISION, revision=rv)
+
+
+def _at_revision(case: ListCase, reasons: Reasons, n: int) -> Plan:
+    if _compacted(case, n):
+        return _fails(case, (*reasons, "e.expired_list"), status.list_too_old(), EtcdOp.AT_REVISION)
+    if _ahead(case, n):
+        return _future(case, (*reasons, "e.future"), n)
+    op = EtcdOp.AT_REVISION if case.recursive else EtcdOp.GET_KEY_AT_REVISION
+    return _listed(case, reasons, Consistency.EXACT, ListRevision.REQUESTED, op, revision=n)
+
+
+def _future(case: ListCase, reasons: Reasons, n: int) -> Plan:
+    if case.behaviour.minor <= 33:
+        return _fails(case, reasons, errors.future_revision(), EtcdOp.AT_REVISION)
+    error = status.too_large_rv(n, case.state.etcd_rv or 0, 0)
+    return _fails(case, reasons, error, EtcdOp.AT_REVISION, EtcdOp.PROBE)
+
+
+def _newest(case: ListCase, reasons: Reasons, n: int) -> Plan:
+    op = EtcdOp.GET_KEY if not case.recursive else EtcdOp.PAGE if case.limited else EtcdOp.ALL
+    if n > 0 and _ahead(case, n):
+        error = status.too_large_rv(n, case.state.etcd_rv or 0, 0)
+        return _fails(case, (*reasons, "e.toolarge_etcd"), error, op)
+    return _listed(case, reasons, Consistency.LINEARIZABLE, ListRevision.ETCD, op, minimum=n)
+
+
+def _listed(
+    case: ListCase,
+    reasons: Reasons,
+    consistency: Consistency,
+    list_revision: ListRevision,
+    op: EtcdOp,
+    *,
+    revision: int = 0,
+    minimum: int = 0,
+) -> Plan:
+    return Plan(
+        Source.ETCD,
+        reasons,
+        case.trace.steps,
+        (op,),
+        revision=revision,
+        minimum=minimum,
+        limit=case.limit,
+        limit_honoured=case.recursive if case.limited else None,
+        consistency=consistency,
+        list_revision=list_revision,
+    )
+
+
+def _fails(case: ListCase, reasons: Reasons, error: status.StatusError, *ops: EtcdOp) -> Plan:
+    return case.reject(Source.ETCD, reasons, error, etcd_ops=ops)
+
+
+def _compacted(case: ListCase, rv: int) -> bool:
+    """Reading exactly at the compacted revision still succeeds."""
+    oldest = case.state.compact_rv
+    return oldest is not None and case.trace.ask(Predicate.COMPACTED, rv < oldest, rv, oldest)
+
+
+def _ahead(case: ListCase, rv: int) -> bool:
+    newest = case.state.etcd_rv
+    return newest is not None and case.trace.ask(Predicate.AHEAD_OF_ETCD, rv > newest, rv, newest)

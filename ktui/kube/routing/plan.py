@@ -1,0 +1,163 @@
+"""Plan: what a server does to answer one read, in enums and numbers.
+
+`decide_list`, `decide_get` and `decide_watch` make it, the cacher executes it, and
+`ktui.kube.routing.sentences` turns it into words.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, StrEnum
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from ktui.kube.routing.predicates import Predicate
+from ktui.kube.status import StatusError
+
+PROBED = -1
+"""`Plan.revision`: the revision that the probe returns."""
+
+
+class Source(StrEnum):
+    """Where the objects are read. The values are those of telemetry."""
+
+    CACHE = "cache"
+    SNAPSHOT = "cache_snapshot"
+    ETCD = "etcd"
+    NONE = "none"  # rejected before any read
+
+    @property
+    def route(self) -> str:
+        """`cache`, `etcd` or `none`, as clients and programs get it: a snapshot belongs to the cache."""
+        return "cache" if self is Source.SNAPSHOT else self.value
+
+
+class Wait(Enum):
+    """What a read waits for: that the cache is ready; that it has reached a revision (3 s at most)."""
+
+    NONE = 0
+    FRESH = 1
+    READY = 2
+    READY_THEN_FRESH = 3
+
+    @staticmethod
+    def of(*, ready: bool, fresh: bool) -> Wait:
+        return _WAITS[ready, fresh]
+
+    @property
+    def ready(self) -> bool:
+        return self in (Wait.READY, Wait.READY_THEN_FRESH)
+
+    @property
+    def fresh(self) -> bool:
+        return self in (Wait.FRESH, Wait.READY_THEN_FRESH)
+
+
+_WAITS = {(wait.ready, wait.fresh): wait for wait in Wait}
+
+
+class Fallback(Enum):
+    """What follows when the cache cannot answer: it is late (3 s have passed), or has no such snapshot."""
+
+    NONE = "none"
+    ETCD_IF_LATE = "read etcd instead"
+    ETCD_IF_GONE = "read etcd at the exact revision"
+    TIMEOUT_IF_LATE = "504"
+    REJECT_IF_LATE = "429"
+
+    @property
+    def reads_etcd(self) -> bool:
+        return self in (Fallback.ETCD_IF_LATE, Fallback.ETCD_IF_GONE)
+
+
+class Consistency(StrEnum):
+    """What the answer guarantees."""
+
+    LINEARIZABLE = "linearizable"
+    AT_LEAST = "at_least_rv"
+    EXACT = "exact_rv"
+    ANY = "any"
+    INCONSISTENT_CONTINUE = "inconsistent_continue"
+
+
+class ListRevision(StrEnum):
+    """Which revision the ListMeta of the answer carries. The values are those of `ktui explain --json`."""
+
+    CACHE = "cache revision"
+    CACHE_AFTER_PROBE = "cache revision >= probed revision"
+    ETCD = "etcd header revision"
+    REQUESTED = "requested revision"
+    TOKEN = "token revision"
+    PROBED = "probed revision"
+
+
+class EtcdOp(StrEnum):
+    """One read of etcd, as kube-apiserver counts them: a whole LIST is one."""
+
+    PROBE = "revision_probe"  # one key, no object: etcd's current revision
+    GET_KEY = "get_key"
+    GET_KEY_AT_REVISION = "get_key_at_rev"
+    PAGE = "range_page"
+    REST = "range_rest"
+    AT_REVISION = "range_at_rev"
+    ALL = "range_full"
+
+
+class Step(NamedTuple):
+    """One predicate of the decision trace, the values it saw, and whether it held.
+
+    `phase` is the function of kube-apiserver that evaluates it, e.g. `shouldDelegateList`.
+    """
+
+    predicate: Predicate
+    seen: tuple[str | int | bool | None, ...]
+    holds: bool
+    phase: str
+
+
+class Plan(Struct, frozen=True):
+    """How one GET, LIST or WATCH is answered.
+
+    `reasons` are ids of `routing.reasons.REASONS`, the decisive one first; `steps` is the decision trace.
+
+    `etcd_ops` are the reads of etcd, in order: a probe comes first.
+    `minimum` is the revision that the source must have reached before it answers, 0 for none; with
+    a probe the cache must have reached the probed one. `wait` says what the cache waits for.
+    `revision` is read exactly (0: none in particular; `PROBED`). A WATCH starts after it (0: now).
+    `limit` is the page size asked for, 0 for none. etcd always honours it, the cache only with
+    `limit_honoured`, which is None for a request without limit.
+    `fallback` is what follows when the cache cannot answer.
+
+    A WATCH: `initial_events` sends the current objects first, `end_bookmark` a bookmark after them;
+    `initial_events_defaulted`: the server asked for them by itself (gate WatchList).
+
+    `error` is the Status that the client gets, after `source` and the probe were read where the
+    plan names them; `in_stream`: as the only event of a WATCH that is answered 200.
+    """
+
+    source: Source
+    reasons: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+    etcd_ops: tuple[EtcdOp, ...] = ()
+    wait: Wait = Wait.NONE
+    revision: int = 0
+    minimum: int = 0
+    limit: int = 0
+    limit_honoured: bool | None = None
+    consistency: Consistency | None = None
+    list_revision: ListRevision | None = None
+    fallback: Fallback = Fallback.NONE
+    initial_events: bool = False
+    end_bookmark: bool = False
+    initial_events_defaulted: bool = False
+    error: StatusError | None = None
+    in_stream: bool = False
+
+    @property
+    def reason_id(self) -> str:
+        return self.reasons[0]
+
+    @property
+    def probe(self) -> bool:
+        """Whether etcd is asked for its current revision first."""
+        return self.etcd_ops[:1] == (EtcdOp.PROBE,)

@@ -1,0 +1,122 @@
+"""The questions that the routing rules ask, each with how the values that it saw are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+
+def _unset(text: str) -> str:
+    return text or "unset"
+
+
+def _pair(first: object, second: str) -> str:
+    return f"{first}, {_unset(second)}"
+
+
+def _gate(on: bool) -> str:
+    return "on" if on else "off"
+
+
+def _progress(supported: bool) -> str:
+    return "supported" if supported else "unsupported"
+
+
+def _key(single: bool) -> str:
+    return "one key" if single else "a collection"
+
+
+def _token(state: str, revision: int) -> str:
+    if state == "none":
+        return "no token"
+    if state == "garbage":
+        return "a token that cannot be decoded"
+    return "a token at latest (-1)" if revision < 0 else f"a token at {revision}"
+
+
+def _limit(limit: int, rv: str) -> str:
+    return f"{_limit_alone(limit)}, {_unset(rv)}"
+
+
+def _limit_alone(limit: int) -> str:
+    return f"limit={limit}" if limit > 0 else "no limit"
+
+
+def _limit_and_selector(limit: int, unfiltered: bool) -> str:
+    return f"{_limit_alone(limit)}, {'no selector' if unfiltered else 'a selector'}"
+
+
+def _cache_at(asked: object, cache_rv: int) -> str:
+    return f"{asked}, cache at {cache_rv}"
+
+
+def _snapshot(asked: int, oldest: int | None) -> str:
+    return f"{asked}, {'no snapshot' if oldest is None else f'oldest snapshot {oldest}'}"
+
+
+def _three(value: bool | None) -> str:
+    return "unset" if value is None else "true" if value else "false"
+
+
+class Predicate(Enum):
+    """A question and the function that writes what it saw. `write(*seen)` takes `Step.seen`."""
+
+    # API validation
+    UNDERSTOOD = "parameters understood?", lambda: "no"
+    FIELD_SUPPORTED = "field selector supported by the resource?", lambda: "no"
+    MATCH_WITHOUT_RV = "resourceVersionMatch without resourceVersion?", _pair
+    MATCH_WITH_CONTINUE = "resourceVersionMatch with continue?", _token
+    MATCH_UNKNOWN = "unknown resourceVersionMatch?", str
+    EXACT_AT_ZERO = "Exact at resourceVersion 0?", _pair
+    LIST_SENDS_INITIAL = "sendInitialEvents on a LIST?", lambda: "set"
+    ILLEGAL_OPTIONS = "illegal combination of options?", lambda what: what or "none"
+    # storage
+    TOKEN_UNDECODABLE = "continue token undecodable?", _token
+    RV_WITH_CONTINUE = "resourceVersion beside continue?", _unset
+    RV_UNPARSABLE = "resourceVersion unparsable?", _unset
+    # where to read
+    ONE_KEY = "metadata.name narrows to one key?", _key
+    NO_CACHE = "resource without watch cache?", str
+    RV_UNSET = "resourceVersion unset?", _unset
+    RV_ZERO = "resourceVersion 0 (any)?", _unset
+    RV_ZERO_OR_UNSET = "resourceVersion 0 or unset?", _unset
+    CONTINUE = "continue?", _token
+    CONTINUE_LATEST = "token at latest?", _token
+    MATCH_EXACT = "resourceVersionMatch=Exact?", _unset
+    MATCH_SET = "resourceVersionMatch set?", _unset
+    LIMIT_UNLESS_ZERO = "limit with resourceVersion other than 0?", _limit
+    LIMIT_WITHOUT_MATCH = "limit with resourceVersion N and no match?", _limit
+    LIMIT_WITH_RV = "limit with resourceVersion N?", _limit
+    CONSISTENT_READS_OFF = "ConsistentListFromCache off?", _gate
+    SNAPSHOTS_OFF = "ListFromCacheSnapshot off?", _gate
+    PROGRESS_UNSUPPORTED = "etcd progress requests unsupported?", _progress
+    SINGLE_KEY = "single key?", _key
+    EXACT_AHEAD = "exact revision ahead of the cache?", _cache_at
+    BEFORE_SNAPSHOTS = "older than every snapshot?", _snapshot
+    LOST_PAGE = "1.33.0–1.33.2: consistent read with a limit?", str
+    # the cache
+    NOT_READY = "cache not ready?", str
+    CHEAP_PAGE = "limit and no selector?", _limit_and_selector
+    CACHE_BEHIND = "cache behind resourceVersion?", _cache_at
+    CACHE_BEHIND_EXACT = "cache behind the exact revision?", _cache_at
+    PROBE = "revision probe: wait until the cache has seen it", lambda cache_rv: f"cache at {cache_rv}"
+    # etcd
+    COMPACTED = "revision compacted?", lambda asked, oldest: f"{asked}, compacted up to {oldest}"
+    AHEAD_OF_ETCD = "ahead of etcd as well?", lambda asked, newest: f"{asked}, etcd at {newest}"
+    # a WATCH
+    WATCH_LIST_DEFAULTS = (
+        "WatchList asks for initial events by itself?",
+        lambda on, rv: f"gate {_gate(on)}, resourceVersion {_unset(rv)}",
+    )
+    SENDS_INITIAL = "sendInitialEvents?", _three
+    SENDS_NO_INITIAL = "sendInitialEvents=false?", _three
+    RV_UNSET_OR_ZERO = "resourceVersion unset or 0?", _unset
+    BEFORE_EVENTS = (
+        "older than the event buffer?",
+        lambda asked, oldest: f"{asked}, buffer starts after {oldest}",
+    )
+    AHEAD_OF_CACHE = "ahead of the cache?", _cache_at
+
+    def __init__(self, question: str, write: Callable[..., str]) -> None:
+        self.question = question
+        self.write = write

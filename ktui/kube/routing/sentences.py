@@ -1,0 +1,114 @@
+"""A plan in words: for people, and the published values for programs. The only place that writes them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ktui.kube.routing.plan import Fallback, Plan, Step, Wait
+from ktui.kube.routing.reasons import REASONS
+
+_WAIT_VALUES = {
+    Wait.NONE: "none",
+    Wait.FRESH: "up_to_3s",
+    Wait.READY: "until_ready",
+    Wait.READY_THEN_FRESH: "until_ready+up_to_3s",
+}
+_WAITS = {
+    Wait.NONE: "does not wait",
+    Wait.FRESH: "waits up to 3 s",
+    Wait.READY: "waits until the cache is ready",
+    Wait.READY_THEN_FRESH: "waits until the cache is ready, then up to 3 s",
+}
+_SHORT_WAITS = {
+    Wait.NONE: "·",
+    Wait.FRESH: "≤ 3s",
+    Wait.READY: "till ready",
+    Wait.READY_THEN_FRESH: "till ready + ≤ 3s",
+}
+_FALLBACKS = {
+    Fallback.NONE: None,
+    Fallback.ETCD_IF_LATE: "etcd, if the cache does not catch up within 3s",
+    Fallback.ETCD_IF_GONE: "etcd, if the snapshot was dropped meanwhile (410 inside the cache)",
+    Fallback.TIMEOUT_IF_LATE: "504 Too large resource version after 3s if the cache stays behind",
+    Fallback.REJECT_IF_LATE: "429 TooManyRequests retry 1s (skip-fallback gate)",
+}
+_NO_FALLBACK = "none: 504 after 3s"
+"""Of a consistent read (1.28–1.30), which later versions fall back from."""
+
+
+class TraceLine(NamedTuple):
+    """One step of the decision trace in words: what was asked, what it saw, whether it held, who asked."""
+
+    rule: str
+    saw: str
+    taken: bool
+    phase: str
+
+
+def trace(plan: Plan) -> list[TraceLine]:
+    """The decision trace, in order."""
+    return [_line(step) for step in plan.steps]
+
+
+def _line(step: Step) -> TraceLine:
+    predicate, seen, holds, phase = step
+    return TraceLine(predicate.question, predicate.write(*seen), holds, phase)
+
+
+def reason(plan: Plan) -> str:
+    """The sentence of the decisive reason."""
+    return REASONS[plan.reason_id]
+
+
+def wait_value(plan: Plan) -> str:
+    """`wait` of JSON and telemetry."""
+    if plan.reason_id == "g.wait" and plan.wait is Wait.READY_THEN_FRESH:
+        return "up_to_3s"  # published so: a GET names the second wait only
+    return _WAIT_VALUES[plan.wait]
+
+
+def wait(plan: Plan) -> str:
+    """How long the read may wait, as a sentence about the request."""
+    return _WAITS[plan.wait]
+
+
+def short_wait(plan: Plan) -> str:
+    """The same for a narrow column."""
+    return _SHORT_WAITS[plan.wait]
+
+
+def fallback(plan: Plan) -> str | None:
+    """What follows when the cache cannot answer, None where it always can."""
+    if plan.fallback is Fallback.TIMEOUT_IF_LATE and plan.probe:
+        return _NO_FALLBACK
+    return _FALLBACKS[plan.fallback]
+
+
+def consistency(plan: Plan) -> str:
+    """What the answer guarantees, "" where it is an error."""
+    return (plan.consistency or "").replace("_", " ")
+
+
+def guarantees(plan: Plan, seats: str = "") -> list[str]:
+    """What the answer guarantees and may take, most important first, each in a few words."""
+    parts = [consistency(plan)] if plan.consistency else []
+    if plan.limit_honoured is not None:
+        parts.append("limit honoured" if plan.limit_honoured else "limit ignored")
+    parts += [seats] if seats else []
+    if plan.wait is not Wait.NONE:
+        parts.append(f"may wait {wait_value(plan).replace('_', ' ')}")
+    after = fallback(plan)
+    return [*parts, f"else {after}"] if after else parts
+
+
+def document(plan: Plan) -> dict[str, Any]:
+    """The plan for programs, without its trace; ids and values are those of docs/routing.md."""
+    return {
+        "route": plan.source.route,
+        "reason_id": plan.reason_id,
+        "reason": reason(plan),
+        "limit_honoured": plan.limit_honoured,
+        "consistency": plan.consistency,
+        "wait": wait_value(plan),
+        "fallback": fallback(plan),
+    }

@@ -1,0 +1,39 @@
+"""The decision trace: each predicate that was evaluated, in order, with the values it saw."""
+
+from __future__ import annotations
+
+from ktui.kube.routing.plan import Step
+from ktui.kube.routing.predicates import Predicate
+
+API_VALIDATION = "API validation"
+STORE_LIST = "store.List"
+STORE_GET = "store.Get"
+STORE_WATCH = "store.Watch"
+GET_LIST = "Cacher.GetList"
+SHOULD_DELEGATE = "shouldDelegateList"
+CACHER_GET = "Cacher.Get"
+CACHER_WATCH = "Cacher.Watch"
+WATCH_CACHE = "watchCache"
+ETCD = "etcd3 store"
+
+
+class Trace:
+    """Collects steps; `ask` returns the predicate's value, so that rules read as ifs."""
+
+    __slots__ = ("_steps", "phase")
+
+    def __init__(self, phase: str) -> None:
+        self.phase = phase
+        self._steps: list[Step] = []
+
+    def enter(self, phase: str) -> None:
+        """Name the function of kube-apiserver that asks from here on."""
+        self.phase = phase
+
+    def ask(self, predicate: Predicate, holds: bool, *seen: str | int | bool | None) -> bool:
+        self._steps.append(Step(predicate, seen, holds, self.phase))
+        return holds
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(self._steps)

@@ -1,0 +1,236 @@
+"""decide_watch: where a WATCH is served from, and what it starts with, in every minor from 1.19 to 1.37."""
+
+from __future__ import annotations
+
+from ktui.kube import status
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.routing import errors
+from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.list_case import NOT_OLDER_THAN
+from ktui.kube.routing.plan import PROBED, EtcdOp, Plan, Source, Wait
+from ktui.kube.routing.predicates import Predicate
+from ktui.kube.routing.questions import WatchQuestion
+from ktui.kube.routing.resource_version import MAX_REVISION, parse_rv
+from ktui.kube.routing.trace import API_VALIDATION, CACHER_WATCH, ETCD, STORE_WATCH, WATCH_CACHE, Trace
+from ktui.kube.status import StatusError
+from ktui.kube.validation import validate_watch
+from ktui.kube.versions import Behaviour
+
+
+class WatchCase:
+    """Question, cache and version together; `initial` is sendInitialEvents after defaulting."""
+
+    __slots__ = (
+        "behaviour", "defaulted", "initial", "match", "n", "question", "rv", "state", "trace", "waited",
+    )  # fmt: skip
+
+    def __init__(self, question: WatchQuestion, state: CacheState, behaviour: Behaviour) -> None:
+        self.question, self.state, self.behaviour = question, state, behaviour
+        self.trace = Trace(API_VALIDATION)
+        self.rv = question.resource_version
+        self.n = parse_rv(self.rv)
+        # Up to 1.26 the parameter did not exist: unknown ones are ignored.
+        self.initial = question.send_initial_events if behaviour.minor >= 27 else None
+        self.match = question.match
+        self.defaulted = self.waited = False
+
+    def starts(
+        self, source: Source, *reasons: str, after: int = 0, fresh: bool = False, probe: bool = False
+    ) -> Plan:
+        """Only events after a revision (0: from now on)."""
+        return Plan(
+            source,
+            self._reasons(reasons),
+            self.trace.steps,
+            (EtcdOp.PROBE,) if probe else (),
+            wait=Wait.of(ready=self.waited, fresh=fresh),
+            revision=after,
+            initial_events_defaulted=self.defaulted,
+        )
+
+    def lists_first(
+        self, source: Source, *reasons: str, minimum: int = 0, fresh: bool = False, probe: bool = False
+    ) -> Plan:
+        """The current objects, not older than `minimum`, then events; with sendInitialEvents a bookmark
+        between them."""
+        ends = self.initial is True and self.question.bookmarks
+        return Plan(
+            source,
+            self._reasons((*reasons, "w.bookmark_end") if ends else reasons),
+            self.trace.steps,
+            (EtcdOp.PROBE,) if probe else (),
+            wait=Wait.of(ready=self.waited, fresh=fresh),
+            minimum=minimum,
+            initial_events=True,
+            end_bookmark=ends,
+            initial_events_defaulted=self.defaulted,
+        )
+
+    def rejects(self, reason: str, error: StatusError) -> Plan:
+        """The request is answered with an error."""
+        return self._fails(Source.NONE, (reason,), error, in_stream=False)
+
+    def breaks(self, source: Source, *reasons: str, error: StatusError, fresh: bool = False) -> Plan:
+        """The watch is accepted (200), its only event is this ERROR."""
+        return self._fails(source, reasons, error, in_stream=True, fresh=fresh)
+
+    def _fails(
+        self,
+        source: Source,
+        reasons: tuple[str, ...],
+        error: StatusError,
+        *,
+        in_stream: bool,
+        fresh: bool = False,
+    ) -> Plan:
+        return Plan(
+            source,
+            self._reasons(reasons),
+            self.trace.steps,
+            wait=Wait.of(ready=self.waited, fresh=fresh),
+            initial_events_defaulted=self.defaulted,
+            error=error,
+            in_stream=in_stream,
+        )
+
+    def _reasons(self, reasons: tuple[str, ...]) -> tuple[str, ...]:
+        return ("w.notready_wait", *reasons) if self.waited else reasons
+
+
+def decide_watch(question: WatchQuestion, state: CacheState, behaviour: Behaviour) -> Plan:
+    """The plan of a WATCH. Pure: nothing is read."""
+    case = WatchCase(question, state, behaviour)
+    _default(case)
+    rejected = _rejected_by_api(case)
+    if rejected:
+        return rejected
+    case.trace.enter(STORE_WATCH)
+    readiness = state.readiness
+    if case.trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
+        return _from_etcd(case, ("w.nocache",))
+    case.trace.enter(CACHER_WATCH)
+    if behaviour.watch_from_storage_without_resource_version and case.trace.ask(
+        Predicate.RV_UNSET, case.rv == "" and case.initial is None, case.rv
+    ):
+        return _from_etcd(case, ())
+    if case.n is None:
+        return _bad_rv(case)
+    rejected = _not_ready(case)
+    return rejected or _from_cache(case, case.n)
+
+
+def _default(case: WatchCase) -> None:
+    """WatchList: a watch from unset or 0 asks for the initial events by itself."""
+    on = case.behaviour.watch_list
+    asks_nothing = case.initial is None and case.match == "" and case.rv in ("", "0")
+    if case.behaviour.minor < 27:
+        return
+    if case.trace.ask(Predicate.WATCH_LIST_DEFAULTS, on and asks_nothing, on, case.rv):
+        case.defaulted, case.initial, case.match = True, True, NOT_OLDER_THAN
+
+
+def _rejected_by_api(case: WatchCase) -> Plan | None:
+    illegal = _illegal(case)
+    if not case.trace.ask(Predicate.ILLEGAL_OPTIONS, bool(illegal), illegal):
+        return None
+    options = ListOptions(
+        watch=True,
+        resource_version=case.rv,
+        resource_version_match=case.match,
+        send_initial_events=case.initial,
+        continue_="token" if case.question.has_token else "",
+    )
+    return case.rejects("w.badmatch", errors.invalid_options(validate_watch, options, case.behaviour))
+
+
+def _illegal(case: WatchCase) -> str:
+    """What the API rejects (422), empty when all is well."""
+    match = case.match
+    if match and (case.behaviour.minor <= 26 or case.initial is None):
+        return f"resourceVersionMatch={match} on a watch"
+    if case.initial is None:
+        return ""
+    if match != NOT_OLDER_THAN:
+        return f"sendInitialEvents with resourceVersionMatch {match or 'unset'}"
+    if not case.behaviour.watch_list:
+        return "sendInitialEvents while the gate WatchList is off"
+    return "resourceVersionMatch with continue" if case.question.has_token else ""
+
+
+def _bad_rv(case: WatchCase) -> Plan:
+    case.trace.ask(Predicate.RV_UNPARSABLE, True, case.rv)
+    return case.rejects("v.bad_rv", errors.bad_rv_in_cache(case.rv))
+
+
+def _not_ready(case: WatchCase) -> Plan | None:
+    readiness = case.state.readiness
+    if not case.trace.ask(Predicate.NOT_READY, readiness is not Readiness.READY, readiness.value):
+        return None
+    if not case.behaviour.resilient_watch_cache_initialization:
+        case.waited = True
+        return None
+    return case.rejects("w.notready_429", errors.not_ready(case.state, case.behaviour))
+
+
+def _from_cache(case: WatchCase, n: int) -> Plan:
+    case.trace.enter(WATCH_CACHE)
+    if case.trace.ask(Predicate.SENDS_INITIAL, case.initial is True, case.initial):
+        return _initial_events(case, n)
+    if n > 0:
+        return _since(case, n)
+    if case.trace.ask(Predicate.SENDS_NO_INITIAL, case.initial is False, case.initial):
+        # Unset means live events from the newest revision, so it is probed; 0 means from any.
+        probe = case.rv == ""
+        return case.starts(Source.CACHE, "w.now", after=PROBED if probe else 0, probe=probe)
+    return case.lists_first(Source.CACHE, "w.initial_any")
+
+
+def _initial_events(case: WatchCase, n: int) -> Plan:
+    state, ask = case.state, case.trace.ask
+    checks = case.behaviour.minor >= 31 and case.question.bookmarks
+    if checks and ask(Predicate.PROGRESS_UNSUPPORTED, not state.progress, state.progress):
+        return case.breaks(Source.CACHE, "w.noprogress", error=status.watch_progress_unsupported())
+    if ask(Predicate.RV_UNSET, case.rv == "", case.rv):
+        return case.lists_first(Source.CACHE, "w.initial_fresh", fresh=True, probe=True)
+    if ask(Predicate.RV_ZERO, n == 0, case.rv):
+        return case.lists_first(Source.CACHE, "w.initial_any")
+    if _beyond(case, n):
+        error = status.too_large_rv(n, state.cache_rv)
+        return case.breaks(Source.CACHE, "w.toolarge", error=error, fresh=True)
+    behind = ask(Predicate.CACHE_BEHIND, n > state.cache_rv, n, state.cache_rv)
+    return case.lists_first(Source.CACHE, "w.initial_atleast", minimum=n, fresh=behind)
+
+
+def _since(case: WatchCase, n: int) -> Plan:
+    state, ask = case.state, case.trace.ask
+    oldest = state.oldest_watch_rv
+    if ask(Predicate.BEFORE_EVENTS, n < oldest, n, oldest):
+        error = status.too_old_resource_version(n, oldest)
+        return case.breaks(Source.CACHE, "w.tooold", error=error)
+    ahead = ask(Predicate.AHEAD_OF_CACHE, n > state.cache_rv, n, state.cache_rv)
+    return case.starts(Source.CACHE, "w.future" if ahead else "w.since", after=n)
+
+
+def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Plan:
+    case.trace.enter(ETCD)
+    n, state, ask = case.n, case.state, case.trace.ask
+    if n is None:
+        return _bad_rv(case)
+    if ask(Predicate.SENDS_INITIAL, case.initial is True, case.initial):
+        if n > 0 and _beyond(case, n):
+            error = status.too_large_rv(n, state.etcd_rv or 0, 0)
+            return case.breaks(Source.ETCD, *before, "w.toolarge", error=error)
+        return case.lists_first(Source.ETCD, *before, "w.etcd_list", minimum=n)
+    if ask(Predicate.RV_UNSET_OR_ZERO, n == 0, case.rv):
+        if case.initial is False:
+            return case.starts(Source.ETCD, *before, "w.now")
+        return case.lists_first(Source.ETCD, *before, "w.etcd_list")
+    oldest = state.compact_rv
+    if oldest is not None and ask(Predicate.COMPACTED, n < oldest, n, oldest):
+        return case.breaks(Source.ETCD, *before, "w.etcd_compacted", error=status.watch_too_old())
+    return case.starts(Source.ETCD, *before, "w.etcd_since", after=n if n <= MAX_REVISION else 0)
+
+
+def _beyond(case: WatchCase, n: int) -> bool:
+    newest = case.state.etcd_rv
+    return newest is not None and case.trace.ask(Predicate.AHEAD_OF_ETCD, n > newest, n, newest)
