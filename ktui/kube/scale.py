@@ -8,19 +8,13 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_object
 from ktui.kube.golang.values import go_type, go_value
-from ktui.kube.selectors.requirements import Operator, Requirement
+from ktui.kube.selectors.documents import requirements_of
 from ktui.kube.status import StatusError, bad_request, bare_error, internal_error
 from ktui.kube.trees import copied
 
 Obj = dict[str, Any]
 
 KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-_OPERATORS = {
-    "In": Operator.IN,
-    "NotIn": Operator.NOT_IN,
-    "Exists": Operator.EXISTS,
-    "DoesNotExist": Operator.DOES_NOT_EXIST,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +93,11 @@ def selector_text(selector: Any) -> str:
         return ""
     if "matchLabels" not in selector and "matchExpressions" not in selector:
         selector = {"matchLabels": selector}
-    wanted = [Requirement(k, Operator.EQUALS, (v,)) for k, v in (selector.get("matchLabels") or {}).items()]
-    for expression in selector.get("matchExpressions") or []:
-        values = tuple(sorted(expression.get("values") or []))
-        operator = expression.get("operator", "")
-        if operator not in _OPERATORS:
-            raise bad_request(f'"{operator}" is not a valid label selector operator')
-        wanted.append(Requirement(expression["key"], _OPERATORS[operator], values))
-    return ",".join(map(str, sorted(wanted, key=lambda r: r.key)))
+    try:
+        wanted = requirements_of(selector)
+    except ValueError as error:
+        raise bad_request(str(error)) from None
+    return ",".join(map(str, sorted(wanted, key=lambda requirement: requirement.key)))
 
 
 def _negative(name: str, replicas: int) -> StatusError:

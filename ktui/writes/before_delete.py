@@ -14,6 +14,8 @@ Obj = dict[str, Any]
 # Strategies that answer the deleted object instead of a Status (ReturnDeletedObject).
 ANSWERS_OBJECT = frozenset(
     {
+        "csidrivers",
+        "csinodes",
         "persistentvolumeclaims",
         "persistentvolumes",
         "pods",
@@ -21,6 +23,9 @@ ANSWERS_OBJECT = frozenset(
         "resourcequotas",
         "serviceaccounts",
         "services",
+        "storageclasses",
+        "volumeattachments",
+        "volumeattributesclasses",
     }
 )
 # Strategies whose DefaultGarbageCollectionPolicy is OrphanDependents, for compatibility with their age,

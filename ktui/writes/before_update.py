@@ -8,7 +8,7 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
 from ktui.kube.golang.numbers import NumError, parse_uint
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace
+from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes.admission.pods import tolerate
 from ktui.writes.decoding.kinds import wrong_custom_kind
 from ktui.writes.managedfields.apply import Apply
@@ -187,11 +187,7 @@ def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
 
 def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError:
     """409 of a PUT that names another uid, which storage takes for a precondition."""
-    why = (
-        f"StorageError: invalid object, Code: 4, Key: {context.key}, ResourceVersion: 0, AdditionalErrorMsg: "
-        f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
-    )
-    return conflict(context.resource, context.name, why)
+    return unmet_in_storage(context.resource, context.name, context.key, "UID", wanted, found)
 
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:

@@ -8,49 +8,90 @@ from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bare_error
+from ktui.kube.status import StatusError, bad_request, bare_error, unmet_in_storage
+from ktui.storage.writer import NoWrite
 from ktui.writes import request_body
 from ktui.writes.admission.pods import copy_topology
 from ktui.writes.create import find_node
-from ktui.writes.metadata.objectmeta import timestamp
+from ktui.writes.metadata.objectmeta import metadata_of, timestamp
+from ktui.writes.options import write_options
+
+Obj = dict[str, Any]
 
 CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
 
 async def bind(server: Server, call: Call, resource: Resource) -> None:
-    """POST pods/NAME/binding: the scheduler's word on which node runs the pod."""
+    """POST pods/NAME/binding: the scheduler's choice of the node that runs the pod."""
     form, body = await request_body.begin(server, call, resource)
+    options = write_options(call.request, "CreateOptions")
     binding = request_body.sent_document(server, call, body, "v1", "Binding") if body else {}
-    target = binding.get("target") or {}
-    if target.get("kind") not in (None, "", "Node"):
-        raise bare_error(
-            f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
-        )
-    node_name = target.get("name")
-    if not node_name:
-        raise bare_error("target.name: Required value")
+    node_name = _target(call.info.name, binding)
     node = await find_node(server, node_name)
 
-    def assign(pod: dict[str, Any]) -> dict[str, Any]:
-        spec = pod.setdefault("spec", {})
-        if spec.get("nodeName"):
-            raise _already_assigned(call.info.name, spec["nodeName"])
-        spec["nodeName"] = node_name
-        conditions = pod.setdefault("status", {}).setdefault("conditions", [])
-        scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp()}
-        pod["status"]["conditions"] = [c for c in conditions if c.get("type") != "PodScheduled"] + [scheduled]
+    def assign(pod: Obj) -> Obj:
+        _check_preconditions(server, call, resource, pod, binding)
+        _check_unassigned(call.info.name, pod)
+        bound = _assigned(pod, binding, node_name)
         if node is not None:
-            copy_topology(pod, node, call.behaviour.minor)
-        return pod
+            copy_topology(bound, node, call.behaviour.minor)
+        if options.dry_run:
+            raise NoWrite
+        return bound
 
     call.writes()
     await server.cacher(resource).store.update(call.info.namespace, call.info.name, assign)
     await send_other(server, call, CREATED, form, 201)
 
 
-def _already_assigned(name: str, node: str) -> StatusError:
-    message = (
-        f'Operation cannot be fulfilled on pods/binding "{name}": '
-        f'pod {name} is already assigned to node "{node}"'
-    )
+def _target(name: str, binding: Obj) -> str:
+    """The node's name; StatusError 400, 500."""
+    if (binding.get("metadata") or {}).get("name", "") != name:
+        raise bad_request("name in URL does not match name in Binding object")
+    target = binding.get("target") or {}
+    if target.get("kind") not in (None, "", "Node"):
+        raise bare_error(
+            f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
+        )
+    if not target.get("name"):
+        raise bare_error("target.name: Required value")
+    node_name: str = target["name"]
+    return node_name
+
+
+def _check_preconditions(server: Server, call: Call, resource: Resource, pod: Obj, binding: Obj) -> None:
+    """The pod that a Binding names by uid and resourceVersion; StatusError 409."""
+    wanted, found = binding.get("metadata") or {}, pod.get("metadata") or {}
+    info = call.info
+    key = f"{server.cacher(resource).store.prefix}{info.namespace}/{info.name}"
+    for what, member in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
+        if wanted.get(member) and wanted[member] != found.get(member):
+            raise unmet_in_storage(resource, info.name, key, what, wanted[member], found.get(member, ""))
+
+
+def _check_unassigned(name: str, pod: Obj) -> None:
+    """StatusError 409 for a pod that cannot be assigned (any more)."""
+    spec = pod.get("spec") or {}
+    if (pod.get("metadata") or {}).get("deletionTimestamp"):
+        raise _conflict(name, f"pod {name} is being deleted, cannot be assigned to a host")
+    if spec.get("nodeName"):
+        raise _conflict(name, f'pod {name} is already assigned to node "{spec["nodeName"]}"')
+    if spec.get("schedulingGates"):
+        raise _conflict(name, f"pod {name} has non-empty .spec.schedulingGates")
+
+
+def _assigned(pod: Obj, binding: Obj, node_name: str) -> Obj:
+    """The pod on that node, with the Binding's annotations."""
+    pod.setdefault("spec", {})["nodeName"] = node_name
+    if annotations := (binding.get("metadata") or {}).get("annotations"):
+        metadata = metadata_of(pod)
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **annotations}
+    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp()}
+    pod["status"]["conditions"] = [c for c in conditions if c.get("type") != "PodScheduled"] + [scheduled]
+    return pod
+
+
+def _conflict(name: str, why: str) -> StatusError:
+    message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
     return StatusError(409, "Conflict", message, {"name": name, "kind": "pods/binding"})

@@ -14,16 +14,21 @@ from ktui.kube.status import precondition_failed, precondition_unmet, success
 from ktui.storage.writer import NoWrite
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_delete import ANSWERS_OBJECT, Fate, begin_deletion
+from ktui.writes.decoding.typed import warn
 from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
 
 Obj = dict[str, Any]
 
+JOB_PODS_STAY = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
+    "them or set propagationPolicy=Orphan to suppress this warning"
+)
+
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
-    decode, misfit = partial(request_body.from_protobuf, server), server.services.codec.go_mismatch
-    options = delete_options(call.request, body, decode, misfit)
+    options = sent_options(server, call, resource, body)
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
     if gone and resource.resource not in ANSWERS_OBJECT:
@@ -32,6 +37,15 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     else:
         call.rv = str((obj.get("metadata") or {}).get("resourceVersion", ""))
         await send_tree(server, call, resource, obj, form)
+
+
+def sent_options(server: Server, call: Call, resource: Resource, body: bytes) -> DeleteOptions:
+    """The options of the request, with a warning when they orphan pods by default; StatusError 400, 422."""
+    decode, misfit = partial(request_body.from_protobuf, server), server.services.codec.go_mismatch
+    options = delete_options(call.request, body, decode, misfit)
+    if resource.id == "jobs.batch" and not options.policy:
+        warn(call, [JOB_PODS_STAY])
+    return options
 
 
 async def delete(

@@ -2,38 +2,70 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import send_list
 from ktui.apiserver.verbs.selecting import selection_of
-from ktui.cacher.requests import ListRequest
+from ktui.cacher.requests import ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.kube.validation import read_list
 from ktui.writes import request_body
-from ktui.writes.delete import delete
-from ktui.writes.options import delete_options
+from ktui.writes.delete import delete, sent_options
+from ktui.writes.options import DeleteOptions
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+
+# From 1.28 a deletion without a limit lists in pages of its own: a resourceVersion is then an exact one.
+PAGED_SINCE = 28
+PAGE = 10_000
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = parse_list_options(call.request.query)
     selection = selection_of(*read_list(options, call.behaviour, resource), call.info)
-    decode, misfit = partial(request_body.from_protobuf, server), server.services.codec.go_mismatch
-    deletion = delete_options(call.request, body, decode, misfit)
-    answer = await server.cacher(resource).list(
-        ListRequest(call.info.namespace or None, None, options, selection)
-    )
+    deletion = sent_options(server, call, resource, body)
+    request = ListRequest(call.info.namespace or None, None, options, selection)
     call.writes()
-    for obj in answer.objects:
-        try:
-            await delete(server, resource, obj.namespace, obj.name, deletion)
-        except StatusError as error:
-            if error.code != 404:  # somebody else deleted it: that is what was wanted
-                raise
+    answer = await _delete_listed(server, resource, request, deletion, call.behaviour.minor)
     renderer = object_form(form, resource, server.services.codec, include="", of_list=True)
     await send_list(call, resource, answer, renderer, form)
+
+
+async def _delete_listed(
+    server: Server, resource: Resource, request: ListRequest, deletion: DeleteOptions, minor: int
+) -> ListAnswer:
+    """Delete page by page. The answer is the first page's, with the objects of all."""
+    options = request.options
+    one_page = options.limit > 0 or minor < PAGED_SINCE
+    if not one_page:
+        options = replace(options, limit=PAGE)
+    first: ListAnswer | None = None
+    objects: list[StoredObject] = []
+    while True:
+        page = await server.cacher(resource).list(replace(request, options=options))
+        for obj in page.objects:
+            await _delete_listed_one(server, resource, obj, deletion)
+        first = first or page
+        objects += page.objects
+        if one_page or not page.continue_:
+            return replace(first, objects=objects)
+        options = replace(options, continue_=page.continue_, resource_version="", resource_version_match="")
+
+
+async def _delete_listed_one(
+    server: Server, resource: Resource, obj: StoredObject, deletion: DeleteOptions
+) -> None:
+    try:
+        await delete(server, resource, obj.namespace, obj.name, deletion)
+    except StatusError as error:
+        if error.code != 404:  # deleted by another client: that is what was wanted
+            raise

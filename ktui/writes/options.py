@@ -94,7 +94,13 @@ def delete_options(
     request: Request, body: bytes, from_protobuf: DecodeProtobuf, misfit: Misfit
 ) -> DeleteOptions:
     """From the body, or from the query when there is none; StatusError 400, 415, 422."""
-    source = _from_body(request, body, from_protobuf, misfit) if body else _from_query(request)
+    return checked_delete_options(
+        _from_body(request, body, from_protobuf, misfit) if body else _from_query(request)
+    )
+
+
+def checked_delete_options(source: dict[str, Any]) -> DeleteOptions:
+    """From a DeleteOptions document; StatusError 422."""
     policy, orphan, dry_run = (source.get(n) for n in ("propagationPolicy", "orphanDependents", "dryRun"))
     errors = []
     if orphan is not None and policy is not None:

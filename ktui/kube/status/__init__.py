@@ -19,6 +19,7 @@ from ktui.kube.status.objects import (
     not_found,
     precondition_failed,
     precondition_unmet,
+    unmet_in_storage,
 )
 from ktui.kube.status.request import (
     COLLECTION_MEDIA_TYPES,
@@ -105,6 +106,7 @@ __all__ = [
     "too_many_requests",
     "too_old_resource_version",
     "unauthorized",
+    "unmet_in_storage",
     "unsupported_media_type",
     "watch_progress_unsupported",
     "watch_too_old",

@@ -78,6 +78,17 @@ def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: st
     return StatusError(409, "Conflict", message, {**resource_details(resource, name), "kind": resource.kind})
 
 
+def unmet_in_storage(
+    resource: GroupResource, name: str, key: str, what: str, wanted: str, found: str
+) -> StatusError:
+    """409 of a precondition that storage checks: `key` is the object's in etcd."""
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+    )
+    return conflict(resource, name, why)
+
+
 def invalid(kind: str, group: str, name: str, causes: Iterable[Cause]) -> StatusError:
     """422: validation failed. `kind` is the object's kind ("ListOptions"), not the plural.
 

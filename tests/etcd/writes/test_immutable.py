@@ -150,7 +150,10 @@ async def test_what_moves_a_pod_along_is_no_update_of_its_spec(api: Api) -> None
     """Binding, status, an image, a deadline, a toleration: the pod goes on as before."""
     await make(api, f"{CORE}/pods", {"spec": POD_SPEC})
     path = f"{CORE}/pods/x"
-    bound = await api.create(f"{path}/binding", {"target": {"kind": "Node", "name": "n"}})
+    bound = await api.create(
+        f"{path}/binding",
+        {"metadata": {"name": path.rpartition("/")[2]}, "target": {"kind": "Node", "name": "n"}},
+    )
     assert bound.status_code == 201, bound.text
     assert (await api.merge(f"{path}/status", {"status": {"phase": "Running"}})).status_code == 200
     answer = await api.merge(path, {"spec": {"activeDeadlineSeconds": 9}, "metadata": {"labels": LABELS}})

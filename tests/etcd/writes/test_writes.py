@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ktui.writes import delete_collection
 from tests.etcd.apiserver.conftest import JSON, Api
 from tests.etcd.apiserver.definitions import DEFINITIONS, define, gone
 
@@ -130,7 +131,7 @@ async def test_a_bound_pod_is_given_time(api: Api) -> None:
 async def test_a_pod_is_bound_once(api: Api) -> None:
     pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}}
     await api.create(PODS, pod)
-    binding = {"kind": "Binding", "target": {"kind": "Node", "name": "n1"}}
+    binding = {"kind": "Binding", "metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n1"}}
     assert (await api.create(f"{PODS}/p/binding", binding)).status_code == 201
     assert (await api.get(f"{PODS}/p")).json()["spec"]["nodeName"] == "n1"
     assert (await api.create(f"{PODS}/p/binding", binding)).status_code == 409
@@ -144,6 +145,80 @@ async def test_finalizers_hold_an_object(api: Api) -> None:
     assert (await api.get(f"{COLLECTION}/held")).status_code == 200
     await api.merge(f"{COLLECTION}/held", {"metadata": {"finalizers": None}})
     assert (await api.get(f"{COLLECTION}/held")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("spec", "metadata", "code", "text"),
+    [
+        ({"schedulingGates": [{"name": "example.com/g"}]}, {}, 409, "has non-empty .spec.schedulingGates"),
+        ({}, {"uid": "7"}, 409, "Precondition failed: UID in precondition: 7"),
+        ({}, {"resourceVersion": "7"}, 409, "Precondition failed: ResourceVersion in precondition: 7"),
+        ({}, {"name": "q"}, 400, "name in URL does not match name in Binding object"),
+        ({}, {"annotations": {"a": "b"}}, 201, ""),
+    ],
+)
+async def test_bindings(
+    api: Api, spec: dict[str, Any], metadata: dict[str, Any], code: int, text: str
+) -> None:
+    pod = {"metadata": {"name": "p"}, "spec": {**spec, "containers": [{"name": "c", "image": "i:1"}]}}
+    assert (await api.create(PODS, pod)).status_code == 201
+    binding = {"metadata": {"name": "p", **metadata}, "target": {"name": "n1"}}
+    assert (await api.create(f"{PODS}/p/binding", binding, dryRun="All")).status_code == code
+    assert "nodeName" not in (await api.get(f"{PODS}/p")).json()["spec"]
+    answer = await api.create(f"{PODS}/p/binding", binding)
+    assert answer.status_code == code and text in answer.text
+    bound = (await api.get(f"{PODS}/p")).json()
+    assert bound["metadata"].get("annotations") == metadata.get("annotations")
+    assert ("nodeName" in bound["spec"]) == (code == 201)
+
+
+async def test_a_pod_that_ends_is_not_bound(api: Api) -> None:
+    pod = {
+        "metadata": {"name": "p", "finalizers": ["a.b/c"]},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
+    assert (await api.create(PODS, pod)).status_code == 201
+    assert (await api.delete(f"{PODS}/p")).status_code == 200
+    binding = {"metadata": {"name": "p"}, "target": {"name": "n1"}}
+    answer = await api.create(f"{PODS}/p/binding", binding)
+    assert answer.status_code == 409 and "is being deleted, cannot be assigned to a host" in answer.text
+
+
+async def test_jobs_are_orphaned_by_default_with_a_warning(api: Api) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    jobs = "/apis/batch/v1/namespaces/a/jobs"
+    for name in ("one", "two"):
+        created = await api.create(jobs, {"metadata": {"name": name}, "spec": {"template": template}})
+        assert created.status_code == 201, created.text
+    answer = await api.delete(f"{jobs}/one")
+    assert answer.json()["metadata"]["finalizers"] == ["orphan"]
+    assert "child pods are preserved by default when jobs are deleted" in answer.headers["warning"]
+    silent = await api.delete(f"{jobs}/two", propagationPolicy="Background")
+    assert silent.json()["status"] == "Success" and "warning" not in silent.headers
+
+
+async def test_a_collection_is_deleted_as_it_was_at_a_resource_version(api: Api) -> None:
+    await api.warm()
+    before = await api.config_map("c1")
+    await api.config_map("c2")
+    since = before["metadata"]["resourceVersion"]
+    old = await api.delete(COLLECTION, resourceVersion=str(int(since) - 1), labelSelector="!x")
+    assert (old.status_code, old.json()["items"]) == (200, [])
+    future = await api.delete(COLLECTION, resourceVersion=str(int(since) + 10_000))
+    assert future.status_code == 504
+    first = await api.delete(COLLECTION, resourceVersion=since)
+    assert [item["metadata"]["name"] for item in first.json()["items"]] == ["c1"]
+    assert [item["metadata"]["name"] for item in (await api.get(COLLECTION)).json()["items"]] == ["c2"]
+
+
+async def test_a_collection_is_deleted_page_by_page(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    await api.warm()
+    monkeypatch.setattr(delete_collection, "PAGE", 2)
+    for number in range(5):
+        await api.config_map(f"c{number}")
+    answer = await api.delete(COLLECTION)
+    assert [item["metadata"]["name"] for item in answer.json()["items"]] == [f"c{n}" for n in range(5)]
+    assert (await api.get(COLLECTION)).json()["items"] == []
 
 
 async def test_a_collection_is_deleted_by_selector(api: Api) -> None:
