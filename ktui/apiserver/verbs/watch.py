@@ -40,7 +40,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         WatchRequest(
             call.info.namespace or None,
             call.info.name or None,
-            options,
+            asked,  # as the client wrote it: its plan has the defaults
             selection,
             lasts,
             form=form.target or resource.api_version + ("" if form.media_type == JSON else " protobuf"),

@@ -31,6 +31,7 @@ from ktui.contract.events import TaskFailures
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.vitals import follow_vitals
 from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.routing.progress import etcd_supports_progress
 from ktui.storage.browser import Browser
 from ktui.storage.browsing import AskedBrowser
 from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
@@ -125,14 +126,15 @@ class Composition:
         return self._source.embedded is not None
 
     def _settings(self, client: EtcdClient) -> Settings:
+        trusted = etcd_supports_progress(client.version)
         assumed = self._args.assume_watch_progress
         if assumed is None:
-            assumed = client.supports_progress or self._owned
+            assumed = trusted or self._owned
         return Settings(
             self._config.behaviour,
             progress=assumed,
             # Progress answers of an etcd below the versions that Kubernetes trusts may overtake events.
-            confirm_progress=not client.supports_progress,
+            confirm_progress=not trusted,
             watch_cache=self._args.watch_cache,
             check_consistency=self._owned,
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ktui import __version__
 from ktui.contract.events import ServerInfo
+from ktui.kube.routing.progress import etcd_supports_progress
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings
@@ -44,4 +45,4 @@ class Facts:
     def _progress(self) -> str:
         if not self._settings.progress:
             return "unsupported"
-        return "supported" if self._client.supports_progress else "assumed"
+        return "supported" if etcd_supports_progress(self._client.version) else "assumed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = r"(0|[1-9]\d*)"
+_NUMBER = r"(0|[1-9]\d{0,17})"
 _PART = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _SEMANTIC = re.compile(
     rf"v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",

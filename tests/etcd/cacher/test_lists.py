@@ -139,6 +139,22 @@ async def test_a_cache_that_stays_behind_hands_a_consistent_list_to_etcd(cluster
     with pytest.raises(StatusError) as late:
         await cluster.list(resource="pods")
     assert late.value.code == 504
+    cluster.version("1.37", ConsistentListFromCacheSkipTimeoutFallback=True)
+    with pytest.raises(StatusError) as late:
+        await cluster.list(resource="pods")
+    assert (late.value.code, late.value.retry_after) == (429, 1)
+    assert late.value.message.startswith("Timeout: Too large resource version: ")
+
+
+async def test_1_33_0_reads_a_consistent_page_at_the_probed_revision(cluster: Cluster):
+    cluster.version("1.33.0")
+    await cluster.warm()
+    rv = await cluster.put("c1")
+    await cluster.put("c2")
+    with metered(Meter()) as meter:
+        answer = await cluster.list("limit=1")
+    assert (answer.route, answer.plan.reason_id, names(answer)) == ("etcd", "c.bug133", ["a/c1"])
+    assert (answer.rv > rv, meter.etcd_gets, meter.etcd_lists) == (True, 1, 1)
 
 
 async def test_get(cluster: Cluster):
@@ -155,6 +171,15 @@ async def test_get(cluster: Cluster):
     with pytest.raises(StatusError) as bad:
         await cacher.get("a", "c1", "abc")
     assert bad.value.code == 500
+
+
+async def test_up_to_1_30_a_get_waits_until_a_cold_cache_is_ready(cluster: Cluster, monkeypatch):
+    rv = await cluster.put("c1")
+    cluster.version("1.30")
+    monkeypatch.setattr(freshness.Freshness.wait, "__defaults__", (0.0,))  # ready, it has reached rv
+    answer = await cluster.cacher().get("a", "c1", str(rv))
+    assert (answer.route, answer.plan.reasons) == ("cache", ("g.wait", "g.wait3"))
+    assert answer.object is not None and answer.object.rv == rv
 
 
 async def test_events_are_always_read_from_etcd(cluster: Cluster):

@@ -120,7 +120,7 @@ def test_gates_over_all_versions_are_set_where_they_can_be(explain: Any) -> None
         (["/api/v1/pods", "--feature-gates", "Nope=true"], "unknown feature gate 'Nope'"),
         (["/api/v1/pods", "--feature-gates", "Nope=true", "--kube-version", "all"], "unknown feature gate"),
         (["/api/v1/pods", "--feature-gates", "ConsistentListFromCache=false"], "locked to true"),
-        (["/api/v1/pods", "--etcd-version", "new"], "'new' is no etcd version"),
+        (["/api/v1/pods", "--etcd-version", "new"], "'new' is not an etcd version"),
         (["/healthz"], "no API path of a resource"),
         (["pods"], "no API path"),
         (["/api/v1/pods?labelSelector=a in ("], "cannot be parsed"),

@@ -6,18 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.routing import decide_get, decide_list, decide_watch
+from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.plan import Plan, Source, Wait
+from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.questions import ListQuestion, Token, TokenState, WatchQuestion
 from ktui.kube.routing.reasons import GET_REASONS, LIST_REASONS, REASONS, WATCH_REASONS
+from ktui.kube.routing.resource_version import MAX_REVISION
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of
 
 GATES = ("ConsistentListFromCache", "ListFromCacheSnapshot", "WatchList", "ResilientWatchCacheInitialization")
 
 revisions = st.one_of(
-    st.sampled_from(["", "0", "abc", "-1", "00", "99999999999999999999999"]), st.integers(1, 200).map(str)
+    st.sampled_from(["", "0", "abc", "-1", "00", "99999999999999999999999", str(2**63), str(2**64 - 1)]),
+    st.integers(1, 200).map(str),
 )
 matches = st.sampled_from(["", "NotOlderThan", "Exact", "Sometimes"])
 
@@ -73,6 +75,11 @@ def check(plan: Plan) -> None:
     assert plan.error is None or plan.error.code in (400, 410, 422, 429, 500, 504)
     if plan.source is Source.NONE:
         assert plan.error is not None
+    assert all(line.rule and line.saw and line.phase for line in sentences.trace(plan))
+    assert sentences.reason(plan) and sentences.document(plan)["wait"]
+    assert plan.revision <= MAX_REVISION or plan.source is not Source.ETCD
+    if plan.source in (Source.ETCD, Source.NONE) and plan.revision != PROBED:
+        assert plan.fallback is Fallback.NONE
     if plan.error is not None:
         assert plan.consistency is None and plan.list_revision is None and plan.limit_honoured is None
 
@@ -87,6 +94,12 @@ def test_every_list_is_decided(question: ListQuestion, state: CacheState, behavi
         assert (plan.limit_honoured is None) == (question.limit <= 0)
     if plan.source is Source.SNAPSHOT:
         assert behaviour.list_from_cache_snapshot
+    if plan.source is Source.SNAPSHOT and plan.error is None:
+        assert (plan.minimum, plan.fallback) == (plan.revision, Fallback.ETCD_IF_GONE)
+    if plan.revision == PROBED:
+        assert plan.probe and plan.wait.fresh
+    elif plan.error is None:
+        assert (plan.revision > 0) == (plan.consistency == "exact_rv")
     if state.readiness is Readiness.DISABLED:
         assert plan.source in (Source.ETCD, Source.NONE)
 

@@ -160,10 +160,16 @@ def test_a_token_that_is_none_keeps_its_fault() -> None:
         ("3.4.30", False),
         ("3.4.31", True),
         ("3.4.99", True),
+        ("3.4.31-rc.1", False),
+        ("3.4.32-rc.1", True),
+        # As in kube-apiserver: a pre-release of 3.5.0 is neither below 3.4.31 nor from 3.5.0 on.
+        ("3.5.0-rc.1", True),
         ("3.5.0", False),
         ("3.5.1", False),
         ("3.5.12", False),
-        ("3.5.13-rc.0", False),
+        ("3.5.13-rc.1", False),
+        ("3.5.13+build.7", True),
+        ("3.5.30-rc.1", True),
         ("3.5.13", True),
         ("v3.5.21", True),
         ("3.6.0-rc.2", True),
@@ -172,6 +178,10 @@ def test_a_token_that_is_none_keeps_its_fault() -> None:
         ("3.5", False),
         ("", False),
         ("latest", False),
+        ("3.05.13", False),
+        ("3.6.0-01", False),
+        (" v3.6.0 ", True),
+        ("3.6." + "9" * 5000, False),
     ],
 )
 def test_progress_support(version: str, supported: bool) -> None:
