@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from ktui.cacher.fan_out import Sampler
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.rehearsal import rehearse
+from ktui.cacher.staleness import StalenessClock
 from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.contract import events as telemetry
@@ -45,6 +47,7 @@ class FedCache:
         bus: Bus,
         supervisor: Supervisor,
         requester: ProgressRequester,
+        staleness: StalenessClock,
         gate: asyncio.Semaphore,
     ) -> None:
         self._id = store.resource.id
@@ -53,6 +56,8 @@ class FedCache:
         self._bus = bus
         self._supervisor = supervisor
         self._requester = requester
+        self._staleness = staleness
+        self._stale_since = 0.0
         trigger = TRIGGER if TRIGGER in store.resource.field_selectors else ""
         self.memory = WatchCache()
         self._sampler = Sampler(bus, self._id)
@@ -76,6 +81,7 @@ class FedCache:
     def warm(self) -> None:
         """Start filling the cache, unless that was done before."""
         if self.cold:
+            self._staleness.add(self._look)
             rehearsal = partial(rehearse, self._reflector.ready, self.memory.store)
             self._tasks = [
                 self._supervisor.start(f"the watch cache of {self._id}", self._follow),
@@ -182,6 +188,7 @@ class FedCache:
             expected=reflector.expected,
             error=reflector.error,
             progress_requests=reflector.progress_requests,
+            stale_since=self._stale_since,
         )
 
     def _state_name(self) -> str:
@@ -189,18 +196,30 @@ class FedCache:
             return Readiness.DISABLED.value
         return "cold" if self.cold else self._reflector.readiness.value
 
+    @property
+    def stale_seconds(self) -> float:
+        """For how long reads may have been answered without what etcd has learnt since; 0 when not."""
+        return self._reflector.stale_seconds if self._settings.watch_cache else 0.0
+
     def changed(self) -> None:
         """Something that `state` tells has changed."""
         self._publisher.changed()
 
     async def close(self) -> None:
         """Stop reading etcd and end all streams."""
+        self._staleness.remove(self._look)
         await stop(*self._tasks)
         for stream in list(self.streams):
             stream.close("server stops")
         await self.clock.close()
         self._publisher.close()
         self._sampler.close()
+
+    def _look(self) -> None:
+        stale = self.stale_seconds
+        if bool(stale) != bool(self._stale_since):
+            self._stale_since = time.time() - stale if stale else 0.0
+            self.changed()
 
     async def _follow(self) -> None:
         """Follow etcd and pass on what it says: when either half fails, both begin again with a list."""

@@ -19,6 +19,7 @@ from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.events import BOOKMARK
 from ktui.cacher.patience import Patience
 from ktui.cacher.watch_cache import WatchCache
+from ktui.etcd import liveness
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.cache_state import Readiness
 from ktui.storage.errors import UnreadableError
@@ -32,6 +33,7 @@ RETRY_SECONDS = 1.0
 # kube-apiserver tries each second, whatever is wrong. A value that cannot be read stays as it is,
 # and every try reads the whole resource: twice as long each time, up to this.
 UNREADABLE_SECONDS = 30.0
+BROKEN_SECONDS = 1.0  # for which a broken watch makes no cache stale: it is resumed sooner
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +71,7 @@ class Reflector:
         self._progressed = progressed
         self._down_since = time.monotonic()
         self._watch: StoreWatch | None = None
+        self._heard_at = 0.0
         self._confirmation = Confirmation(lambda: math.inf)
         self._retry = RETRY_SECONDS
         self._history = 0  # of etcd, when the cache was filled
@@ -77,6 +80,14 @@ class Reflector:
     def downtime(self) -> float:
         """Seconds for which the cache has not been ready."""
         return 0.0 if self.ready.is_set() else time.monotonic() - self._down_since
+
+    @property
+    def stale_seconds(self) -> float:
+        """Since etcd was last heard over the cache's watch; 0 while that is recent, or nothing is served."""
+        if not self.ready.is_set():
+            return 0.0
+        silent = time.monotonic() - self._last_heard()
+        return silent if silent > (liveness.HEARD_SECONDS if self._watch else BROKEN_SECONDS) else 0.0
 
     async def run(self) -> None:
         """Fill and follow until cancelled. An error that is not etcd's ends it, the cache not ready."""
@@ -127,6 +138,7 @@ class Reflector:
         self._dispatcher.reset(rv, "cache reinitialized")
         self.readiness, self.error = Readiness.READY, ""
         self._retry = RETRY_SECONDS
+        self._heard_at = time.monotonic()
         self.ready.set()
         self._changed()
 
@@ -165,6 +177,7 @@ class Reflector:
                     self._confirmation.event()
                     self._changed()
             finally:
+                self._last_heard()
                 self._watch = None
 
     async def _resume(self, patience: Patience, error: EtcdError) -> None:
@@ -185,6 +198,11 @@ class Reflector:
             self._same_history()
             self._tell("")
             return
+
+    def _last_heard(self) -> float:
+        if self._watch is not None and self._watch.created_at:
+            self._heard_at = max(self._heard_at, self._watch.heard_at)
+        return self._heard_at
 
     def _same_history(self) -> None:
         """EtcdError when etcd's revisions have begun anew: what was read belongs to no present state."""

@@ -10,6 +10,7 @@ from ktui.cacher.cacher import Cacher
 from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.settings import Settings
+from ktui.cacher.staleness import StalenessClock
 from ktui.contract.events import CacheState
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
@@ -39,6 +40,7 @@ class Registry:
         self._make_store = make_store
         self._bus = bus
         self._requester = ProgressRequester(self.supervisor)
+        self._staleness = StalenessClock(self.supervisor)
         self._gate = asyncio.Semaphore(warmups)
         self._cachers: dict[str, Cacher] = {}
         bus.add_snapshot(self.states)
@@ -76,6 +78,11 @@ class Registry:
                 cacher.fed.memory.compacted(rv)
                 cacher.fed.changed()
 
+    def stale(self) -> dict[str, float]:
+        """Caches that serve reads and do not follow etcd, and for how many seconds."""
+        seconds = {cacher.resource.id: cacher.fed.stale_seconds for cacher in self if cacher.fed is not None}
+        return {resource: silent for resource, silent in seconds.items() if silent}
+
     def states(self) -> list[CacheState]:
         """The state of every cache, as telemetry tells it."""
         return [cacher.state() for cacher in self]
@@ -84,12 +91,15 @@ class Registry:
         """Stop reading etcd and end all streams."""
         await asyncio.gather(*(cacher.close() for cacher in self))
         await self._requester.close()
+        await self._staleness.close()
 
     def _make(self, resource: Resource) -> Cacher:
         store = self._make_store(resource)
         if not has_watch_cache(resource):
             return Cacher(store, self.settings, None, self.supervisor)
-        fed = FedCache(store, self.settings, self._bus, self.supervisor, self._requester, self._gate)
+        fed = FedCache(
+            store, self.settings, self._bus, self.supervisor, self._requester, self._staleness, self._gate
+        )
         return Cacher(store, self.settings, fed, self.supervisor)
 
 

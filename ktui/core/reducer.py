@@ -163,6 +163,7 @@ def _cache(state: State, event: CacheState) -> None:
         rv=max(event.rv, ticked) if event.state == "ready" else event.rv,
         ticked=ticked,
     )
+    (state.stale.add if state.caches[event.resource].stale else state.stale.discard)(event.resource)
     state.touched.caches += 1
 
 

@@ -106,6 +106,16 @@ class CacheRow(Row, frozen=True, eq=False, gc=False):
     def live(self) -> bool:
         return self.cache.state == "ready"
 
+    @property
+    def stale(self) -> bool:
+        """Whether it serves reads and does not follow etcd."""
+        return self.live and self.cache.stale_since > 0
+
+    @property
+    def shown_state(self) -> str:
+        """The cache's state, `stale` for one that is ready and does not follow etcd."""
+        return "stale" if self.stale else self.cache.state
+
     def lag(self, head: int) -> int:
         """Revisions that etcd is ahead of this cache."""
         return max(0, head - self.rv) if self.live else 0

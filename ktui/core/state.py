@@ -58,6 +58,7 @@ class State(Struct):
     head: Head = field(default_factory=Head)
     requests: dict[int, RequestRow] = field(default_factory=dict)  # oldest first
     caches: dict[str, CacheRow] = field(default_factory=dict)
+    stale: set[str] = field(default_factory=set)  # of these, caches that do not follow etcd
     prefixes: dict[str, Prefix] = field(default_factory=dict)
     watchers: dict[int, WatcherRow] = field(default_factory=dict)  # open, oldest first
     closed_watchers: deque[WatcherRow] = field(default_factory=lambda: deque(maxlen=CLOSED_WATCHERS))
@@ -79,6 +80,11 @@ class State(Struct):
     event_rates: dict[str, Rate] = field(default_factory=dict)
     history: History = field(default_factory=History)  # of answered reads, for the charts
     ranking: Ranking = field(default_factory=Ranking)  # of all reads, by client and shape
+
+    @property
+    def stale_caches(self) -> list[CacheRow]:
+        """Caches that serve reads and do not follow etcd, the one stale for longest first."""
+        return sorted((self.caches[name] for name in self.stale), key=lambda row: row.cache.stale_since)
 
     @property
     def progress(self) -> bool:

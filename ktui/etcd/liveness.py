@@ -20,6 +20,7 @@ TICK_SECONDS = 0.5
 # The status check (vitals.py) is answered every 5 s: a healthy connection is not asked for more.
 QUIET_SECONDS = 5.5
 ANSWER_SECONDS = 3.0  # for the answer to a small read, before others are asked
+HEARD_SECONDS = QUIET_SECONDS + 2.0  # within which etcd is heard over every connection that works
 REPLACE_SECONDS = 5.0  # for a new connection to be made and to answer
 # When an etcd that was stopped goes on, an old and a new connection answer at about the same time.
 GRACE_SECONDS = 1.0

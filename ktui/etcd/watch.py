@@ -38,6 +38,11 @@ class WatchStream:
         self._closed = False
         self._writing = asyncio.Lock()
 
+    @property
+    def heard_at(self) -> float:
+        """When etcd was last heard over the watch's connection (time.monotonic), 0 before."""
+        return self._connection.heard_at if self._connection is not None else 0.0
+
     def __aiter__(self) -> WatchStream:
         return self
 

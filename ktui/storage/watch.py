@@ -55,6 +55,11 @@ class StoreWatch:
         """When etcd confirmed the watch (time.monotonic), 0 before."""
         return self._stream.created_at
 
+    @property
+    def heard_at(self) -> float:
+        """When etcd was last heard over the watch's connection (time.monotonic), 0 before."""
+        return self._stream.heard_at
+
     async def request_progress(self) -> None:
         """Ask for a BOOKMARK at etcd's head, once all events up to it are here."""
         await self._stream.request_progress()

@@ -56,6 +56,7 @@ def patient_connections() -> Iterator[None]:
         patch.setattr(transport, "AUTHENTICATE", replace(transport.AUTHENTICATE, timeout=60.0))
         patch.setattr(endpoints, "_OPTIONS", connecting_within(60_000))
         patch.setattr(liveness, "QUIET_SECONDS", 3_600.0)
+        patch.setattr(liveness, "HEARD_SECONDS", 3_600.0)
         yield
 
 

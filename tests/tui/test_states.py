@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from ktui.contract.events import AnyEvent, CacheState, EtcdCall, EtcdHealth, ServerInfo
@@ -110,6 +111,33 @@ async def test_a_dead_etcd_costs_a_small_terminal_two_lines() -> None:
         assert banner.size.height == 2
         assert "(Socket closed) — reads" in banner.text and "gRPC" not in banner.text
         assert "else waits" in shown(app)
+
+
+STALE = [
+    CacheState(resource=resource, state="ready", rv=9, stale_since=at)
+    for resource, at in (("pods", 1_700_000_000.0), ("ciliumnodes.cilium.io", 1_700_000_005.0))
+]
+
+
+@pytest.mark.parametrize("screen", ["overview", "cache", "requests"])
+@pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
+async def test_stale_caches_are_said_in_the_header_and_on_screen(screen: str, size: tuple[int, int]) -> None:
+    app = live(*STALE)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press(*KEYS[screen])
+        await pilot.pause()
+        top = shown(app).splitlines()[0]
+        assert "2 caches stale" in top or "2 stale" in top
+        assert app.screen.query_one(Banner).text == (
+            "2 watch caches stale: pods, ciliumnodes.cilium.io, etcd not heard since 22:13:20 "
+            "— reads at resourceVersion=0 may be old"
+        )
+        if screen == "cache":
+            assert "◌ stale" in shown(app)
+        app.feed([replace(cache, stale_since=0.0) for cache in STALE])
+        app.tick()
+        await pilot.pause()
+        assert "stale" not in shown(app).splitlines()[0] and not app.screen.query_one(Banner).text
 
 
 async def test_an_etcd_without_space_is_said_until_it_takes_a_write() -> None:

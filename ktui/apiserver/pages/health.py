@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.router import Page
 
-Check = tuple[str, Callable[[], bool]]
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the answer. `failure` is why the check fails, "" while it passes.
+
+    kube-apiserver withholds the reason; a check of ktui's own has it `shown`.
+    """
+
+    name: str
+    failure: Callable[[], str]
+    shown: bool = False
 
 
 class Health:
@@ -31,32 +42,34 @@ class Health:
     def single(self, name: str) -> dict[str, Page]:
         """A page for each check of /healthz, /livez or /readyz by itself."""
         checks = [*self._alive, *self._ready] if name == "readyz" else self._alive
-        return {check: partial(self._one, name, check, passes) for check, passes in checks}
+        return {check.name: partial(self._one, name, check) for check in checks}
 
-    async def _one(
-        self, name: str, check: str, passes: Callable[[], bool], request: Request, response: Response
-    ) -> None:
-        if passes():
+    async def _one(self, name: str, check: Check, request: Request, response: Response) -> None:
+        failure = check.failure()
+        if not failure:
             await response.text(200, "ok")
         else:
-            await response.text(500, f"internal server error: {name}: {check} failed\n")
+            reason = failure if check.shown else f"{check.name} failed"
+            await response.text(500, f"internal server error: {name}: {reason}\n")
 
     async def _answer(self, name: str, checks: list[Check], request: Request, response: Response) -> None:
         excluded = request.parameters().get("exclude", [])
-        results = [(check, check in excluded or passes()) for check, passes in checks]
-        if not all(passed for _, passed in results):
-            await response.text(500, _report(results, excluded) + f"{name} check failed\n")
+        failures = {check: "" if check.name in excluded else check.failure() for check in checks}
+        if any(failures.values()):
+            await response.text(500, _report(failures, excluded) + f"{name} check failed\n")
         elif "verbose" in request.parameters():
-            await response.text(200, _report(results, excluded) + f"{name} check passed\n")
+            await response.text(200, _report(failures, excluded) + f"{name} check passed\n")
         else:
             await response.text(200, "ok")
 
 
-def _report(results: list[tuple[str, bool]], excluded: list[str]) -> str:
+def _report(failures: dict[Check, str], excluded: list[str]) -> str:
     lines = []
-    for check, passed in results:
-        if check in excluded:
-            lines.append(f"[+]{check} excluded: ok")
+    for check, failure in failures.items():
+        if check.name in excluded:
+            lines.append(f"[+]{check.name} excluded: ok")
+        elif failure:
+            lines.append(f"[-]{check.name} failed: {failure if check.shown else 'reason withheld'}")
         else:
-            lines.append(f"[+]{check} ok" if passed else f"[-]{check} failed: reason withheld")
+            lines.append(f"[+]{check.name} ok")
     return "".join(f"{line}\n" for line in lines)

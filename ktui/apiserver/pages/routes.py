@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.request import Request
@@ -17,7 +18,7 @@ from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
 from ktui.apiserver.pages.finished import FinishedPages
-from ktui.apiserver.pages.health import Health
+from ktui.apiserver.pages.health import Check, Health
 from ktui.apiserver.pages.router import Page, PageRouter
 from ktui.apiserver.pages.settings import SettingsPages
 from ktui.apiserver.pages.telemetry import TelemetryStream
@@ -27,6 +28,16 @@ from ktui.kube.status import not_acceptable
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 TEXT = "text/plain; charset=utf-8"
+NAMED_CACHES = 5  # of those that are stale
+
+
+def stale_text(stale: Mapping[str, float]) -> str:
+    """Which caches are stale and for how long, "" when none is."""
+    if not stale:
+        return ""
+    names = sorted(stale)
+    more = f" and {len(names) - NAMED_CACHES} more" if len(names) > NAMED_CACHES else ""
+    return f"stale for {max(stale.values()):.0f} s: {', '.join(names[:NAMED_CACHES])}{more}"
 
 
 class Pages:
@@ -56,10 +67,11 @@ class Pages:
         router = PageRouter()
         services = self._services
         health = Health(
-            alive=[("ping", lambda: True)],
+            alive=[Check("ping", lambda: "")],
             ready=[
-                ("etcd", lambda: not services.facts.etcd_problem()),
-                ("crd-informer-synced", self._catalog.synced.is_set),
+                Check("etcd", services.facts.etcd_problem),
+                Check("crd-informer-synced", lambda: "" if self._catalog.synced.is_set() else "not synced"),
+                Check("watch-caches", lambda: stale_text(services.registry.stale()), shown=True),
             ],
         )
         for name, page in (("healthz", health.healthz), ("livez", health.livez), ("readyz", health.readyz)):

@@ -25,6 +25,8 @@ class CacheState(Event, frozen=True, kw_only=True, tag="cache"):
     expected: int = 0  # objects to read, when known
     error: str = ""
     progress_requests: int = 0
+    # Unix time of etcd's last word, when the cache serves reads and does not follow etcd; else 0.
+    stale_since: float = 0.0
 
 
 class ProgressTick(Event, frozen=True, kw_only=True, tag="progress_tick"):

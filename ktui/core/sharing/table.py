@@ -83,7 +83,7 @@ _KEPT = {
     "progress": "head compact db_bytes histories",
     "cache": (
         "resource state rv objects bytes oldest_rv capacity buffered events watchers waiting snapshots "
-        "loaded loaded_bytes expected progress_requests"
+        "loaded loaded_bytes expected progress_requests stale_since"
     ),
     "progress_tick": "resource rv",
     "prefix": "resource count bytes exact leased",

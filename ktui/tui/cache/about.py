@@ -6,7 +6,7 @@ import textwrap
 
 from textual.content import Content
 
-from ktui.core.format import integer, long_bytes, many
+from ktui.core.format import clock_time, integer, long_bytes, many
 from ktui.core.state import CacheState
 from ktui.tui.cache.columns import STATE_STYLES
 from ktui.tui.cache.rows import CacheLine
@@ -80,7 +80,7 @@ def _about_ready(row: CacheLine, width: int) -> Content:
             _labelled("holds", *_holdings(cache), (" at ", "$ink-muted"), *_revision(row, 0)),
             _labelled("ring", *_ring(cache), dot, *_window(cache)),
             longest_that_fits([_labelled("now", *_readers(cache), dot, *_costs(cache)), readers], width),
-            _last(cache),
+            _last(row),
         ]
     )
 
@@ -98,7 +98,7 @@ def _about_ready_tall(row: CacheLine, head: int) -> Content:
             _labelled("now", *_readers(cache)),
             _labelled("", *_costs(cache)),
             line(""),
-            _last(cache),
+            _last(row),
         ]
     )
 
@@ -138,12 +138,17 @@ def _costs(cache: CacheState) -> _Runs:
     return [(f"{many(cache.snapshots, 'snapshot')} · {asked}", "$foreground")]
 
 
-def _last(cache: CacheState) -> Content:
-    return line((cache.error, "$error")) if cache.error else _keyed("table.open", "objects and events", "")
+def _last(row: CacheLine) -> Content:
+    if row.cache.error:
+        return line((row.cache.error, "$error"))
+    if row.row.stale:
+        since = clock_time(row.cache.stale_since)
+        return line((f"etcd not heard since {since}: rv=0 reads may be old", "$warning"))
+    return _keyed("table.open", "objects and events", "")
 
 
 def _head(row: CacheLine, what: str) -> Content:
-    state = row.cache.state
+    state = row.row.shown_state
     word = "loading" if is_loading(row.cache) else state
     badge = (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
     return line((row.resource, "bold $ink-strong"), ("  ", ""), badge, (f"  {what}", "$ink-muted"))

@@ -15,6 +15,7 @@ STATE_STYLES = {
     "reinitializing": "$route-wait",
     "cold": "$ink-muted",
     "disabled": "$ink-muted",
+    "stale": "$warning",
 }
 _EVENT_STYLES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
 _EVENT_SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "−"}
@@ -27,7 +28,7 @@ def _resource(row: CacheLine) -> Cell:
 
 
 def _state(row: CacheLine) -> Cell:
-    state = row.cache.state
+    state = row.row.shown_state
     share = loaded_share(row.cache)
     word = f"loading {share:.0%}" if share is not None else "loading" if is_loading(row.cache) else state
     return (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
@@ -101,8 +102,8 @@ def _full(row: CacheLine) -> Cell:
 CACHES: tuple[Column[CacheLine], ...] = (
     Column("resource", "resource", _resource, lambda row: row.resource, width=18, flex=1, most=50, priority=0,
            about="whose objects it holds"),
-    Column("state", "state", _state, value=lambda row: row.cache.state, width=13, priority=0,
-           about="ready, loading (with how much of it is in), cold (not filled yet), disabled"),
+    Column("state", "state", _state, value=lambda row: row.row.shown_state, width=13, priority=0,
+           about="ready, stale (etcd is not heard), loading (how much of it), cold (not filled), disabled"),
     Column("rv", "rv", lambda row: _revision(row.row.rv, "$rv-cache"), lambda row: row.row.rv,
            _RV, align="right", priority=0, descending=True,
            about="how far it is: by its last event or progress notification", unit="rv"),

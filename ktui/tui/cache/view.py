@@ -10,7 +10,14 @@ import msgspec
 from ktui.core.state import CacheRow, CacheState
 
 # A shape beside every colour, so that neither has to be told apart by hue.
-GLYPHS = {"ready": "●", "initializing": "◐", "reinitializing": "↻", "cold": "○", "disabled": "⊘"}
+GLYPHS = {
+    "ready": "●",
+    "initializing": "◐",
+    "reinitializing": "↻",
+    "cold": "○",
+    "disabled": "⊘",
+    "stale": "◌",
+}
 
 
 def is_loading(cache: CacheState) -> bool:

@@ -19,6 +19,7 @@ STATES = {
     "reinitializing": ("◐", "$route-wait"),
     "cold": ("○", "$ink-muted"),
     "disabled": ("–", "$ink-muted"),
+    "stale": ("◌", "$warning"),
 }
 _LAG = 6  # cells
 
@@ -84,9 +85,9 @@ def _waiting(line: CacheLine) -> Cell:
 
 
 COLUMNS: tuple[Column[CacheLine], ...] = (
-    Column("state", "", lambda line: STATES.get(line.row.cache.state, ("?", "$warning")),
-           lambda line: line.row.cache.state, width=1, priority=0, known=tuple(STATES),
-           about="● ready, ◐ filling, ○ cold, – without a watch cache"),
+    Column("state", "", lambda line: STATES.get(line.row.shown_state, ("?", "$warning")),
+           lambda line: line.row.shown_state, width=1, priority=0, known=tuple(STATES),
+           about="● ready, ◌ stale, ◐ filling, ○ cold, – without a watch cache"),
     Column("resource", "resource", _name, lambda line: line.row.resource, width=16, flex=1, priority=0,
            about="whose objects it holds; as a value with its group"),
     Column("rv", "rv", _rv, lambda line: line.row.rv, width=9, align="right", priority=3, descending=True,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from ktui.core.format import clock_time, integer
-from ktui.core.state import Rewind, State
+from ktui.core.format import clock_time, integer, many
+from ktui.core.state import CacheRow, Rewind, State
 from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.lines import line
@@ -17,6 +17,7 @@ from ktui.tui.widgets.lines import line
 REWIND_SECONDS = 300.0  # for which it is said that another history of etcd began
 
 MOST_LINES = 2
+NAMED_CACHES = 3  # of those that are stale
 FRAME = 5  # cells beside its text: the border and the padding
 
 
@@ -75,6 +76,8 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
             ),
             "etcd",
         )
+    if state.stale:
+        return _stale(state.stale_caches), "etcd"
     if state.rewind is not None and state.now - state.rewind.at < REWIND_SECONDS:
         return _rewound(state.rewind), "etcd"
     if state.task_failures:
@@ -122,6 +125,17 @@ def _task_failures(failures: Sequence[str]) -> Content:
         ("a bug in the server", "bold $warning"),
         (f": {'; '.join(failures)}", "$foreground"),
         (" — its log has the details", "$ink-muted"),
+    )
+
+
+def _stale(rows: Sequence[CacheRow]) -> Content:
+    names = ", ".join(row.resource for row in rows[:NAMED_CACHES])
+    more = f" and {len(rows) - NAMED_CACHES} more" if len(rows) > NAMED_CACHES else ""
+    since = clock_time(rows[0].cache.stale_since)
+    return line(
+        (f"{many(len(rows), 'watch cache')} stale", "bold $warning"),
+        (f": {names}{more}, etcd not heard since {since}", "$foreground"),
+        (" — reads at resourceVersion=0 may be old", "$ink-muted"),
     )
 
 

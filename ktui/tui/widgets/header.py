@@ -28,7 +28,7 @@ class HeaderBar(Panel):
     def show_state(
         self, state: State, link: Link, paused: bool, recording: str = "", crumbs: Sequence[str] = ()
     ) -> None:
-        known = (state.server, state.head, state.toll, state.health, state.dropped)
+        known = (state.server, state.head, state.toll, state.health, state.dropped, len(state.stale))
         speed = rate(state.revisions_per_second)
         stamp = (*known, speed, link, paused, recording, tuple(crumbs))
         self.show(lambda width, _: header_line(state, link, paused, width, recording, crumbs), stamp)
@@ -148,6 +148,8 @@ def _flags(
     if state.dropped:
         lost = f"{short_count(state.dropped)} lost" if shortly else f"{integer(state.dropped)} events dropped"
         flags.append((lost, "$warning"))
+    if (stale := len(state.stale)) and not is_stale(state, link):
+        flags.append((f"{stale} stale" if shortly else f"{many(stale, 'cache')} stale", "bold $warning"))
     if is_stale(state, link):
         flags.append((f"as of {clock_time(state.now)}", "bold $error"))
     if link.stage is Stage.REPLAY:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cacher import freshness, patience, reflector
+from ktui.cacher import freshness, patience, reflector, staleness
 from ktui.etcd import liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -152,6 +152,31 @@ async def test_a_connection_that_died_without_a_word(
     assert (cacher.state().error, cacher.fed.memory.generation) == ("", 1)
     watched.answer.close()
     await watched.task
+
+
+async def test_a_cache_that_does_not_hear_from_etcd_says_so(
+    etcd_of_ours: ShotEtcd, cut_off: Cluster, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(liveness, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(liveness, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(staleness, "LOOK_SECONDS", 0.01)
+    await etcd_of_ours.put(cut_off.prefix, "c1", "red")
+    cacher = await cut_off.warm()
+    etcd_of_ours.pause()
+    monkeypatch.setattr(liveness, "HEARD_SECONDS", 0.5)
+    await until(lambda: cacher.state().stale_since > 0)
+    assert cut_off.registry.stale()["configmaps"] > 0.5
+    assert names(await cut_off.list("resourceVersion=0")) == ["a/c1"]
+    monkeypatch.setattr(liveness, "HEARD_SECONDS", 60.0)
+    etcd_of_ours.resume()
+    await until(lambda: cacher.state().stale_since == 0)
+    assert cut_off.registry.stale() == {}
+    # The same for a watch that is broken, and not only silent.
+    await etcd_of_ours.kill()
+    await until(lambda: cacher.state().stale_since > 0)
+    await etcd_of_ours.start_again()
+    await until(lambda: cacher.state().stale_since == 0)
+    assert (cacher.state().state, cacher.fed.memory.generation) == ("ready", 1)
 
 
 async def test_another_cluster_that_is_further_is_listed_anew(

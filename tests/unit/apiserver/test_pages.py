@@ -14,9 +14,10 @@ from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels,
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
 from ktui.apiserver.pages.etcd_key import describe
-from ktui.apiserver.pages.health import Health
+from ktui.apiserver.pages.health import Check, Health
 from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.router import PageRouter
+from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.secrets import LAST_APPLIED, MASK, redacted
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.contract.events import Progress, ServerInfo, Toll
@@ -56,10 +57,32 @@ class Facts:
     ],
 )
 def test_health(path: str, query: str, status: int, text: str) -> None:
-    health = Health([("ping", lambda: True)], [("crds", lambda: False)])
+    health = Health([Check("ping", lambda: "")], [Check("crds", lambda: "not synced")])
     exchange = Exchange(f"/{path}", query=query)
     asyncio.run(getattr(health, path)(exchange.request, exchange.response))
     assert (exchange.answer.status, exchange.answer.body.decode()) == (status, text)
+
+
+def test_stale_caches_are_named_by_readyz() -> None:
+    stale: dict[str, float] = {}
+    check = Check("watch-caches", lambda: stale_text(stale), shown=True)
+    health = Health([Check("ping", lambda: "")], [check])
+
+    def answer(path: str) -> tuple[int, str]:
+        exchange = Exchange(path)
+        page = health.single("readyz")["watch-caches"] if path.count("/") > 1 else health.readyz
+        asyncio.run(page(exchange.request, exchange.response))  # type: ignore[arg-type]
+        return exchange.answer.status, exchange.answer.body.decode()
+
+    assert answer("/readyz") == (200, "ok")
+    stale.update(pods=12.4, configmaps=3.0)
+    assert answer("/readyz") == (
+        500,
+        "[+]ping ok\n[-]watch-caches failed: stale for 12 s: configmaps, pods\nreadyz check failed\n",
+    )
+    stale.update({f"r{n}": 1.0 for n in range(9)})
+    told = "stale for 12 s: configmaps, pods, r0, r1, r2 and 6 more"
+    assert answer("/readyz/watch-caches") == (500, f"internal server error: readyz: {told}\n")
 
 
 def test_telemetry_tells_the_state_first_then_what_happens() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
+from ktui.etcd import liveness
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.versions import behaviour_of
@@ -32,6 +34,7 @@ class FakeWatch:
         self.since = since
         self.closed = False
         self.asked = 0
+        self.created_at = self.heard_at = time.monotonic()
         self.incoming: asyncio.Queue[Any] = asyncio.Queue()
 
     def __aiter__(self) -> FakeWatch:
@@ -317,3 +320,29 @@ def test_answers_soon_after_the_start_or_a_burst_prove_nothing():
     assert [confirmation.answered(rv) for rv in (9, 10)] == [0, 0]
     now[0] = 2.0
     assert [confirmation.answered(rv) for rv in (11, 12)] == [0, 11]
+
+
+def test_a_cache_that_does_not_hear_from_etcd_is_stale(monkeypatch):
+    async def scenario(f: Fixture) -> None:
+        watch, now = f.store.watches[0], [time.monotonic()]
+        monkeypatch.setattr(reflector_module.time, "monotonic", lambda: now[0])
+        watch.heard_at = now[0]
+        now[0] += liveness.HEARD_SECONDS
+        assert f.reflector.stale_seconds == 0
+        now[0] += 1
+        assert f.reflector.stale_seconds == pytest.approx(liveness.HEARD_SECONDS + 1)
+        watch.heard_at = now[0]
+        assert f.reflector.stale_seconds == 0
+        # A watch that breaks is resumed at once; one that cannot be makes the cache stale soon.
+        f.store.down = [BROKEN] * 1000
+        watch.incoming.put_nowait(BROKEN)
+        await f.until(lambda: watch.closed)
+        assert f.reflector.stale_seconds == 0
+        now[0] += reflector_module.BROKEN_SECONDS + 1
+        assert f.reflector.ready.is_set()
+        assert f.reflector.stale_seconds == pytest.approx(reflector_module.BROKEN_SECONDS + 1)
+        # A cache that is not ready answers nothing by itself.
+        f.reflector.ready.clear()
+        assert f.reflector.stale_seconds == 0
+
+    run(scenario)
