@@ -114,7 +114,7 @@ async def test_a_dead_etcd_costs_a_small_terminal_two_lines() -> None:
 
 
 STALE = [
-    CacheState(resource=resource, state="ready", rv=9, stale_since=at)
+    CacheState(resource=resource, state="ready", rv=9, objects=5, stale_since=at)
     for resource, at in (("pods", 1_700_000_000.0), ("ciliumnodes.cilium.io", 1_700_000_005.0))
 ]
 
