@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from ktui.contract.etcd import FieldSize, KeyPage, PrefixPage, StoredKey
 from ktui.contract.events import ServerInfo
 from ktui.kube.resources import Resource
 
@@ -23,75 +24,6 @@ class ServerFacts(Protocol):
     def etcd_problem(self) -> str:
         """Why etcd does not answer, in one clear sentence; "" while it does."""
         ...
-
-
-class PrefixChild(Protocol):
-    """Keys under one child prefix. `bytes` is keys plus values; `exact` False: extrapolated."""
-
-    @property
-    def prefix(self) -> str: ...
-    @property
-    def resource(self) -> str: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def bytes(self) -> int: ...
-    @property
-    def exact(self) -> bool: ...
-    @property
-    def leaf(self) -> bool: ...
-
-
-class PrefixListing(Protocol):
-    """`complete` False: there are more children than are listed."""
-
-    @property
-    def complete(self) -> bool: ...
-    @property
-    def revision(self) -> int: ...
-    @property
-    def children(self) -> Sequence[PrefixChild]: ...
-
-
-class KeyRow(Protocol):
-    """One key's metadata; `bytes` is the size of its value, None when that was not read."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def mod_revision(self) -> int: ...
-    @property
-    def create_revision(self) -> int: ...
-    @property
-    def version(self) -> int: ...
-    @property
-    def lease(self) -> int: ...
-    @property
-    def bytes(self) -> int | None: ...
-
-
-class KeyListing(Protocol):
-    """A page of keys; `next` is the key to go on after, "" at the end."""
-
-    @property
-    def revision(self) -> int: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def keys(self) -> Sequence[KeyRow]: ...
-    @property
-    def next(self) -> str: ...
-
-
-class FieldSize(Protocol):
-    """What a field (`metadata.managedFields`) takes of a stored value; `share` of the whole, 0 to 1."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def share(self) -> float: ...
 
 
 class KeyValue(Protocol):
@@ -131,15 +63,15 @@ class KeyValue(Protocol):
 class EtcdBrowser(Protocol):
     """Raw etcd, for the etcd screen."""
 
-    async def prefixes(self, prefix: str) -> PrefixListing: ...
+    async def prefixes(self, prefix: str) -> PrefixPage: ...
 
-    async def keys(self, prefix: str, limit: int, after: str) -> KeyListing: ...
+    async def keys(self, prefix: str, limit: int, after: str) -> KeyPage: ...
 
     async def key(self, key: str, revision: int) -> KeyValue | None:
         """`revision` 0 is the present one; None when there is no such key then."""
         ...
 
-    async def history(self, key: str, limit: int) -> Sequence[KeyRow]:
+    async def history(self, key: str, limit: int) -> Sequence[StoredKey]:
         """Revisions of a key since its creation, newest first, as far as etcd has them."""
         ...
 

@@ -17,6 +17,7 @@ import msgspec
 from ktui import __version__
 from ktui.client.connection import ClientError, Connection
 from ktui.client.pieces import pieces
+from ktui.contract import paths
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LineDecoder
 
@@ -155,7 +156,7 @@ class ApiClient:
         decoder = LineDecoder()
         with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=patience)
-            async with self._http.stream("GET", "/telemetry", timeout=timeout) as response:
+            async with self._http.stream("GET", paths.TELEMETRY, timeout=timeout) as response:
                 if response.status_code != 200:
                     raise ClientError(await self._refusal(response))
                 async for chunk in response.aiter_raw():
@@ -166,7 +167,7 @@ class ApiClient:
     async def present(self) -> list[AnyEvent]:
         """What the telemetry tells first: who serves, and how things stand."""
         with clear_errors(self.connection):
-            response = await self._http.get("/ktui/v1/present")
+            response = await self._http.get(paths.PRESENT)
         if response.status_code != 200:
             raise ClientError(await self._refusal(response))
         return LineDecoder().feed(response.content)

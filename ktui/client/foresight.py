@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
+from ktui.contract import paths
 from ktui.contract.events import CacheState, Progress
 from ktui.core.prediction.server_assumptions import OWN_LEVEL, World, resource_id_of
 from ktui.kube.explain import Explanation, explain
@@ -15,23 +18,20 @@ from ktui.kube.routing.plan import Source
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
-if TYPE_CHECKING:
-    from ktui.client.api import ApiClient
-
 
 async def world_of_ktui(client: ApiClient) -> World:
     """A ktui server's world: its rules with their gates, and its caches as they are now."""
-    if (await client.request("GET", "/ktui/v1/info")).status_code in (403, 404):
+    if (await client.request("GET", paths.INFO)).status_code in (403, 404):
         raise ClientError(
             f"no ktui server answers at {client.connection.url}; "
             "a real kube-apiserver is named by --kubeconfig"
         )
-    behaviour = await client.get_json("/ktui/v1/behaviour")
-    info = await client.get_json("/ktui/v1/info")
+    server = KtuiApi(client)
+    rules, info = await server.rules(), await server.info()
     caches, compact = await _state(client)
     return World(
-        behaviour=_behaviour(behaviour["kube_version"], behaviour.get("feature_gates", {})),
-        progress=info["progress"] != "unsupported",
+        behaviour=_behaviour(rules.kube_version, rules.feature_gates),
+        progress=info.progress != "unsupported",
         caches=caches,
         compact=compact,
         level=OWN_LEVEL,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from ktui.client.accounts import Accounts
+from ktui.client.ktui_api import KtuiApi
 from ktui.client.listbody import ListBody
 from ktui.client.watchlist import InitialEvents
 from ktui.core.lab.measured import Measured, joined_route
@@ -68,12 +68,12 @@ async def pages(
 
 async def fire_measured(client: ApiClient, question: Question, keep: Keep | None = None) -> Measured:
     """Fire at a ktui server, which tells exactly what each page cost. Raises ClientError."""
-    accounts = Accounts(client)
-    await accounts.begin()
+    server = KtuiApi(client)
+    await server.keep_requests()
     measured = Measured(question.path)
     async for fired, body in pages(client, question, keep):
         add_page(measured, fired, body)
-        await _add_account(measured, fired, accounts)
+        await _add_account(measured, fired, server)
     return measured
 
 
@@ -120,8 +120,8 @@ def add_page(measured: Measured, fired: Fired, body: Body) -> None:
         measured.message = envelope.message or ("" if body.complete() else NO_END)
 
 
-async def _add_account(measured: Measured, fired: Fired, accounts: Accounts) -> None:
-    account = await accounts.of(fired.request_id)
+async def _add_account(measured: Measured, fired: Fired, server: KtuiApi) -> None:
+    account = await server.finished_request(fired.request_id) if fired.request_id else None
     if account is not None:
         measured.add_account(account)
         return

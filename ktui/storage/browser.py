@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ktui.contract.etcd import FieldSize, KeyPage, PrefixChild, PrefixPage, StoredKey
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.etcd.types import KV
@@ -17,58 +18,10 @@ from ktui.storage.objects import Codec
 from ktui.storage.sizes import GENTLE, THOROUGH, Sizes
 from ktui.storage.values import Value, read_value
 from ktui.wire.codec import codec_for
-from ktui.wire.sizes import FieldSize
 
 PURPOSE = "browse"
 _PAGE_BYTES = 8 << 20  # of values that one page of keys may cost
 _FIRST_KEYS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class PrefixChild:
-    """Keys under one child prefix. `bytes` is keys plus values; `exact` False: extrapolated.
-
-    `leaf`: its keys lie directly below it. A key that lies directly below the
-    parent is a child too: its `prefix` has no slash at the end.
-    """
-
-    prefix: str
-    resource: str
-    count: int
-    bytes: int
-    exact: bool
-    leaf: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PrefixListing:
-    """`complete` False: there are more children than are shown."""
-
-    revision: int
-    children: Sequence[PrefixChild]
-    complete: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class KeyRow:
-    """One key's metadata; `bytes` is the size of its value, None when that was not read."""
-
-    key: str
-    mod_revision: int
-    create_revision: int
-    version: int
-    lease: int
-    bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class KeyListing:
-    """A page of keys in order. `count` is the number under the whole prefix; `next` "" at the end."""
-
-    revision: int
-    count: int
-    keys: Sequence[KeyRow]
-    next: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +76,7 @@ class Browser:
         """How often etcd's revision has gone back."""
         return self._client.ledger.histories
 
-    async def prefixes(self, prefix: str) -> PrefixListing:
+    async def prefixes(self, prefix: str) -> PrefixPage:
         """The children of `prefix` ("" for all of etcd), each with its number of keys and bytes."""
         async with self._turn:
             found = await find_children(self._client, key_bytes(prefix), PURPOSE)
@@ -133,15 +86,15 @@ class Browser:
                 name = key_text(child.prefix)
                 resource = self._resource_of(name.removeprefix(self._root))
                 children.append(PrefixChild(name, resource, size.count, size.bytes, size.exact, child.leaf))
-            return PrefixListing(self._client.head, children, found.complete)
+            return PrefixPage(self._client.head, children, found.complete)
 
-    async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyListing:
+    async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyPage:
         """Up to `limit` keys under `prefix` that follow the key `after`; fewer where values are large."""
         start, end = key_bytes(prefix) or b"\0", range_end(key_bytes(prefix))
         async with self._turn:
             total = await self._client.range(start, end, count_only=True, purpose=PURPOSE)
             revision, begin = total.revision, (key_bytes(after) + b"\0") if after else start
-            found: list[KeyRow] = []
+            found: list[StoredKey] = []
             spent, more, wanted = 0, True, limit if self._gentle else _FIRST_KEYS
             while more and len(found) < limit and spent < _PAGE_BYTES:
                 answer = await self._client.range(
@@ -158,7 +111,7 @@ class Browser:
                 if answer.kvs:
                     begin = answer.kvs[-1].key + b"\0"
                     wanted = max(1, (_PAGE_BYTES - spent) * len(found) // spent) if spent else limit
-            return KeyListing(revision, total.count, found, found[-1].key if found and more else "")
+            return KeyPage(revision, total.count, found, found[-1].key if found and more else "")
 
     async def key(self, key: str, revision: int = 0) -> KeyValue | None:
         """One key as it was at `revision` (0: is), None if there was none. CompactedError: too long ago."""
@@ -168,9 +121,9 @@ class Browser:
                 return None
             return _key_value(kv, read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv))
 
-    async def history(self, key: str, limit: int = 100) -> Sequence[KeyRow]:
+    async def history(self, key: str, limit: int = 100) -> Sequence[StoredKey]:
         """The revisions of a key since its creation, newest first, as far back as etcd still has them."""
-        rows: list[KeyRow] = []
+        rows: list[StoredKey] = []
         async with self._turn:
             kv = await self._at(key_bytes(key), 0)
             while kv is not None and len(rows) < limit:
@@ -198,9 +151,9 @@ class Browser:
             return -1
 
 
-def _row(kv: KV, valued: bool = True) -> KeyRow:
+def _row(kv: KV, valued: bool = True) -> StoredKey:
     size = len(kv.value) if valued else None
-    return KeyRow(key_text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, size)
+    return StoredKey(key_text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, size)
 
 
 def _key_value(kv: KV, value: Value, ttl: int | None) -> KeyValue:

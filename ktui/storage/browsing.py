@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.storage.browser import Browser, KeyListing, KeyRow, KeyValue, PrefixListing
+from ktui.contract.etcd import KeyPage, PrefixPage, StoredKey
+from ktui.storage.browser import Browser, KeyValue
 from ktui.storage.errors import browsing
 
 
@@ -14,11 +15,11 @@ class AskedBrowser:
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
 
-    async def prefixes(self, prefix: str) -> PrefixListing:
+    async def prefixes(self, prefix: str) -> PrefixPage:
         with browsing():
             return await self._browser.prefixes(prefix)
 
-    async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyListing:
+    async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyPage:
         with browsing():
             return await self._browser.keys(prefix, limit, after)
 
@@ -26,6 +27,6 @@ class AskedBrowser:
         with browsing():
             return await self._browser.key(key, revision)
 
-    async def history(self, key: str, limit: int = 100) -> Sequence[KeyRow]:
+    async def history(self, key: str, limit: int = 100) -> Sequence[StoredKey]:
         with browsing():
             return await self._browser.history(key, limit)

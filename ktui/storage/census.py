@@ -7,9 +7,10 @@ import contextlib
 import time
 from collections.abc import Iterable
 
+from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.contract.events import Prefix
 from ktui.etcd.errors import EtcdError
-from ktui.storage.browser import Browser, PrefixChild, PrefixListing
+from ktui.storage.browser import Browser
 from ktui.telemetry.bus import Bus
 
 # kube-apiserver itself counts once a minute; an etcd of our own may be asked more often.
@@ -49,7 +50,7 @@ class Census:
             if child.resource or child.leaf or not _is_group(child):
                 found[child.prefix] = _event(child)
                 continue
-            below: PrefixListing = await self._browser.prefixes(child.prefix)
+            below: PrefixPage = await self._browser.prefixes(child.prefix)
             found.update((grandchild.prefix, _event(grandchild)) for grandchild in below.children)
         for prefix in self._told.keys() - found.keys():
             found[prefix] = Prefix(prefix=prefix)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ktui.contract.etcd import FieldSize
 from ktui.storage.objects import Codec
 from ktui.wire.envelope import open_value
 from ktui.wire.errors import CodecError
-from ktui.wire.sizes import FieldSize, field_sizes
+from ktui.wire.sizes import field_sizes
 
 
 class Value(NamedTuple):
@@ -44,6 +45,6 @@ def read_value(raw: bytes, rv: int, codec: Codec) -> Value:
 
 def _sizes(raw: bytes) -> Sequence[FieldSize]:
     try:
-        return field_sizes(raw)
+        return [FieldSize(field.path, field.size, round(field.share, 4)) for field in field_sizes(raw)]
     except CodecError:  # a JSON array or number, say: nothing to tell apart
         return ()

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from textual.content import Content
 
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
 from ktui.core.routes import badge_of_route
 from ktui.core.selection import EXAMPLE, InHand
 from ktui.core.state import State
@@ -18,8 +19,6 @@ from ktui.tui.dialogs.rules import RulesScreen
 from ktui.tui.source import Stage
 from ktui.tui.versions.view import followed_behaviour, routes_under
 from ktui.tui.widgets.lines import line
-
-BEHAVIOUR = "/ktui/v1/behaviour"
 
 
 def read_rules(text: str) -> Behaviour:
@@ -69,9 +68,7 @@ async def switch_rules(app: Dashboard, version: str, gates: Mapping[str, bool]) 
     problem = why_not(app)
     if app.client is not None:
         try:
-            await app.client.send_json(
-                "PUT", BEHAVIOUR, {"kube_version": version, "feature_gates": dict(gates)}
-            )
+            await KtuiApi(app.client).follow_rules(version, gates)
         except ClientError as error:
             problem = str(error)
     if problem:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import msgspec
+
 from ktui.client.api import Fired
 from ktui.client.connection import ClientError, Connection
 from ktui.kube.continuetoken import decode, encode
@@ -69,11 +71,14 @@ class FakeServer:
 
     async def request(self, method: str, path: str, body: Any = None) -> Reply:
         await self._ask(f"{method} {path}")
-        return self.warm_reply
+        return Reply(200)
 
     async def send_json(self, method: str, path: str, body: Any, content_type: str = "") -> Any:
-        await self._ask(f"{method} {path} {json.dumps(body)}")
-        return body
+        sent = msgspec.to_builtins(body)
+        await self._ask(f"{method} {path} {json.dumps(sent)}")
+        if path.endswith("/warm") and self.warm_reply.status_code >= 400:
+            raise ClientError(f"{self.warm_reply.status_code}: {self.warm_reply.text}")
+        return sent
 
     async def fire(
         self,
@@ -158,7 +163,7 @@ def _keys(query: Mapping[str, str]) -> dict[str, Any] | None:
         }
         for at, key in enumerate(keys[start : start + limit], start)
     ]
-    more = page[-1]["key"] if start + limit < len(keys) else None
+    more = page[-1]["key"] if start + limit < len(keys) else ""
     return {"revision": HEAD, "count": len(keys), "keys": page, "next": more}
 
 

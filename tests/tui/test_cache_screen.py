@@ -54,7 +54,7 @@ async def test_every_resource_has_a_row_and_cold_ones_say_how_to_warm_them() -> 
         await until(pilot, lambda: said in shown(app))
         await pilot.press("w")
         await until(pilot, lambda: bool(server.asked))
-    assert server.asked == ["POST /ktui/v1/caches/ciliumnodes.cilium.io/warm"]
+    assert server.asked == ["POST /ktui/v1/caches/ciliumnodes.cilium.io/warm {}"]
 
 
 async def test_only_a_cold_cache_is_warmed() -> None:
@@ -96,7 +96,7 @@ async def test_a_filling_cache_tells_its_progress_and_can_be_cancelled() -> None
         await until_shown(pilot, " 42%  42 of 100 objects · 130 kB read")
         await pilot.press("x")
         await until(pilot, lambda: any("cancelled" in note.message for note in app._notifications))
-    assert server.asked == ["DELETE /ktui/v1/caches/ciliumnodes.cilium.io/warm"]
+    assert server.asked == ["DELETE /ktui/v1/caches/ciliumnodes.cilium.io/warm {}"]
 
 
 async def test_lag_follows_the_head() -> None:
@@ -122,7 +122,7 @@ async def test_a_cache_opens_page_by_page() -> None:
         await look_into_pods(pilot)
         screen = screen_of(app)
         pages = [path for path in server.asked if "/objects?" in path]
-        assert pages == ["/ktui/v1/caches/pods/objects?offset=0&limit=200&filter="]
+        assert pages == ["/ktui/v1/caches/pods/objects?offset=0&limit=200"]
         await pilot.press("end")
         await until(pilot, lambda: getattr(screen.view.objects.row, "name", "") == "web-2999")
         assert len([path for path in server.asked if "/objects?" in path]) == 2

@@ -12,6 +12,15 @@ from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.numbers import number
 from ktui.cacher.check import check
 from ktui.cacher.errors import reaching
+from ktui.contract.caches import (
+    CachedEvent,
+    CacheDigest,
+    CachedObject,
+    ConsistencyCheck,
+    EtcdDigest,
+    EventPage,
+    ObjectPage,
+)
 from ktui.kube.status import StatusError
 from ktui.telemetry.meter import Meter, metered
 
@@ -37,7 +46,7 @@ class CachePages:
         text = request.parameter("filter").lower()
         cacher = self._cacher(request)
         if cacher.fed is None:
-            await send_json(response, {"rv": "0", "total": 0, "objects": []})
+            await send_json(response, ObjectPage("0", 0, []))
             return
         memory = cacher.fed.memory
         if text:
@@ -46,7 +55,7 @@ class CachePages:
         else:
             total, window = len(memory.store), memory.store.page(offset, limit)
         rows = [_row(obj) for obj in window]
-        await send_json(response, {"rv": str(memory.rv), "total": total, "objects": rows})
+        await send_json(response, ObjectPage(str(memory.rv), total, rows))
 
     async def events(self, request: Request, response: Response) -> None:
         """The newest events of the ring, newest first; with `revision` those that bear it."""
@@ -60,15 +69,10 @@ class CachePages:
         else:
             found = cacher.fed.memory.ring.newest(limit)
         rows = [
-            {
-                "rv": str(event.rv),
-                "type": event.type,
-                "namespace": event.object.namespace,
-                "name": event.object.name,
-            }
+            CachedEvent(str(event.rv), event.type, event.object.namespace, event.object.name)
             for event in found
         ]
-        await send_json(response, {"events": rows})
+        await send_json(response, EventPage(rows))
 
     async def warm(self, request: Request, response: Response) -> None:
         """Start filling the cache."""
@@ -101,18 +105,13 @@ class CachePages:
             result = await check(cacher.store, cacher.fed.memory)
         await send_json(
             response,
-            {
-                "rv": str(result.rv),
-                "consistent": result.consistent,
-                "cache": {"digest": result.cache_digest, "objects": result.cache_objects},
-                "etcd": {
-                    "digest": result.etcd_digest,
-                    "objects": result.etcd_objects,
-                    "rpcs": meter.etcd_rpcs,
-                    "bytes": meter.etcd_bytes,
-                },
-                "ms": (time.perf_counter() - started) * 1000.0,
-            },
+            ConsistencyCheck(
+                rv=str(result.rv),
+                consistent=result.consistent,
+                cache=CacheDigest(result.cache_digest, result.cache_objects),
+                etcd=EtcdDigest(result.etcd_digest, result.etcd_objects, meter.etcd_rpcs, meter.etcd_bytes),
+                ms=(time.perf_counter() - started) * 1000.0,
+            ),
         )
 
     def _cacher(self, request: Request) -> Cacher:
@@ -131,5 +130,5 @@ def _conflict(message: str) -> StatusError:
     return StatusError(409, "Conflict", message)
 
 
-def _row(obj: StoredObject) -> dict[str, object]:
-    return {"namespace": obj.namespace, "name": obj.name, "rv": str(obj.rv), "bytes": len(obj.raw)}
+def _row(obj: StoredObject) -> CachedObject:
+    return CachedObject(obj.namespace, obj.name, str(obj.rv), len(obj.raw))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
-from ktui.apiserver.pages.etcd_key import cached_copy, describe, rows
+from ktui.apiserver.pages.etcd_key import cached_copy, describe
 from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.ports import EtcdBrowser
+from ktui.contract.etcd import KeyHistory
 from ktui.kube.status import StatusError, bad_request
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 MAX_KEYS = 10_000
 MAX_REVISIONS = 1_000
-_CHILD = ("prefix", "resource", "count", "bytes", "exact", "leaf")
 
 
 class EtcdPages:
@@ -30,18 +30,14 @@ class EtcdPages:
 
     async def prefixes(self, request: Request, response: Response) -> None:
         """Children of a prefix."""
-        listing = await self._browser.prefixes(request.parameter("prefix", f"{self._prefix}/"))
-        children = [{name: getattr(child, name) for name in _CHILD} for child in listing.children]
-        listed = {"revision": listing.revision, "children": children, "complete": listing.complete}
-        await send_json(response, listed)
+        prefix = request.parameter("prefix", f"{self._prefix}/")
+        await send_json(response, await self._browser.prefixes(prefix))
 
     async def keys(self, request: Request, response: Response) -> None:
         """A page of keys under a prefix."""
         limit = min(number(request, "limit", 500), MAX_KEYS)
         prefix = request.parameter("prefix", f"{self._prefix}/")
-        listing = await self._browser.keys(prefix, limit, request.parameter("after"))
-        page = {"revision": listing.revision, "count": listing.count, "keys": rows(listing.keys)}
-        await send_json(response, {**page, "next": listing.next})
+        await send_json(response, await self._browser.keys(prefix, limit, request.parameter("after")))
 
     async def key(self, request: Request, response: Response) -> None:
         """One key at a revision; a Secret's values only with `reveal=1`."""
@@ -49,10 +45,8 @@ class EtcdPages:
         value = await self._browser.key(key, revision)
         if value is None:
             raise StatusError(404, "NotFound", f"etcd has no key {key!r} at that revision")
-        described = describe(value, reveal=request.flag("reveal"))
-        if not revision:
-            described["cache"] = cached_copy(self._registry, value)
-        await send_json(response, described)
+        cached = None if revision else cached_copy(self._registry, value)
+        await send_json(response, describe(value, cached, reveal=request.flag("reveal")))
 
     async def history(self, request: Request, response: Response) -> None:
         """The revisions of a key, newest first; not `complete`: etcd has forgotten older ones, or `limit`."""
@@ -62,7 +56,7 @@ class EtcdPages:
             raise StatusError(404, "NotFound", f"etcd has no key {key!r}")
         oldest = revisions[-1]
         complete = oldest.mod_revision == oldest.create_revision
-        await send_json(response, {"key": key, "revisions": rows(revisions), "complete": complete})
+        await send_json(response, KeyHistory(key, list(revisions), complete))
 
 
 def _key(request: Request) -> str:

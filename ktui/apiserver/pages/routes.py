@@ -24,6 +24,7 @@ from ktui.apiserver.pages.settings import SettingsPages
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.apiserver.pages.version import version_document
 from ktui.apiserver.services import Services
+from ktui.contract import paths
 from ktui.kube.status import not_acceptable
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
@@ -81,7 +82,7 @@ class Pages:
         router.add("GET", "/", self._root)
         router.add("GET", "/version", self._version)
         router.add("GET", "/metrics", self._metrics)
-        router.add("GET", "/telemetry", self._telemetry.get)
+        router.add("GET", paths.TELEMETRY, self._telemetry.get)
         router.add("GET", openapi.ROOT, self._openapi_index)
         router.add("GET", f"{openapi.ROOT}/api/{{}}", self._openapi)
         router.add("GET", f"{openapi.ROOT}/apis/{{}}/{{}}", self._openapi)
@@ -90,24 +91,24 @@ class Pages:
 
     def _add_ktui(self, router: PageRouter) -> None:
         settings = SettingsPages(self._services)
-        router.add("GET", "/ktui/v1/info", settings.info)
-        router.add("GET", "/ktui/v1/present", self._telemetry.present)
-        router.add("GET", "/ktui/v1/behaviour", settings.behaviour)
-        router.add("PUT", "/ktui/v1/behaviour", settings.switch)
-        router.add("GET", "/ktui/v1/requests", self._finished.newest)
-        router.add("GET", "/ktui/v1/requests/{}", self._finished.one)
+        router.add("GET", paths.INFO, settings.info)
+        router.add("GET", paths.PRESENT, self._telemetry.present)
+        router.add("GET", paths.BEHAVIOUR, settings.behaviour)
+        router.add("PUT", paths.BEHAVIOUR, settings.switch)
+        router.add("GET", paths.REQUESTS, self._finished.newest)
+        router.add("GET", f"{paths.REQUESTS}/{{}}", self._finished.one)
         prefix, registry = self._services.facts.info().etcd_prefix, self._services.registry
         etcd = EtcdPages(self._services.etcd, prefix, registry)
-        router.add("GET", "/ktui/v1/etcd/prefixes", etcd.prefixes)
-        router.add("GET", "/ktui/v1/etcd/keys", etcd.keys)
-        router.add("GET", "/ktui/v1/etcd/key", etcd.key)
-        router.add("GET", "/ktui/v1/etcd/history", etcd.history)
+        router.add("GET", paths.ETCD_PREFIXES, etcd.prefixes)
+        router.add("GET", paths.ETCD_KEYS, etcd.keys)
+        router.add("GET", paths.ETCD_KEY, etcd.key)
+        router.add("GET", paths.ETCD_HISTORY, etcd.history)
         caches = CachePages(registry, self._catalog)
-        router.add("GET", "/ktui/v1/caches/{}/objects", caches.objects)
-        router.add("GET", "/ktui/v1/caches/{}/events", caches.events)
-        router.add("POST", "/ktui/v1/caches/{}/warm", caches.warm)
-        router.add("POST", "/ktui/v1/caches/{}/check", caches.check)
-        router.add("DELETE", "/ktui/v1/caches/{}/warm", caches.cancel)
+        router.add("GET", paths.CACHE_OBJECTS, caches.objects)
+        router.add("GET", paths.CACHE_EVENTS, caches.events)
+        router.add("POST", paths.CACHE_WARM, caches.warm)
+        router.add("POST", paths.CACHE_CHECK, caches.check)
+        router.add("DELETE", paths.CACHE_WARM, caches.cancel)
 
     async def _root(self, request: Request, response: Response) -> None:
         await send_json(response, {"paths": sorted({*self._router.paths(), "/api", "/api/v1", "/apis"})})

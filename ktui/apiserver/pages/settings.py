@@ -9,17 +9,11 @@ from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.services import Services
+from ktui.contract.rules import Rules
 from ktui.kube.status import bad_request, request_entity_too_large
 from ktui.kube.versions import BehaviourError, behaviour_of
 
 MAX_BODY = 64 * 1024
-
-
-class Wanted(msgspec.Struct):
-    """Body of PUT /ktui/v1/behaviour."""
-
-    kube_version: str
-    feature_gates: dict[str, bool] = {}
 
 
 class SettingsPages:
@@ -32,16 +26,14 @@ class SettingsPages:
     async def behaviour(self, request: Request, response: Response) -> None:
         """The rules that hold now."""
         behaviour = self._services.settings.behaviour
-        await send_json(
-            response, {"kube_version": behaviour.version, "feature_gates": behaviour.changed_gates}
-        )
+        await send_json(response, Rules(behaviour.version, dict(behaviour.changed_gates)))
 
     async def switch(self, request: Request, response: Response) -> None:
         """From the next request on the rules of another version hold; caches are kept."""
         try:
             async with within(time_allowed(request, self._services.settings.behaviour.minor)):
                 body = await request.body(MAX_BODY)
-            wanted = msgspec.json.decode(body, type=Wanted)
+            wanted = msgspec.json.decode(body, type=Rules)
             self._services.settings.behaviour = behaviour_of(wanted.kube_version, wanted.feature_gates)
         except BodyTooLarge:
             raise request_entity_too_large(f"limit is {MAX_BODY}") from None

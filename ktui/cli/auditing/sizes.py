@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import attached_connection
-from ktui.core.prediction.resource_sizes import Size, SizesError, ask_sizes, parse_sizes
+from ktui.core.prediction.resource_sizes import Size, SizesError, parse_sizes, sizes_in_etcd
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection
@@ -47,12 +47,10 @@ def _from_file(name: str) -> dict[str, Size]:
 
 async def _ask(connection: Connection) -> dict[str, Size]:
     from ktui.client.api import ApiClient
-    from ktui.client.connection import ClientError
+    from ktui.client.ktui_api import KtuiApi
 
     client = ApiClient(connection)
     try:
-        return await ask_sizes(client.get_json)
-    except SizesError as error:
-        raise ClientError(f"{connection.url} {error}") from None
+        return await sizes_in_etcd(KtuiApi(client).prefixes)
     finally:
         await client.close()

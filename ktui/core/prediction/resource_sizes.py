@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote
 
 import msgspec
+
+from ktui.contract.etcd import PrefixChild, PrefixPage
 
 
 class SizesError(ValueError):
@@ -35,20 +35,6 @@ class _Entry(msgspec.Struct):
     bytes: int
 
 
-class Child(msgspec.Struct):
-    """A row of `GET /ktui/v1/etcd/prefixes`."""
-
-    prefix: str
-    resource: str
-    count: int
-    bytes: int
-    leaf: bool = True
-
-
-class Listing(msgspec.Struct):
-    children: list[Child]
-
-
 def parse_sizes(text: bytes) -> dict[str, Size]:
     """`{"pods": {"count": 100000, "bytes": 1400000000}, …}` by resource id. Raises SizesError."""
     try:
@@ -60,7 +46,7 @@ def parse_sizes(text: bytes) -> dict[str, Size]:
     return {resource: Size(entry.count, entry.bytes) for resource, entry in entries.items()}
 
 
-def sizes_of(children: Iterable[Child]) -> dict[str, Size]:
+def sizes_of(children: Iterable[PrefixChild]) -> dict[str, Size]:
     """Sizes of the prefixes that hold one resource each; two prefixes of one resource are added up."""
     found: dict[str, Size] = {}
     for child in children:
@@ -70,23 +56,16 @@ def sizes_of(children: Iterable[Child]) -> dict[str, Size]:
     return found
 
 
-Get = Callable[[str], Awaitable[Any]]
-"""Asks a running server for the JSON of a path."""
+ReadPrefixes = Callable[[str | None], Awaitable[PrefixPage]]
+"""Reads the children of a prefix from a running server; None: where Kubernetes keeps its keys."""
 
 
-async def ask_sizes(get: Get) -> dict[str, Size]:
-    """Sizes of everything that a ktui server's etcd holds. Raises SizesError for any other answer."""
-    found = []
-    for child in await _children(get, ""):
+async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, Size]:
+    """Sizes of everything that Kubernetes keeps in a server's etcd. Raises what `read` raises."""
+    found: list[PrefixChild] = []
+    for child in (await read(None)).children:
         if child.resource or child.leaf or not child.prefix.endswith("/"):
             found.append(child)
         else:  # a group of prefixes: `services/`, custom resources
-            found += await _children(get, f"?prefix={quote(child.prefix)}")
+            found += (await read(child.prefix)).children
     return sizes_of(found)
-
-
-async def _children(get: Get, query: str) -> list[Child]:
-    try:
-        return msgspec.convert(await get(f"/ktui/v1/etcd/prefixes{query}"), Listing).children
-    except msgspec.ValidationError as error:
-        raise SizesError(f"is no ktui server: {error}") from None

@@ -10,8 +10,9 @@ from pathlib import Path
 from ktui.audit.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
 from ktui.core.prediction.foresee import server_behaviour
-from ktui.core.prediction.resource_sizes import Size, SizesError, ask_sizes
+from ktui.core.prediction.resource_sizes import Size, sizes_in_etcd
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.dashboard import Dashboard
 
@@ -46,7 +47,7 @@ async def _sizes(app: Dashboard) -> tuple[dict[str, Size], str]:
     if app.client is None:
         return {}, ""
     try:
-        return await ask_sizes(app.client.get_json), "this server's etcd"
-    except (ClientError, SizesError) as error:
+        return await sizes_in_etcd(KtuiApi(app.client).prefixes), "this server's etcd"
+    except ClientError as error:
         app.notify(f"no sizes: {error}", severity="warning", markup=False)
         return {}, ""

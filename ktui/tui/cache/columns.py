@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ktui.contract.caches import CachedEvent, CachedObject
 from ktui.core.format import integer, rate, revision_within, short_bytes, short_count, within
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.cache.rows import SHARE_STEPS, CacheLine
-from ktui.tui.cache.view import GLYPHS, CachedObject, RingEvent, is_loading, loaded_share, window
+from ktui.tui.cache.view import GLYPHS, is_loading, loaded_share, window
 from ktui.tui.charts.bars import bar, share_of
 from ktui.tui.overview.cache_columns import lag_style
 
@@ -146,16 +147,16 @@ OBJECTS: tuple[Column[CachedObject], ...] = (
     Column("name", "name", lambda row: row.name or ("…", "$ink-faint"), lambda row: row.name, 16, flex=3,
            priority=0, tail=True,
            about="its name"),
-    Column("rv", "rv", lambda row: _revision(row.rv), lambda row: row.rv, _RV, align="right", priority=0,
-           about="its resourceVersion: the revision of its last write", unit="rv"),
-    Column("bytes", "bytes", lambda row: (short_bytes(row.bytes) if row.rv else "", "$ink-muted"),
+    Column("rv", "rv", lambda row: _revision(row.revision), lambda row: row.revision, _RV, align="right",
+           priority=0, about="its resourceVersion: the revision of its last write", unit="rv"),
+    Column("bytes", "bytes", lambda row: (short_bytes(row.bytes) if row.revision else "", "$ink-muted"),
            lambda row: row.bytes, 6, align="right", priority=2,
            about="of the object, as stored in etcd", unit="B"),
 )  # fmt: skip
 
-RING: tuple[Column[RingEvent], ...] = (
-    Column("rv", "rv", lambda row: _revision(row.rv), lambda row: row.rv, _RV, align="right", priority=0,
-           about="the revision of the event", unit="rv"),
+RING: tuple[Column[CachedEvent], ...] = (
+    Column("rv", "rv", lambda row: _revision(row.revision), lambda row: row.revision, _RV, align="right",
+           priority=0, about="the revision of the event", unit="rv"),
     Column("type", "event", lambda row: (f"{_EVENT_SIGNS.get(row.type, '?')} {row.type}",
            _EVENT_STYLES.get(row.type, "")), lambda row: row.type, 10, priority=1,
            about="+ ADDED, ~ MODIFIED, − DELETED"),

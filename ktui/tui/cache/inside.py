@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, cast
-from urllib.parse import quote
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
 
 from ktui.client.connection import ClientError
+from ktui.contract.caches import CachedEvent, CachedObject
 from ktui.core.format import integer, many
 from ktui.core.references import Key, Object, Place, Reference, Resource
 from ktui.core.state import State
 from ktui.tui.cache.columns import OBJECTS, RING
-from ktui.tui.cache.view import (
-    CachedObject,
-    ObjectPages,
-    RingEvent,
-    Unread,
-    read_events,
-    read_objects,
-)
-from ktui.tui.etcd.view import read_key
+from ktui.tui.cache.view import ObjectPages, Unread
 from ktui.tui.navigation.ways import implied
 from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.table.paged_table import PagedTable
@@ -50,14 +42,14 @@ class InsideView(Container):
         with Container(id="objects-box", classes="box"):
             yield PagedTable[CachedObject](OBJECTS, key=_identity, id="objects")
         with Container(id="ring-box", classes="box"):
-            yield VTable[RingEvent](RING, key=lambda row: (row.rv, row.name), id="ring")
+            yield VTable[CachedEvent](RING, key=lambda row: (row.revision, row.name), id="ring")
 
     @property
     def objects(self) -> PagedTable[CachedObject]:
         return self.query_one("#objects", PagedTable)
 
     @property
-    def ring(self) -> VTable[RingEvent]:
+    def ring(self) -> VTable[CachedEvent]:
         return self.query_one("#ring", VTable)
 
     @property
@@ -68,7 +60,9 @@ class InsideView(Container):
     def references(self) -> Sequence[Reference]:
         if self.ring.has_focus:
             event = self.ring.row
-            return () if event is None else (Object(self.resource, event.namespace, event.name, event.rv),)
+            return (
+                () if event is None else (Object(self.resource, event.namespace, event.name, event.revision),)
+            )
         row = self.objects.row
         if row is None or isinstance(row, Unread):
             return (Resource(self.resource),)
@@ -91,7 +85,6 @@ class InsideView(Container):
     async def show_object(self) -> None:
         """What is under the cursor, as etcd has it; what was deleted, as it was last."""
         from ktui.tui.dialogs.text import TextScreen
-        from ktui.tui.etcd.asking import key_path
 
         key = self.key()
         if key is None:
@@ -100,7 +93,7 @@ class InsideView(Container):
         try:
             event = self.ring.row if self.ring.has_focus else None
             at = key.revision - (event is not None and event.type == "DELETED")
-            stored = read_key(await self._ask(key_path(key.key, reveal=False, revision=at)))
+            stored = await self._screen.server.key(key.key, revision=at)
         except ClientError as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -170,11 +163,12 @@ class InsideView(Container):
     @work(group="objects")
     async def _read_objects(self, resource: str, offset: int) -> None:
         pages, size = self.pages, self.pages.page_size
-        path = f"/ktui/v1/caches/{quote(resource, safe='')}/objects?offset={offset}&limit={size}"
         if not pages.begin(offset):
             return
         try:
-            page = read_objects(await self._ask(f"{path}&filter={quote(self._filter, safe='')}"))
+            page = await self._screen.server.cached_objects(
+                resource, offset=offset, limit=size, containing=self._filter
+            )
         except ClientError as error:
             pages.fail(offset)
             self._say(self.objects, resource, str(error))
@@ -189,18 +183,14 @@ class InsideView(Container):
     @work(group="ring", exclusive=True)
     async def _read_ring(self, resource: str) -> None:
         try:
-            answer = await self._ask(f"/ktui/v1/caches/{quote(resource, safe='')}/events?limit={RING_ROWS}")
+            page = await self._screen.server.cached_events(resource, limit=RING_ROWS)
         except ClientError as error:
             self._say(self.ring, resource, str(error))
             return
         if self.resource == resource:
             self.ring.empty = "no event since this cache was filled"
-            events = read_events(answer)
-            self.ring.set_rows(events)
-            self._title_ring(len(events))
-
-    async def _ask(self, path: str) -> Any:
-        return await self._screen.ask(path)
+            self.ring.set_rows(page.events)
+            self._title_ring(len(page.events))
 
     @property
     def _screen(self) -> AskingScreen:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
-import msgspec
-
+from ktui.contract.caches import CachedObject, ObjectPage
 from ktui.core.state import CacheRow, CacheState
 
 # A shape beside every colour, so that neither has to be told apart by hue.
@@ -34,47 +33,6 @@ def loaded_share(cache: CacheState) -> float | None:
 def window(row: CacheRow) -> int:
     """Revisions that a WATCH may go back from here; 0 while there is no window."""
     return max(0, row.rv - row.cache.oldest_rv) if row.cache.oldest_rv else 0
-
-
-class CachedObject(msgspec.Struct, frozen=True):
-    """One object as the cache lists it: never its content."""
-
-    namespace: str = ""
-    name: str = ""
-    rv: int = 0
-    bytes: int = 0
-
-
-class ObjectPage(msgspec.Struct, frozen=True):
-    """Answer of `/ktui/v1/caches/{id}/objects`: `total` objects match, these are one page of them."""
-
-    rv: int = 0
-    total: int = 0
-    objects: list[CachedObject] = []
-
-
-class RingEvent(msgspec.Struct, frozen=True):
-    """One event of the ring: `type` is ADDED, MODIFIED or DELETED."""
-
-    rv: int = 0
-    type: str = ""
-    namespace: str = ""
-    name: str = ""
-
-
-class RingPage(msgspec.Struct, frozen=True):
-    """Answer of `/ktui/v1/caches/{id}/events`."""
-
-    events: list[RingEvent] = []
-
-
-def read_objects(answer: object) -> ObjectPage:
-    return msgspec.convert(answer, ObjectPage, strict=False)
-
-
-def read_events(answer: object) -> list[RingEvent]:
-    """Newest first, whatever the order on the wire."""
-    return sorted(msgspec.convert(answer, RingPage, strict=False).events, key=lambda event: -event.rv)
 
 
 class Unread(CachedObject, frozen=True):
@@ -139,7 +97,7 @@ class ObjectPages(Sequence[CachedObject]):
         self._pages[number] = page.objects
         self._stale.discard(number)
         self._asked.discard(number)
-        self.total, self.rv = page.total, page.rv
+        self.total, self.rv = page.total, page.revision
         while len(self._pages) > self._keep:
             del self._pages[next(iter(self._pages))]
 

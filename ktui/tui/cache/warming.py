@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
-from urllib.parse import quote
+from typing import Any
 
 from ktui.client.connection import ClientError
 from ktui.tui.cache.rows import CacheLine
@@ -21,25 +23,27 @@ class Warming:
             said = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
             self._screen.notify(said, markup=False)
         else:
-            self._fire("POST", row.resource, "warming")
+            self._aside(partial(self._warm, row.resource))
 
     def cancel(self, row: CacheLine) -> None:
-        self._fire("DELETE", row.resource, "cancelled the filling of")
+        self._aside(partial(self._cancel, row.resource))
 
-    def _fire(self, method: str, resource: str, done: str) -> None:
-        self._screen.aside(partial(self._ask, method, resource, done), "warm", exclusive=False)
+    def _aside(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._screen.aside(work, "warm", exclusive=False)
 
-    async def _ask(self, method: str, resource: str, done: str) -> None:
-        path = f"/ktui/v1/caches/{quote(resource, safe='')}/warm"
+    async def _warm(self, resource: str) -> None:
+        with self._errors_shown():
+            await self._screen.server.warm(resource)
+            self._screen.notify(f"warming {resource}", markup=False)
+
+    async def _cancel(self, resource: str) -> None:
+        with self._errors_shown():
+            await self._screen.server.cancel_warming(resource)
+            self._screen.notify(f"cancelled the warming of {resource}", markup=False)
+
+    @contextmanager
+    def _errors_shown(self) -> Iterator[None]:
         try:
-            answer = await self._screen.client.request(method, path)
+            yield
         except ClientError as error:
-            self._fail(str(error))
-            return
-        if answer.is_success:
-            self._screen.notify(f"{done} {resource}", markup=False)
-        else:
-            self._fail(f"{resource}: {answer.status_code} {answer.text[:200]}")
-
-    def _fail(self, problem: str) -> None:
-        self._screen.notify(problem, severity="error", markup=False)
+            self._screen.notify(str(error), severity="error", markup=False)

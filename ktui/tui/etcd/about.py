@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from ktui.contract.etcd import KeyDetail
 from ktui.core.format import duration, integer, long_bytes, percent
+from ktui.tui.etcd.places import lease_id
 from ktui.tui.etcd.sizes import heaviest
-from ktui.tui.etcd.view import KeyDetail, lease_id
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 NOT_ASKED = (
@@ -20,7 +21,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
         line((_tail(detail.key, width), "bold $ink-strong")),
-        line((detail.typed or "no Kubernetes object", "$foreground"), (stored, "$ink-muted")),
+        line((detail.type_name or "no Kubernetes object", "$foreground"), (stored, "$ink-muted")),
     ]
     if height < 5:
         rows.append(_short_history(detail, width))

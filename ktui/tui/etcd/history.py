@@ -10,11 +10,10 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
+from ktui.contract.etcd import KeyDetail, StoredKey
 from ktui.core.format import integer
-from ktui.tui.etcd.asking import history_path, key_path
 from ktui.tui.etcd.columns import revision_columns
-from ktui.tui.etcd.key_history import Difference, Past, difference, read_history
-from ktui.tui.etcd.view import KeyDetail, StoredKey, read_key
+from ktui.tui.etcd.key_history import Difference, Past, difference
 from ktui.tui.screens.asking_pane import AskingPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
@@ -99,7 +98,7 @@ class PastPane(AskingPane):
     @work(group="past", exclusive=True)
     async def _read(self, past: Past) -> None:
         try:
-            past.put(read_history(await self.ask(history_path(past.key, REVISIONS))))
+            past.put(await self.server.key_history(past.key, REVISIONS))
         except ClientError as error:
             if past is self.past:
                 self.table.empty = "could not be read"
@@ -129,7 +128,7 @@ class PastPane(AskingPane):
             return
         try:
             for revision in past.missing(row.mod_revision):
-                past.keep(read_key(await self.ask(key_path(past.key, past.reveal, revision))))
+                past.keep(await self.server.key(past.key, revision=revision, reveal=past.reveal))
         except ClientError as error:
             self.post_message(self.Failed(str(error)))
             return

@@ -5,23 +5,10 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field
 
-import msgspec
-
+from ktui.contract.etcd import KeyDetail, KeyHistory, StoredKey
 from ktui.core.object_lines import Line, Span, hex_lines, yaml_lines
-from ktui.tui.etcd.view import KeyDetail, StoredKey
 
 CONTEXT = 3  # unchanged lines around a change
-
-
-class HistoryPage(msgspec.Struct, frozen=True):
-    """Answer of `/ktui/v1/etcd/history`. Not `complete`: older revisions are compacted, or too many."""
-
-    revisions: list[StoredKey] = []
-    complete: bool = True
-
-
-def read_history(answer: object) -> HistoryPage:
-    return msgspec.convert(answer, HistoryPage, strict=False)
 
 
 class Past:
@@ -35,7 +22,7 @@ class Past:
         self.reveal = False
         self._read: dict[tuple[int, bool], KeyDetail] = {}
 
-    def put(self, page: HistoryPage) -> None:
+    def put(self, page: KeyHistory) -> None:
         self.revisions, self.complete = page.revisions, page.complete
 
     def mark(self, revision: int) -> None:

@@ -7,10 +7,10 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
+from ktui.contract.etcd import StoredKey
 from ktui.core.format import integer
-from ktui.tui.etcd.asking import keys_path
 from ktui.tui.etcd.columns import key_columns
-from ktui.tui.etcd.view import KeyList, StoredKey, read_keys
+from ktui.tui.etcd.key_list import KeyList
 from ktui.tui.screens.asking_pane import AskingPane
 from ktui.tui.table.paged_table import WantingTable
 from ktui.tui.table.vtable import VTable
@@ -100,7 +100,7 @@ class KeysPane(AskingPane):
     @work(group="keys", exclusive=True)
     async def _read(self, keys: KeyList) -> None:
         try:
-            page = read_keys(await self.ask(keys_path(keys.prefix, PAGE, keys.after)))
+            page = await self.server.keys(keys.prefix, PAGE, keys.after)
         except ClientError as error:
             if keys is self.list:
                 self.say(self.table, "could not be read")

@@ -12,13 +12,11 @@ from textual.containers import Container
 from ktui.client.connection import ClientError
 from ktui.core.references import Key, Prefix, Reference
 from ktui.core.state import State
-from ktui.tui.etcd.asking import key_path
 from ktui.tui.etcd.history import PastPane
 from ktui.tui.etcd.keys import KeysPane
-from ktui.tui.etcd.places import Standing, prefix_above
+from ktui.tui.etcd.places import ROOT, Standing, prefix_above
 from ktui.tui.etcd.tree import TreePane
 from ktui.tui.etcd.value import ValueView
-from ktui.tui.etcd.view import ROOT, read_key
 from ktui.tui.screens.asking_pane import AskingPane
 
 
@@ -163,7 +161,8 @@ class EtcdPanes(AskingPane):
     async def _show_value(self, key: str, *, reveal: bool = False, revision: int = 0) -> None:
         self.value.reading(key)
         try:
-            self.value.show(read_key(await self.ask(key_path(key, reveal, revision))), revealed=reveal)
+            stored = await self.server.key(key, revision=revision, reveal=reveal)
+            self.value.show(stored, revealed=reveal)
         except ClientError as error:
             self.value.fail(str(error))
         self.screen.refresh_bindings()

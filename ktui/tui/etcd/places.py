@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from ktui.core.references import Crumb, Key, Place, Prefix, Reference
 
+ROOT = "/registry/"
+# etcd has no lease 0: it means "none".
+NO_LEASE = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -41,3 +45,13 @@ def prefixes_down_to(prefix: str, root: str) -> Sequence[str]:
         found.append(prefix[: end + 1])
         start = end + 1
     return found[:-1]
+
+
+def lease_id(lease: int) -> str:
+    """A lease as etcdctl writes it: hexadecimal, or `–` for none."""
+    return "–" if lease == NO_LEASE else f"{lease & 0xFFFF_FFFF_FFFF_FFFF:x}"
+
+
+def is_secret(key: str) -> bool:
+    """Whether the key holds a Secret: `/registry/secrets/…` under any etcd prefix."""
+    return "/secrets/" in key

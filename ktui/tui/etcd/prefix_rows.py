@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ktui.tui.etcd.view import PrefixChild, PrefixPage
+from ktui.contract.etcd import PrefixChild, PrefixPage
 
 
 @dataclass(frozen=True, slots=True, eq=False)

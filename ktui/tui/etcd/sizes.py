@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ktui.contract.etcd import FieldSize
 from ktui.core.format import integer, percent
 from ktui.core.object_lines import Line, Span
 from ktui.tui.charts.bars import bar
-from ktui.tui.etcd.view import FieldSize
 
 _BAR = 8  # cells of a whole
 

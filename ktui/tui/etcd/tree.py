@@ -9,11 +9,9 @@ from textual.message import Message
 from ktui.client.connection import ClientError
 from ktui.core.format import integer
 from ktui.core.state import State
-from ktui.tui.etcd.asking import prefixes_path
 from ktui.tui.etcd.columns import PREFIXES
-from ktui.tui.etcd.places import prefixes_down_to
+from ktui.tui.etcd.places import ROOT, prefixes_down_to
 from ktui.tui.etcd.prefix_rows import PrefixTree, TreeRow
-from ktui.tui.etcd.view import ROOT, read_prefixes
 from ktui.tui.screens.asking_pane import AskingPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
@@ -125,7 +123,7 @@ class TreePane(AskingPane):
     @work(group="prefixes")
     async def _read(self, tree: PrefixTree, prefix: str) -> None:
         try:
-            tree.put(prefix, read_prefixes(await self.ask(prefixes_path(prefix))))
+            tree.put(prefix, await self.server.prefixes(prefix))
         except ClientError as error:
             tree.fail(prefix, str(error))
             self._fail(tree, prefix, str(error))

@@ -7,12 +7,10 @@ from typing import Any
 from ktui.client.connection import ClientError
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, ResourceTable
-from ktui.tui.cache.view import read_objects
 from ktui.tui.lab.fields import Candidates
 from ktui.tui.screens.asking import AskingScreen
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?resourceVersion=0"
-NAMESPACES = "/ktui/v1/caches/namespaces/objects?offset=0&limit=500&filter="
 
 
 class Known:
@@ -35,7 +33,7 @@ class Known:
         try:
             crds = (await self._screen.ask(CRDS)).get("items", [])
             self.table = _with_custom(crds)
-            page = read_objects(await self._screen.ask(NAMESPACES))
+            page = await self._screen.server.cached_objects("namespaces", limit=500)
             self.candidates.namespaces = [each.name for each in page.objects]
         except ClientError:
             return  # only completions and custom resources are missing: the form says so when one is named

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ktui.contract.caches import ConsistencyCheck, EtcdDigest
 from ktui.core.format import integer, long_bytes, milliseconds
 
 
-def proof_text(resource_id: str, answer: dict[str, Any]) -> str:
+def proof_text(resource_id: str, answer: ConsistencyCheck) -> str:
     """What `POST /ktui/v1/caches/…/check` found."""
-    cache, etcd = answer["cache"], answer["etcd"]
-    equal = answer["consistent"]
-    sides = (("watch cache", cache, "from memory"), ("etcd", etcd, _read(etcd)))
+    sides = (("watch cache", answer.cache, "from memory"), ("etcd", answer.etcd, _read(answer.etcd)))
     rows = [
-        f"  {name:<12} {integer(side['objects']):>10}   {side['digest']}   {cost}"
-        for name, side, cost in sides
+        f"  {name:<12} {integer(side.objects):>10}   {side.digest}   {cost}" for name, side, cost in sides
     ]
     return "\n".join(
         [
@@ -28,23 +24,22 @@ def proof_text(resource_id: str, answer: dict[str, Any]) -> str:
             "resourceVersion that the cache had, in pages.",
             *(
                 []
-                if equal
+                if answer.consistent
                 else ["", "The cache's snapshots were dropped: LISTs at an exact resourceVersion go to etcd."]
             ),
         ]
     )
 
 
-def headline(resource_id: str, answer: dict[str, Any]) -> str:
+def headline(resource_id: str, answer: ConsistencyCheck) -> str:
     """`pods: cache = etcd at rv 48,102 (3,000 objects, 41 ms)`."""
-    sign = "=" if answer["consistent"] else "≠"
-    objects = integer(answer["etcd"]["objects"])
+    sign = "=" if answer.consistent else "≠"
+    objects = integer(answer.etcd.objects)
     return (
-        f"{resource_id}: cache {sign} etcd at rv {integer(int(answer['rv']))} "
-        f"({objects} objects, {milliseconds(answer['ms'])} ms)"
+        f"{resource_id}: cache {sign} etcd at rv {integer(int(answer.rv))} "
+        f"({objects} objects, {milliseconds(answer.ms)} ms)"
     )
 
 
-def _read(etcd: dict[str, Any]) -> str:
-    rpcs = etcd["rpcs"]
-    return f"{integer(rpcs)} RPC{'' if rpcs == 1 else 's'}, {long_bytes(etcd['bytes'])}"
+def _read(etcd: EtcdDigest) -> str:
+    return f"{integer(etcd.rpcs)} RPC{'' if etcd.rpcs == 1 else 's'}, {long_bytes(etcd.bytes)}"

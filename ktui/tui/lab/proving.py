@@ -47,7 +47,7 @@ class Proving:
             if not await screen.app.push_screen_wait(ConfirmScreen("compare with etcd", text)):
                 return
         try:
-            answer = await screen.client.send_json("POST", f"/ktui/v1/caches/{resource.id}/check", {})
+            answer = await screen.server.check(resource.id)
         except ClientError as error:
             self._desk.fail(str(error))
             return

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
 from ktui.core.format import integer, many
 from ktui.core.references import Object, Place, Reference, Request
 from ktui.core.state import State
-from ktui.tui.cache.view import read_events
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import JumpScreen
 from ktui.tui.navigation.ways import at_revision, ways
@@ -41,13 +39,12 @@ async def _changed(app: Dashboard, revision: int) -> list[Reference]:
     for row in list(app.state.caches.values()):
         if not row.live or not row.cache.oldest_rv <= revision <= row.rv:
             continue
-        path = f"/ktui/v1/caches/{quote(row.resource, safe='')}/events?revision={revision}&limit=1"
         try:
-            events = read_events(await client.get_json(path))
+            page = await KtuiApi(client).cached_events(row.resource, revision=revision, limit=1)
         except ClientError as error:
             app.notify(str(error), title=row.resource, severity="warning", markup=False)
             continue
-        hit = next((event for event in events if event.rv == revision), None)
+        hit = next((event for event in page.events if event.revision == revision), None)
         if hit is not None:
             return [Object(row.resource, hit.namespace, hit.name, revision)]
     return []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import BindingType
 
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
 from ktui.contract.events import Prefix
 from ktui.core.format import short_bytes, short_count
 from ktui.core.prefixes import PrefixRow, PrefixTree
@@ -98,15 +99,15 @@ class PrefixTable(VTable[PrefixRow]):
         self.set_rows(self.branches.rows(self._top))
 
     async def _fetch(self, client: ApiClient, prefix: str) -> None:
-        answer = await client.get_json(f"/ktui/v1/etcd/prefixes?prefix={prefix}")
+        page = await KtuiApi(client).prefixes(prefix)
         self.branches.children[prefix] = [
             Prefix(
-                prefix=child["prefix"],
-                resource=child.get("resource", ""),
-                count=child["count"],
-                bytes=child["bytes"],
-                exact=child.get("exact", True),
+                prefix=child.prefix,
+                resource=child.resource,
+                count=child.count,
+                bytes=child.bytes,
+                exact=child.exact,
             )
-            for child in answer["children"]
+            for child in page.children
         ]
-        self.branches.leaves |= {child["prefix"] for child in answer["children"] if child.get("leaf")}
+        self.branches.leaves |= {child.prefix for child in page.children if child.leaf}

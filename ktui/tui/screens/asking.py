@@ -9,6 +9,7 @@ import msgspec
 from textual.worker import Worker
 
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
 from ktui.tui.screens.base import ModeScreen
 from ktui.tui.source import Stage
 
@@ -25,6 +26,11 @@ class AskingScreen(ModeScreen):
         if client is None:
             raise ClientError(self.why_nobody_answers())
         return client
+
+    @property
+    def server(self) -> KtuiApi:
+        """The `/ktui/v1` API of the server. Raises ClientError without one."""
+        return KtuiApi(self.client)
 
     def why_nobody_answers(self) -> str:
         """In one sentence; only while there is no client."""

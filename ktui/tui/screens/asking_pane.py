@@ -8,6 +8,7 @@ from typing import Any, cast
 from textual.containers import Container
 from textual.message import Message
 
+from ktui.client.ktui_api import KtuiApi
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.table.vtable import VTable
@@ -31,9 +32,10 @@ class AskingPane(Container):
     def ktui(self) -> Dashboard:
         return self.asking.ktui
 
-    async def ask(self, path: str) -> Any:
-        """The JSON answer of a GET. Raises ClientError."""
-        return await self.asking.ask(path)
+    @property
+    def server(self) -> KtuiApi:
+        """The `/ktui/v1` API of the server. Raises ClientError without one."""
+        return self.asking.server
 
     def take_in_hand(self, asking: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Ask on, instead of what any pane of the screen took in hand before."""

@@ -4,21 +4,22 @@ import asyncio
 
 import pytest
 
-from ktui.client.accounts import PATH, Accounts
 from ktui.client.api import ApiClient
 from ktui.client.connection import Connection
+from ktui.client.ktui_api import KtuiApi
+from ktui.contract.paths import REQUESTS as PATH
 
 
 @pytest.mark.anyio
 async def test_accounts_of_many_requests_at_once(server: Connection) -> None:
     client = ApiClient(server)
-    accounts = Accounts(client)
-    await accounts.begin()
+    server_api = KtuiApi(client)
+    await server_api.keep_requests()
 
     # Small enough to go out without gzip: then both sides count the same bytes.
     async def one(number: int) -> tuple[int, int]:
         fired = await client.fire(f"/api/v1/pods?limit={number}", keep_body=True)
-        account = await accounts.of(fired.request_id)
+        account = await server_api.finished_request(fired.request_id)
         assert account is not None
         return account.returned, account.sent_bytes - fired.body_bytes
 
@@ -34,5 +35,5 @@ async def test_what_is_not_known_is_404(server: Connection) -> None:
     client = ApiClient(server)
     assert (await client.request("GET", f"{PATH}/x")).status_code == 400
     assert (await client.request("GET", f"{PATH}/123456789")).status_code == 404
-    assert await Accounts(client).of(0) is None
+    assert await KtuiApi(client).finished_request(123456789) is None
     await client.close()

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import pytest
 
 from ktui.apiserver.authn import authorize, identify
@@ -20,12 +21,12 @@ from ktui.apiserver.pages.router import PageRouter
 from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.secrets import LAST_APPLIED, MASK, redacted
 from ktui.apiserver.pages.telemetry import TelemetryStream
+from ktui.contract.etcd import FieldSize
 from ktui.contract.events import Progress, ServerInfo, Toll
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
 from ktui.telemetry.bus import Bus
-from ktui.wire.sizes import FieldSize
 from tests.unit.apiserver.asgi import Exchange
 
 INFO = ServerInfo(
@@ -122,22 +123,25 @@ class Stored:
     json: dict[str, Any] | None = field(default_factory=lambda: {"kind": "Secret", "data": {"p": "aHVudGVy"}})
     raw: bytes = b"hunter"
     error: str = ""
-    sizes: tuple[FieldSize, ...] = (FieldSize("data", 4, 0.66667),)
+    sizes: tuple[FieldSize, ...] = (FieldSize("data", 4, 0.6667),)
 
 
 def test_a_secret_is_shown_when_asked_only() -> None:
-    shown = describe(Stored(), reveal=False)
-    assert "aHVudGVy" not in json.dumps(shown) and b"hunter".hex() not in json.dumps(shown)
-    assert shown["redacted"] is True and shown["raw_bytes"] == 6
-    assert shown["json"]["data"] == {"p": MASK}
-    revealed = describe(Stored(), reveal=True)
-    assert revealed["hex"] == b"hunter".hex()
-    assert revealed["json"]["data"] == {"p": "aHVudGVy"}
+    shown = describe(Stored(), None, reveal=False)
+    assert (
+        "aHVudGVy" not in msgspec.json.encode(shown).decode()
+        and b"hunter".hex() not in msgspec.json.encode(shown).decode()
+    )
+    assert shown.redacted is True and shown.raw_bytes == 6
+    assert shown.json["data"] == {"p": MASK}
+    revealed = describe(Stored(), None, reveal=True)
+    assert revealed.hex == b"hunter".hex()
+    assert revealed.json["data"] == {"p": "aHVudGVy"}
 
 
 def test_an_undecodable_secret_is_one_by_its_key() -> None:
-    shown = describe(Stored(kind="", json=None), reveal=False)
-    assert shown["hex"] == "" and shown["json"] is None
+    shown = describe(Stored(kind="", json=None), None, reveal=False)
+    assert shown.hex == "" and shown.json is None
 
 
 def test_what_was_applied_is_no_way_around() -> None:
@@ -148,19 +152,19 @@ def test_what_was_applied_is_no_way_around() -> None:
 
 def test_values_that_are_text_are_told_as_text() -> None:
     text = Stored(key="/service/leader", kind="", json=None, raw="patroni ✓\n".encode())
-    assert describe(text, reveal=False)["text"] == "patroni ✓\n"
+    assert describe(text, None, reveal=False).text == "patroni ✓\n"
     for raw in (b"\x00\x01", b"\xff", b"a\x1b[31m"):
-        assert "text" not in describe(Stored(key="/x", kind="", json=None, raw=raw), reveal=False)
+        assert describe(Stored(key="/x", kind="", json=None, raw=raw), None, reveal=False).text == ""
     hidden = Stored(kind="", json=None, raw=b"hunter2")
-    assert "text" not in describe(hidden, reveal=False)
+    assert describe(hidden, None, reveal=False).text == ""
 
 
 def test_what_the_fields_take_is_told_of_secrets_too() -> None:
-    assert describe(Stored(), reveal=False)["sizes"] == [{"path": "data", "size": 4, "share": 0.6667}]
+    assert describe(Stored(), None, reveal=False).sizes == [FieldSize("data", 4, 0.6667)]
 
 
 def test_other_kinds_are_shown() -> None:
-    assert describe(Stored(key="/registry/pods/a/b", kind="Pod"), reveal=False)["hex"] == b"hunter".hex()
+    assert describe(Stored(key="/registry/pods/a/b", kind="Pod"), None, reveal=False).hex == b"hunter".hex()
 
 
 @pytest.mark.parametrize("text", ["-1", "x", "1.5", "١", "9" * 40])

@@ -16,7 +16,8 @@ from ktui.audit.record import Request, SlowRequest
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.tally import EXAMPLES, Tally
 from ktui.audit.versions import versions_from
-from ktui.core.prediction.resource_sizes import Child, Size, SizesError, parse_sizes, sizes_of
+from ktui.contract.etcd import PrefixChild
+from ktui.core.prediction.resource_sizes import Size, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken
 from ktui.kube.advice import advise
 from ktui.kube.routing.predict import predict
@@ -336,9 +337,9 @@ def test_sizes_that_are_none(text: bytes) -> None:
 def test_sizes_from_a_file_and_from_a_server() -> None:
     assert parse_sizes(b'{"pods": {"count": 2, "bytes": 28}}') == {"pods": Size(2, 28)}
     rows = [
-        Child("/registry/pods/", "pods", 2, 20),
-        Child("/old/pods/", "pods", 1, 8),
-        Child("/registry/x", "", 9, 9),
+        PrefixChild("/registry/pods/", "pods", 2, 20),
+        PrefixChild("/old/pods/", "pods", 1, 8),
+        PrefixChild("/registry/x", "", 9, 9),
     ]
     assert sizes_of(rows) == {"pods": Size(3, 28)}
     assert Size(0, 0).average == 0

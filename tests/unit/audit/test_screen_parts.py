@@ -18,7 +18,8 @@ from ktui.audit.record import Request
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import settable, versions_before, versions_from
-from ktui.core.prediction.resource_sizes import SizesError, ask_sizes
+from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.core.prediction.resource_sizes import sizes_in_etcd
 from ktui.core.ranking.histogram import Histogram
 
 from .logs import SLOW, audit_event, etcd_line, moment
@@ -129,30 +130,19 @@ def test_a_pipe_into_which_nothing_comes_can_be_stopped() -> None:
 
 
 def test_sizes_are_asked_for_and_groups_of_prefixes_looked_into() -> None:
-    def child(prefix: str, resource: str = "", leaf: bool = True) -> dict[str, object]:
-        return {"prefix": prefix, "resource": resource, "count": 2, "bytes": 20, "leaf": leaf}
+    def child(prefix: str, resource: str = "", leaf: bool = True) -> PrefixChild:
+        return PrefixChild(prefix, resource, count=2, bytes=20, leaf=leaf)
 
     answers = {
-        "/ktui/v1/etcd/prefixes": [
-            child("/registry/pods/", "pods"),
-            child("/registry/services/", leaf=False),
-        ],
-        "/ktui/v1/etcd/prefixes?prefix=/registry/services/": [child("/registry/services/specs/", "services")],
+        None: [child("/registry/pods/", "pods"), child("/registry/services/", leaf=False)],
+        "/registry/services/": [child("/registry/services/specs/", "services")],
     }
 
-    async def get(path: str) -> object:
-        return {"children": answers[path]}
+    async def read(prefix: str | None) -> PrefixPage:
+        return PrefixPage(7, answers[prefix])
 
-    sizes = asyncio.run(ask_sizes(get))
+    sizes = asyncio.run(sizes_in_etcd(read))
     assert {name: (size.count, size.bytes) for name, size in sizes.items()} == {
         "pods": (2, 20),
         "services": (2, 20),
     }
-
-
-def test_another_server_is_not_believed() -> None:
-    async def get(path: str) -> object:
-        return {"kind": "Status"}
-
-    with pytest.raises(SizesError, match="is no ktui server"):
-        asyncio.run(ask_sizes(get))

@@ -1,11 +1,13 @@
 """Prediction beside measurement."""
 
 import httpx
+import msgspec
 import pytest
 
 from ktui.client.connection import ClientError, Connection
 from ktui.client.foresight import foresee, world_of_ktui
-from ktui.contract.events import AnyEvent, CacheState, Progress
+from ktui.contract.events import AnyEvent, CacheState, Progress, ServerInfo
+from ktui.contract.paths import BEHAVIOUR, INFO
 from ktui.core.prediction.server_assumptions import World, resource_id_of
 from ktui.kube.versions import behaviour_of
 
@@ -72,9 +74,16 @@ async def test_a_world_is_what_its_server_tells_at_once() -> None:
             return httpx.Response(200)
 
         async def get_json(self, path: str) -> dict[str, object]:
-            return {"/ktui/v1/info": {"progress": "assumed"}, "/ktui/v1/behaviour": {"kube_version": "1.30"}}[
-                path
-            ]
+            info = ServerInfo(
+                ktui_version="0.1.0",
+                kube_version="1.30",
+                etcd_version="3.5.1",
+                etcd_kind="embedded",
+                endpoints=[],
+                writable=True,
+                progress="assumed",
+            )
+            return {INFO: msgspec.to_builtins(info), BEHAVIOUR: {"kube_version": "1.30"}}[path]
 
         async def present(self) -> list[AnyEvent]:
             return [CacheState(resource="nodes", state="cold"), READY, Progress(head=9, compact=4)]

@@ -5,8 +5,9 @@ from typing import cast
 
 import pytest
 
+from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.storage import census as census_module
-from ktui.storage.browser import Browser, PrefixChild, PrefixListing
+from ktui.storage.browser import Browser
 from ktui.storage.census import Census
 from ktui.telemetry.bus import Bus
 
@@ -21,10 +22,10 @@ class FakeBrowser:
         self.pods = 100_000
         self.counted = 0
 
-    async def prefixes(self, prefix: str) -> PrefixListing:
+    async def prefixes(self, prefix: str) -> PrefixPage:
         self.counted += 1
         pods = [PrefixChild(PODS, "pods", self.pods, 6_000 * self.pods, True, False)] if self.pods else []
-        return PrefixListing(7, pods, True)
+        return PrefixPage(7, pods, True)
 
 
 def test_an_emptied_etcd_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,9 @@
 
 from typing import Any
 
+from ktui.contract.caches import CachedObject, ObjectPage
 from ktui.core.state import CacheRow, CacheState
-from ktui.tui.cache.view import (
-    CachedObject,
-    ObjectPage,
-    ObjectPages,
-    Unread,
-    loaded_share,
-    read_events,
-    window,
-)
+from ktui.tui.cache.view import ObjectPages, Unread, loaded_share, window
 
 
 def row(resource: str, state: str = "ready", **fields: Any) -> CacheRow:
@@ -34,7 +27,7 @@ def test_the_window_reaches_back_to_the_oldest_event() -> None:
 
 
 def page(first: int, count: int, total: int = 1000) -> ObjectPage:
-    return ObjectPage(total=total, objects=[CachedObject(name=str(first + n)) for n in range(count)])
+    return ObjectPage("7", total, [CachedObject(name=str(first + n)) for n in range(count)])
 
 
 def test_pages_know_what_they_lack() -> None:
@@ -72,8 +65,3 @@ def test_pages_forget_the_oldest() -> None:
         pages.put(first, page(first, 100))
     assert pages[0] == Unread(index=0)
     assert pages[200] == CachedObject(name="200")
-
-
-def test_events_are_newest_first() -> None:
-    answer = {"events": [{"rv": 1, "type": "ADDED"}, {"rv": 9, "type": "DELETED"}]}
-    assert [event.rv for event in read_events(answer)] == [9, 1]

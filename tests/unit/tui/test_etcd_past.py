@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from ktui.tui.etcd.key_history import HistoryPage, Past, difference, read_history
+from ktui.contract.etcd import FieldSize, KeyDetail, KeyHistory, StoredKey
+from ktui.tui.etcd.key_history import Past, difference
 from ktui.tui.etcd.sizes import heaviest, size_lines
-from ktui.tui.etcd.view import FieldSize, KeyDetail, StoredKey
 
 
 def past(complete: bool = True) -> Past:
     made = Past("/k")
     rows = [StoredKey("/k", mod_revision=at, bytes=size) for at, size in ((30, 90), (20, 100), (10, 40))]
-    made.put(HistoryPage(rows, complete))
+    made.put(KeyHistory("/k", rows, complete))
     return made
 
 
@@ -81,7 +81,7 @@ def test_values_that_are_no_objects_differ_as_text_or_bytes() -> None:
 
 
 def test_a_history_may_lack_bytes() -> None:
-    page = read_history({"key": "/k", "revisions": [{"key": "/k", "mod_revision": 3, "bytes": None}]})
+    page = KeyHistory("/k", [StoredKey("/k", mod_revision=3, bytes=None)])
     assert page.complete and page.revisions[0].bytes is None
 
 

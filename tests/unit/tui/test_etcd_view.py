@@ -1,14 +1,23 @@
 """What the server says of etcd, read into rows."""
 
-from ktui.tui.etcd.view import KeyList, is_secret, lease_id, read_key, read_keys, read_prefixes
+import msgspec
+
+from ktui.contract.etcd import KeyDetail, KeyPage, PrefixPage, StoredKey
+from ktui.tui.etcd.key_list import KeyList
+from ktui.tui.etcd.places import is_secret, lease_id
+
+
+def read_key(answer: object) -> KeyDetail:
+    return msgspec.convert(answer, KeyDetail)
 
 
 def test_a_child_is_labelled_by_what_it_adds() -> None:
-    page = read_prefixes(
+    page = msgspec.convert(
         {
             "revision": 7,
             "children": [{"prefix": "/registry/pods/", "resource": "pods", "count": 3, "bytes": 9}],
-        }
+        },
+        PrefixPage,
     )
     assert page.children[0].label("/registry/") == "pods/"
     assert page.children[0].exact
@@ -33,11 +42,11 @@ def test_secrets_are_known_by_their_key() -> None:
 def test_a_key_list_reads_on_only_near_its_end() -> None:
     keys = KeyList("/registry/pods/")
     assert keys.wants_more(0, ahead=10)
-    keys.extend(read_keys({"count": 5, "keys": [{"key": f"/p/{n}"} for n in range(3)], "next": "/p/2"}))
+    keys.extend(KeyPage(7, 5, [StoredKey(f"/p/{n}") for n in range(3)], "/p/2"))
     assert not keys.wants_more(0, ahead=2)
     assert keys.wants_more(1, ahead=2)
     assert keys.after == "/p/2"
-    keys.extend(read_keys({"count": 5, "keys": [{"key": "/p/3"}, {"key": "/p/4"}], "next": None}))
+    keys.extend(KeyPage(7, 5, [StoredKey("/p/3"), StoredKey("/p/4")]))
     assert keys.complete
     assert not keys.wants_more(4, ahead=100)
     assert (keys.count, len(keys.keys)) == (5, 5)

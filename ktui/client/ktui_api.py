@@ -1,0 +1,110 @@
+"""The `/ktui/v1` API of a running server, typed: one method a path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError
+from ktui.contract import paths
+from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
+from ktui.contract.etcd import KeyDetail, KeyHistory, KeyPage, PrefixPage
+from ktui.contract.events import RequestFinished, ServerInfo
+from ktui.contract.rules import Rules
+
+Document = TypeVar("Document")
+
+
+class KtuiApi:
+    """Every method raises ClientError: the server is gone, refuses, or is not a ktui server."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self.client = client
+
+    async def info(self) -> ServerInfo:
+        return await self._get(paths.INFO, ServerInfo)
+
+    async def rules(self) -> Rules:
+        return await self._get(paths.BEHAVIOUR, Rules)
+
+    async def follow_rules(self, kube_version: str, feature_gates: Mapping[str, bool]) -> Rules:
+        """Have the server follow another version's rules from the next request on."""
+        wanted = Rules(kube_version, dict(feature_gates))
+        return self._read(paths.BEHAVIOUR, await self.client.send_json("PUT", paths.BEHAVIOUR, wanted), Rules)
+
+    async def keep_requests(self) -> None:
+        """Have the server keep finished requests from now on, for `finished_request`."""
+        await self.client.get_json(paths.with_query(paths.REQUESTS, limit=1))
+
+    async def finished_request(self, request_id: int) -> RequestFinished | None:
+        """What a request cost; waits a moment for one that is just ending. None when it is not kept."""
+        path = paths.of_request(request_id)
+        response = await self.client.request("GET", path)
+        if response.status_code != 200:
+            return None
+        try:
+            return msgspec.json.decode(response.content, type=RequestFinished)
+        except msgspec.DecodeError:
+            return None
+
+    async def prefixes(self, prefix: str | None = None) -> PrefixPage:
+        """Children of a prefix; "" is all of etcd, None where Kubernetes keeps its keys."""
+        return await self._get(paths.with_query(paths.ETCD_PREFIXES, prefix=prefix), PrefixPage)
+
+    async def keys(self, prefix: str, limit: int, after: str = "") -> KeyPage:
+        path = paths.with_query(paths.ETCD_KEYS, prefix=prefix, limit=limit, after=after or None)
+        return await self._get(path, KeyPage)
+
+    async def key(self, key: str, *, revision: int = 0, reveal: bool = False) -> KeyDetail:
+        """One key at `revision` (0: now); `reveal` shows the values of a Secret."""
+        path = paths.with_query(
+            paths.ETCD_KEY, key=key, revision=revision or None, reveal=1 if reveal else None
+        )
+        return await self._get(path, KeyDetail)
+
+    async def key_history(self, key: str, limit: int) -> KeyHistory:
+        return await self._get(paths.with_query(paths.ETCD_HISTORY, key=key, limit=limit), KeyHistory)
+
+    async def cached_objects(
+        self, resource: str, *, offset: int = 0, limit: int = 200, containing: str = ""
+    ) -> ObjectPage:
+        """Objects of a cache in key order whose `namespace/name` contains a text."""
+        path = paths.of_cache(
+            paths.CACHE_OBJECTS, resource, offset=offset, limit=limit, filter=containing or None
+        )
+        return await self._get(path, ObjectPage)
+
+    async def cached_events(self, resource: str, *, limit: int, revision: int = 0) -> EventPage:
+        """Newest entries of the event buffer; with `revision` only those of that revision."""
+        path = paths.of_cache(paths.CACHE_EVENTS, resource, limit=limit, revision=revision or None)
+        return await self._get(path, EventPage)
+
+    async def warm(self, resource: str) -> None:
+        """Start filling a cache."""
+        await self.client.send_json("POST", paths.of_cache(paths.CACHE_WARM, resource), {})
+
+    async def cancel_warming(self, resource: str) -> None:
+        """Stop filling a cache: it is cold again."""
+        await self.client.send_json("DELETE", paths.of_cache(paths.CACHE_WARM, resource), {})
+
+    async def check(self, resource: str) -> ConsistencyCheck:
+        """Compare a cache with etcd by digest. Reads all of the resource from etcd."""
+        path = paths.of_cache(paths.CACHE_CHECK, resource)
+        return self._read(path, await self.client.send_json("POST", path, {}), ConsistencyCheck)
+
+    async def _get(self, path: str, document: type[Document]) -> Document:
+        try:
+            answer = await self.client.get_json(path)
+        except msgspec.DecodeError as error:
+            raise ClientError(f"the answer to {path} is not valid JSON ({error})") from error
+        return self._read(path, answer, document)
+
+    def _read(self, path: str, answer: object, document: type[Document]) -> Document:
+        try:
+            return msgspec.convert(answer, document)
+        except msgspec.ValidationError as error:
+            url = self.client.connection.url
+            raise ClientError(f"{url} is not a ktui server: its answer to {path}: {error}") from error

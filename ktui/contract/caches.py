@@ -1,0 +1,78 @@
+"""Documents of `/ktui/v1/caches`. resourceVersions are strings, as in Kubernetes' objects."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+ResourceVersion = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,19}$")]
+
+
+class CachedObject(msgspec.Struct, frozen=True):
+    """One object as a cache lists it, without its content; `bytes` is its stored size."""
+
+    namespace: str = ""
+    name: str = ""
+    rv: ResourceVersion = "0"
+    bytes: int = 0
+
+    @property
+    def revision(self) -> int:
+        return int(self.rv)
+
+
+class ObjectPage(msgspec.Struct, frozen=True):
+    """A window of a cache's objects in key order: `total` objects match, these are some of them."""
+
+    rv: ResourceVersion
+    total: int
+    objects: list[CachedObject]
+
+    @property
+    def revision(self) -> int:
+        """The cache's own."""
+        return int(self.rv)
+
+
+class CachedEvent(msgspec.Struct, frozen=True):
+    """One entry of the event buffer: `type` is ADDED, MODIFIED or DELETED."""
+
+    rv: ResourceVersion = "0"
+    type: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def revision(self) -> int:
+        return int(self.rv)
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    """Entries of the event buffer, newest first."""
+
+    events: list[CachedEvent]
+
+
+class CacheDigest(msgspec.Struct, frozen=True):
+    """FNV-1 (64 bit, hexadecimal) over `namespace/name/resourceVersion` of the objects in key order."""
+
+    digest: str
+    objects: int
+
+
+class EtcdDigest(CacheDigest, frozen=True):
+    """The same over what etcd holds, with what reading it cost."""
+
+    rpcs: int
+    bytes: int
+
+
+class ConsistencyCheck(msgspec.Struct, frozen=True):
+    """A cache compared with etcd at the resourceVersion `rv`; `ms` for the whole check."""
+
+    rv: ResourceVersion
+    consistent: bool
+    cache: CacheDigest
+    etcd: EtcdDigest
+    ms: float

@@ -1,0 +1,120 @@
+"""Documents of `/ktui/v1/etcd`: prefixes, keys, one key and its history.
+
+Prefixes and keys are text: bytes that are not UTF-8 are escaped by `storage.keytext`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class PrefixChild(msgspec.Struct, frozen=True):
+    """One child of a prefix. `bytes` is keys plus values; `exact` False: extrapolated from a sample.
+
+    `leaf`: its keys lie directly below it. A key directly below the parent is a child too;
+    its `prefix` has no slash at the end.
+    """
+
+    prefix: str
+    resource: str = ""
+    count: int = 0
+    bytes: int = 0
+    exact: bool = True
+    leaf: bool = False
+
+    def label(self, parent: str) -> str:
+        """The part that this child adds to its parent's prefix: `pods/`."""
+        return self.prefix.removeprefix(parent) or self.prefix
+
+
+class PrefixPage(msgspec.Struct, frozen=True):
+    """Children of a prefix. `complete` False: there are more than are listed."""
+
+    revision: int
+    children: list[PrefixChild]
+    complete: bool = True
+
+
+class StoredKey(msgspec.Struct, frozen=True):
+    """Metadata of one key. `lease` is etcd's id, 0 for none; `bytes` is its value's size, None: not read."""
+
+    key: str
+    mod_revision: int = 0
+    create_revision: int = 0
+    version: int = 0
+    lease: int = 0
+    bytes: int | None = None
+
+
+class KeyPage(msgspec.Struct, frozen=True):
+    """A page of keys in order. `count`: all keys of the prefix; `next`: continue after it, "" at the end."""
+
+    revision: int
+    count: int
+    keys: list[StoredKey]
+    next: str = ""
+
+
+class FieldSize(msgspec.Struct, frozen=True):
+    """Bytes of one field (`metadata.managedFields`) of a stored value; `share` of the whole, 0 to 1."""
+
+    path: str
+    size: int = 0
+    share: float = 0.0
+
+
+class CachedCopy(msgspec.Struct, frozen=True):
+    """What the watch cache holds for a key: `rv` 0 is nothing, `same` says that the bytes are equal too."""
+
+    resource: str = ""
+    rv: int = 0
+    cache_rv: int = 0
+    same: bool = False
+
+
+class KeyDetail(msgspec.Struct, frozen=True):
+    """One key at one revision.
+
+    `ttl` in seconds, -1: no lease, or it has ended; None: a read-only client may not ask.
+    `json` None: not a readable object; `error` then says why, `text` is the value where it is plain text.
+    `hex` is the first 4 KiB of the stored value, `sizes` its fields, the largest first.
+    `redacted`: the values of a Secret are withheld. `cache` None: no cache of its resource is filled.
+    """
+
+    key: str
+    mod_revision: int = 0
+    create_revision: int = 0
+    version: int = 0
+    lease: int = 0
+    ttl: int | None = None
+    encoding: str = ""
+    api_version: str = ""
+    kind: str = ""
+    json: Any = None
+    hex: str = ""
+    raw_bytes: int = 0
+    redacted: bool = False
+    sizes: list[FieldSize] = []
+    error: str = ""
+    text: str = ""
+    cache: CachedCopy | None = None
+
+    @property
+    def type_name(self) -> str:
+        """`v1 Pod`, `apps/v1 Deployment`; "" for a value of unknown kind."""
+        return f"{self.api_version} {self.kind}".strip()
+
+    @property
+    def remaining(self) -> int | None:
+        """Seconds that the lease has left, 0 when it has run out; None without one."""
+        return max(0, self.ttl) if self.lease and self.ttl is not None else None
+
+
+class KeyHistory(msgspec.Struct, frozen=True):
+    """Revisions of a key, newest first. `complete` False: older ones are compacted, or exceed the limit."""
+
+    key: str
+    revisions: list[StoredKey]
+    complete: bool = True

@@ -1,0 +1,39 @@
+"""Paths of a ktui server beside the Kubernetes API: templates for its router, functions for its clients."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+ROOT = "/ktui/v1"
+TELEMETRY = "/telemetry"
+INFO = f"{ROOT}/info"
+PRESENT = f"{ROOT}/present"
+BEHAVIOUR = f"{ROOT}/behaviour"
+REQUESTS = f"{ROOT}/requests"
+ETCD_PREFIXES = f"{ROOT}/etcd/prefixes"
+ETCD_KEYS = f"{ROOT}/etcd/keys"
+ETCD_KEY = f"{ROOT}/etcd/key"
+ETCD_HISTORY = f"{ROOT}/etcd/history"
+CACHE = f"{ROOT}/caches/{{}}"  # {}: a resource id such as "leases.coordination.k8s.io"
+CACHE_OBJECTS = f"{CACHE}/objects"
+CACHE_EVENTS = f"{CACHE}/events"
+CACHE_WARM = f"{CACHE}/warm"
+CACHE_CHECK = f"{CACHE}/check"
+
+
+def of_request(request_id: int) -> str:
+    """The finished request with the id of an answer's `X-Ktui-Request-Id`."""
+    return f"{REQUESTS}/{request_id}"
+
+
+def of_cache(template: str, resource: str, **parameters: str | int | None) -> str:
+    """`of_cache(CACHE_OBJECTS, "pods", offset=0, limit=200)`."""
+    return with_query(template.format(quote(resource, safe="")), **parameters)
+
+
+def with_query(path: str, **parameters: str | int | None) -> str:
+    """`path` with a query; parameters that are None are left out: the server's defaults."""
+    query = urlencode(
+        {name: value for name, value in parameters.items() if value is not None}, quote_via=quote, safe="/"
+    )
+    return f"{path}?{query}" if query else path
