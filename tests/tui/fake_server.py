@@ -111,11 +111,11 @@ def _pods_page(query: Mapping[str, str]) -> dict[str, Any]:
     wanted, offset, limit = query.get("filter", ""), int(query["offset"]), int(query["limit"])
     names = [HOSTILE if n == 3 else f"web-{n:04}" for n in range(PODS)]
     rows = [
-        {"namespace": f"team-{n % 12:02}", "name": name, "rv": 44_000 + n, "bytes": 5_900 + n % 97}
+        {"namespace": f"team-{n % 12:02}", "name": name, "rv": str(44_000 + n), "bytes": 5_900 + n % 97}
         for n, name in enumerate(names)
         if wanted in name
     ]
-    return {"rv": HEAD, "total": len(rows), "objects": rows[offset : offset + limit]}
+    return {"rv": str(HEAD), "total": len(rows), "objects": rows[offset : offset + limit]}
 
 
 def _pod_events(query: Mapping[str, str]) -> dict[str, Any]:
@@ -123,18 +123,18 @@ def _pod_events(query: Mapping[str, str]) -> dict[str, Any]:
     count = 200 if "revision" in query else int(query["limit"])
     names = [HOSTILE if n == 2 else f"web-{n * 37 % PODS:04}" for n in range(count)]
     events = [
-        {"rv": HEAD - n * 3, "type": types[n % 5], "namespace": f"team-{n % 12:02}", "name": name}
+        {"rv": str(HEAD - n * 3), "type": types[n % 5], "namespace": f"team-{n % 12:02}", "name": name}
         for n, name in enumerate(names)
     ]
     if "revision" in query:
-        events = [event for event in events if event["rv"] == int(query["revision"])]
+        events = [event for event in events if event["rv"] == query["revision"]]
     return {"events": events}
 
 
 def _namespaces(query: Mapping[str, str]) -> dict[str, Any]:
     names = ["default", *(f"team-{n:02}" for n in range(12))]
-    objects = [{"namespace": "", "name": name, "rv": 100, "bytes": 700} for name in names]
-    return {"rv": HEAD, "total": len(names), "objects": objects}
+    objects = [{"namespace": "", "name": name, "rv": "100", "bytes": 700} for name in names]
+    return {"rv": str(HEAD), "total": len(names), "objects": objects}
 
 
 def _keys(query: Mapping[str, str]) -> dict[str, Any] | None:
