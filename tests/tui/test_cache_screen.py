@@ -237,6 +237,6 @@ async def test_an_event_of_the_ring_shows_its_object_as_it_was_then() -> None:
         await pilot.press("tab")
         screen = screen_of(app)
         assert screen.view.ring.has_focus and screen.view.ring.row is not None
-        at = screen.view.ring.row.rv - (screen.view.ring.row.type == "DELETED")
+        at = screen.view.ring.row.revision - (screen.view.ring.row.type == "DELETED")
         await pilot.press("y")
         await until(pilot, lambda: f"revision={at}" in server.asked[-1])
