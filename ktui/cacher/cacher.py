@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ktui.cacher.errors import reaching
-from ktui.cacher.fed_cache import READY_TIMEOUT, FedCache
 from ktui.cacher.get_handler import GetHandler
 from ktui.cacher.list_handler import ListHandler
 from ktui.cacher.object_count import ObjectCount
 from ktui.cacher.requests import GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
+from ktui.cacher.resource_cache import READY_TIMEOUT, ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_handler import WatchHandler
 from ktui.contract import events as telemetry
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 class Cacher:
-    """`fed` None: the resource has no watch cache (events)."""
+    """`cache` None: the resource has no watch cache (events)."""
 
     def __init__(
-        self, store: Store, settings: Settings, fed: FedCache | None, supervisor: Supervisor
+        self, store: Store, settings: Settings, cache: ResourceCache | None, supervisor: Supervisor
     ) -> None:
         self.store = store
-        self.fed = fed
+        self.cache = cache
         self._settings = settings
-        self._get = GetHandler(store, settings, fed)
-        self._list = ListHandler(store, settings, fed)
-        self._watch = WatchHandler(store, settings, fed)
+        self._get = GetHandler(store, settings, cache)
+        self._list = ListHandler(store, settings, cache)
+        self._watch = WatchHandler(store, settings, cache)
         self._count = ObjectCount(store, supervisor)
 
     @property
@@ -66,12 +66,12 @@ class Cacher:
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
         """Fill the cache if it is cold, and wait for it; False after so many seconds."""
-        return self.fed is None or await self.fed.ready(within)
+        return self.cache is None or await self.cache.ready(within)
 
     def warm(self) -> None:
         """Start filling the cache, if there is one and it is cold."""
-        if self.fed is not None:
-            self.fed.warm()
+        if self.cache is not None:
+            self.cache.warm()
         else:
             self._count.latest()
 
@@ -89,20 +89,20 @@ class Cacher:
 
     def state(self) -> telemetry.CacheState:
         """The cache's state as telemetry tells it; `disabled` for a resource without one."""
-        if self.fed is None:
+        if self.cache is None:
             return telemetry.CacheState(resource=self.resource.id, state="disabled")
-        return self.fed.state()
+        return self.cache.state()
 
     async def close(self) -> None:
         """Stop reading etcd and end all streams."""
         await self._count.close()
-        if self.fed is not None:
-            await self.fed.close()
+        if self.cache is not None:
+            await self.cache.close()
 
     def _state(self) -> CacheState:
         """The state that plans depend on; the first request warms a cold cache."""
-        if self.fed is None:
+        if self.cache is None:
             return CacheState(Readiness.DISABLED, progress=self._settings.progress)
         if self._settings.watch_cache:
-            self.fed.warm()
-        return self.fed.routing_state()
+            self.cache.warm()
+        return self.cache.routing_state()

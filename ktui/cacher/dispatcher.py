@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ktui.cacher.budget import TimeBudget
 from ktui.cacher.events import CacheEvent
 from ktui.cacher.fan_out import Sampler
+from ktui.cacher.time_budget import TimeBudget
 from ktui.cacher.watchers import Watcher
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ktui.cacher.errors import NotFresh, reaching
-from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.requests import GetAnswer
+from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.kube.routing import decide_get
 from ktui.kube.routing.cache_state import CacheState
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class GetHandler:
     """Executes the GETs of one resource; `cache` None: it has none."""
 
-    def __init__(self, store: Store, settings: Settings, cache: FedCache | None) -> None:
+    def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
         self._settings = settings
         self._cache = cache

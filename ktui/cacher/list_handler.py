@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ktui.cacher import etcd_reads
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
 from ktui.cacher.errors import NotFresh, SnapshotGone
-from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
+from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.kube import continuetoken
 from ktui.kube.routing import decide_list
@@ -36,7 +36,7 @@ class _Read:
 class ListHandler:
     """Executes the LISTs of one resource; `cache` None: it has none."""
 
-    def __init__(self, store: Store, settings: Settings, cache: FedCache | None) -> None:
+    def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
         self._settings = settings
         self._cache = cache
@@ -56,7 +56,7 @@ class ListHandler:
             return await self._from_etcd(read, plan.revision, plan.source.value)
         return await self._from_cache(self._cache, read)
 
-    async def _from_cache(self, cache: FedCache, read: _Read) -> ListAnswer:
+    async def _from_cache(self, cache: ResourceCache, read: _Read) -> ListAnswer:
         plan = read.plan
         try:
             reached = await cache.reach(plan)

@@ -216,7 +216,7 @@ class Reflector:
             return
         self._progress(self._confirmation.answered(rv))
         pending = self._confirmation.pending
-        if pending > self._cache.rv and self._cache.freshness.wanted(pending):
+        if pending > self._cache.rv and self._cache.waiter.wanted(pending):
             await self.request_progress()
 
     def _progress(self, rv: int) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ktui.cacher.cacher import Cacher
-from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.progress import ProgressRequester
+from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.staleness import StalenessClock
 from ktui.contract.events import CacheState
@@ -74,13 +74,15 @@ class Registry:
     def compacted(self, rv: int) -> None:
         """etcd was compacted at `rv`: no cache serves what lies before it."""
         for cacher in self:
-            if cacher.fed is not None:
-                cacher.fed.memory.compacted(rv)
-                cacher.fed.changed()
+            if cacher.cache is not None:
+                cacher.cache.memory.compacted(rv)
+                cacher.cache.changed()
 
     def stale(self) -> dict[str, float]:
         """Caches that serve reads and do not follow etcd, and for how many seconds."""
-        seconds = {cacher.resource.id: cacher.fed.stale_seconds for cacher in self if cacher.fed is not None}
+        seconds = {
+            cacher.resource.id: cacher.cache.stale_seconds for cacher in self if cacher.cache is not None
+        }
         return {resource: silent for resource, silent in seconds.items() if silent}
 
     def states(self) -> list[CacheState]:
@@ -97,10 +99,10 @@ class Registry:
         store = self._make_store(resource)
         if not has_watch_cache(resource):
             return Cacher(store, self.settings, None, self.supervisor)
-        fed = FedCache(
+        cache = ResourceCache(
             store, self.settings, self._bus, self.supervisor, self._requester, self._staleness, self._gate
         )
-        return Cacher(store, self.settings, fed, self.supervisor)
+        return Cacher(store, self.settings, cache, self.supervisor)
 
 
 def has_watch_cache(resource: Resource) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ktui.cacher.events import DELETED, CacheEvent
-from ktui.cacher.freshness import Freshness
 from ktui.cacher.index import AttributeIndex
+from ktui.cacher.revision_waiter import RevisionWaiter
 from ktui.cacher.ring import Ring
 from ktui.cacher.snapshots import Snapshots
 from ktui.cacher.sorted_store import SortedStore
@@ -29,13 +29,13 @@ class WatchCache:
         self.fields = AttributeIndex(lambda obj: obj.fields, missing="")
         self.ring = Ring()
         self.snapshots = Snapshots(self.store, self.ring)
-        self.freshness = Freshness()
+        self.waiter = RevisionWaiter()
         self.generation = 0
         self.events_received = 0
 
     @property
     def rv(self) -> int:
-        return self.freshness.rv
+        return self.waiter.rv
 
     def replace(self, objects: Sequence[StoredObject], rv: int) -> None:
         """Hold exactly `objects` (sorted by key), as they are at `rv`."""
@@ -45,7 +45,7 @@ class WatchCache:
         self.ring.reset(rv)
         self.snapshots.reset(rv)
         self.generation += 1
-        self.freshness.reset(rv)
+        self.waiter.reset(rv)
 
     def apply(self, event_type: str, obj: StoredObject, rv: int) -> CacheEvent:
         """Follow one event of etcd's watch; the event as watchers get to see it."""
@@ -59,12 +59,12 @@ class WatchCache:
         self.ring.append(event)
         self.snapshots.follow()
         self.events_received += 1
-        self.freshness.advance(rv)
+        self.waiter.advance(rv)
         return event
 
     def progress(self, rv: int) -> None:
         """etcd says: nothing more happened here up to `rv`."""
-        self.freshness.advance(rv)
+        self.waiter.advance(rv)
 
     def compacted(self, rv: int) -> None:
         """etcd was compacted at `rv`: what it has forgotten is not to be served from here either."""

@@ -10,8 +10,8 @@ from ktui.cacher.cache_list import REFERENCE_BYTES
 from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.etcd_watch import EtcdWatch
-from ktui.cacher.fed_cache import FedCache
 from ktui.cacher.requests import Stream, WatchAnswer, WatchRequest
+from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.watchers import Watcher, channel_size
 from ktui.kube.routing import decide_watch
@@ -40,7 +40,7 @@ _TRIGGERS = {
 class WatchHandler:
     """Opens the WATCHes of one resource; `cache` None: it has none."""
 
-    def __init__(self, store: Store, settings: Settings, cache: FedCache | None) -> None:
+    def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
         self._settings = settings
         self._cache = cache
@@ -60,7 +60,7 @@ class WatchHandler:
         except NotFresh as late:
             return self._failed(plan, late.as_status())
 
-    async def _from_cache(self, cache: FedCache, request: WatchRequest, plan: Plan) -> CacheWatch:
+    async def _from_cache(self, cache: ResourceCache, request: WatchRequest, plan: Plan) -> CacheWatch:
         reached = await cache.reach(plan)
         # From here on nothing is awaited: the state and its resourceVersion belong together.
         objects = self._present(cache, request) if plan.initial_events else None
@@ -95,13 +95,13 @@ class WatchHandler:
             timeout=request.timeout,
         )
 
-    def _present(self, cache: FedCache, request: WatchRequest) -> list[StoredObject]:
+    def _present(self, cache: ResourceCache, request: WatchRequest) -> list[StoredObject]:
         selection = self._selection(request)
         prefix = f"{self._store.prefix}{selection.namespace}/" if selection.namespace else self._store.prefix
         objects = cache.memory.store.slice(prefix, f"{prefix[:-1]}0")
         return [obj for obj in objects if obj.name == selection.name] if selection.name else objects
 
-    def _watcher(self, request: WatchRequest, since: int, cache: FedCache) -> Watcher:
+    def _watcher(self, request: WatchRequest, since: int, cache: ResourceCache) -> Watcher:
         selection = self._selection(request)
         behaviour = self._settings.behaviour
         first, last, field = _TRIGGERS.get(self._store.resource.id, (99, 0, ""))
@@ -132,6 +132,6 @@ class WatchHandler:
         return WatchAnswer(plan, plan.source.value, ErrorStream(events.error(error.body())))
 
     @staticmethod
-    def _forget(cache: FedCache, stream: CacheWatch) -> None:
+    def _forget(cache: ResourceCache, stream: CacheWatch) -> None:
         cache.streams.discard(stream)
         cache.changed()

@@ -10,8 +10,8 @@ from ktui.apiserver.metrics.exposition import Labels, Metric, Reading
 from ktui.apiserver.metrics.labels import resource_labels
 
 if TYPE_CHECKING:
-    from ktui.cacher.fed_cache import FedCache
     from ktui.cacher.registry import Registry
+    from ktui.cacher.resource_cache import ResourceCache
     from ktui.kube.versions import Behaviour
 
 
@@ -24,7 +24,7 @@ class _Row(NamedTuple):
     name: str
     help: str
     kind: str
-    read: Callable[[FedCache], float]
+    read: Callable[[ResourceCache], float]
     first: int
     last: int = 99
 
@@ -34,77 +34,77 @@ _ROWS = (
         "apiserver_watch_cache_resource_version",
         "resourceVersion of the watch cache.",
         "gauge",
-        lambda fed: fed.memory.rv,
+        lambda cache: cache.memory.rv,
         31,
     ),
     _Row(
         "watch_cache_capacity",
         "Events that the watch cache's buffer can hold.",
         "gauge",
-        lambda fed: fed.memory.ring.capacity,
+        lambda cache: cache.memory.ring.capacity,
         21,
     ),
     _Row(
         "watch_cache_capacity_increase_total",
         "Times that the buffer grew.",
         "counter",
-        lambda fed: fed.memory.ring.grown,
+        lambda cache: cache.memory.ring.grown,
         19,
     ),
     _Row(
         "watch_cache_capacity_decrease_total",
         "Times that the buffer shrank.",
         "counter",
-        lambda fed: fed.memory.ring.shrunk,
+        lambda cache: cache.memory.ring.shrunk,
         19,
     ),
     _Row(
         "apiserver_watch_cache_events_received_total",
         "Events received from etcd.",
         "counter",
-        lambda fed: fed.memory.events_received,
+        lambda cache: cache.memory.events_received,
         27,
     ),
     _Row(
         "apiserver_watch_cache_events_dispatched_total",
         "Events offered to the watchers.",
         "counter",
-        lambda fed: fed.dispatcher.dispatched,
+        lambda cache: cache.dispatcher.dispatched,
         24,
     ),
     _Row(
         "apiserver_watch_cache_initializations_total",
         "Times that the cache was filled.",
         "counter",
-        lambda fed: fed.memory.generation,
+        lambda cache: cache.memory.generation,
         25,
     ),
     _Row(
         "apiserver_terminated_watchers_total",
         "Watchers that were ended because they were too slow.",
         "counter",
-        lambda fed: fed.dispatcher.terminated,
+        lambda cache: cache.dispatcher.terminated,
         21,
     ),
     _Row(
         "apiserver_resource_objects",
         "Objects of the resource.",
         "gauge",
-        lambda fed: len(fed.memory.store),
+        lambda cache: len(cache.memory.store),
         34,
     ),
     _Row(
         "apiserver_resource_size_estimate_bytes",
         "Stored bytes of the objects of the resource.",
         "gauge",
-        lambda fed: fed.memory.store.bytes,
+        lambda cache: cache.memory.store.bytes,
         34,
     ),
     _Row(
         "apiserver_storage_objects",
         "Objects of the resource.",
         "gauge",
-        lambda fed: len(fed.memory.store),
+        lambda cache: len(cache.memory.store),
         21,
         33,
     ),
@@ -112,7 +112,7 @@ _ROWS = (
         "etcd_object_counts",
         "Objects of the resource.",
         "gauge",
-        lambda fed: len(fed.memory.store),
+        lambda cache: len(cache.memory.store),
         19,
         24,
     ),
@@ -122,9 +122,9 @@ _ROWS = (
 def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
     """The metrics that the version has, with its labels; a cache that nobody asked for is left out."""
     live = [
-        (resource_labels(cacher.resource, behaviour), cacher.fed)
+        (resource_labels(cacher.resource, behaviour), cacher.cache)
         for cacher in registry
-        if cacher.fed is not None and not cacher.fed.cold
+        if cacher.cache is not None and not cacher.cache.cold
     ]
     for row in _ROWS:
         if row.first <= behaviour.minor <= row.last:
@@ -135,12 +135,12 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
             "Comparisons of the cache with etcd, by outcome.",
             lambda: [
                 ((*labels, ("status", outcome)), float(count))
-                for labels, fed in live
-                for outcome, count in fed.checker.counts.items()
+                for labels, cache in live
+                for outcome, count in cache.checker.counts.items()
             ],
             "counter",
         )
 
 
-def _values(row: _Row, live: list[tuple[Labels, FedCache]]) -> list[tuple[Labels, float]]:
-    return [(labels, row.read(fed)) for labels, fed in live]
+def _values(row: _Row, live: list[tuple[Labels, ResourceCache]]) -> list[tuple[Labels, float]]:
+    return [(labels, row.read(cache)) for labels, cache in live]

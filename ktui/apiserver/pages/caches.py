@@ -45,10 +45,10 @@ class CachePages:
         offset, limit = number(request, "offset", 0), min(number(request, "limit", 200), MAX_ROWS)
         text = request.parameter("filter").lower()
         cacher = self._cacher(request)
-        if cacher.fed is None:
+        if cacher.cache is None:
             await send_json(response, ObjectPage("0", 0, []))
             return
-        memory = cacher.fed.memory
+        memory = cacher.cache.memory
         if text:
             found = [obj for obj in memory.store.all() if text in f"{obj.namespace}/{obj.name}".lower()]
             total, window = len(found), found[offset : offset + limit]
@@ -61,13 +61,13 @@ class CachePages:
         """The newest events of the ring, newest first; with `revision` those that bear it."""
         limit, revision = min(number(request, "limit", 200), MAX_ROWS), number(request, "revision", 0)
         cacher = self._cacher(request)
-        if cacher.fed is None:
+        if cacher.cache is None:
             found: Sequence[CacheEvent] = ()
         elif revision:
-            bearing = cacher.fed.memory.ring.since(revision - 1, 1)
+            bearing = cacher.cache.memory.ring.since(revision - 1, 1)
             found = [event for event in bearing if event.rv == revision][:limit]
         else:
-            found = cacher.fed.memory.ring.newest(limit)
+            found = cacher.cache.memory.ring.newest(limit)
         rows = [
             CachedEvent(str(event.rv), event.type, event.object.namespace, event.object.name)
             for event in found
@@ -98,11 +98,11 @@ class CachePages:
         """
         cacher = self._cacher(request)
         state = cacher.state().state
-        if cacher.fed is None or state != "ready":
+        if cacher.cache is None or state != "ready":
             raise _conflict(f"{cacher.resource.id} is {state}: there is nothing to compare with etcd")
         started = time.perf_counter()
         with metered(Meter()) as meter, reaching(cacher.resource, "check"):
-            result = await check(cacher.store, cacher.fed.memory)
+            result = await check(cacher.store, cacher.cache.memory)
         await send_json(
             response,
             ConsistencyCheck(

@@ -42,11 +42,11 @@ def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> Key
 def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:
     """What the watch cache holds for a key: `rv` (0: nothing), as of `cache_rv`. None: no cache is filled."""
     for cacher in registry:
-        if cacher.fed is not None and value.key.startswith(cacher.store.prefix):
-            state = cacher.fed.state()
+        if cacher.cache is not None and value.key.startswith(cacher.store.prefix):
+            state = cacher.cache.state()
             if state.state != "ready":
                 return None
-            found = cacher.fed.memory.store.get(value.key)
+            found = cacher.cache.memory.store.get(value.key)
             same = found is not None and found.rv == value.mod_revision and found.raw == value.raw
             rv = found.rv if found is not None else 0
             return CachedCopy(state.resource, rv, state.rv, same)

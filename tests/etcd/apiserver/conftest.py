@@ -85,10 +85,10 @@ class Api:
 
     async def seen(self, written: dict[str, Any], plural: str = "configmaps") -> None:
         """Wait until the cache has what was written."""
-        fed = self.cacher(plural).fed
-        assert fed is not None
+        cache = self.cacher(plural).cache
+        assert cache is not None
         async with asyncio.timeout(60):
-            while not await fed.memory.freshness.wait(int(written["metadata"]["resourceVersion"])):
+            while not await cache.memory.waiter.wait(int(written["metadata"]["resourceVersion"])):
                 pass
 
     async def get(self, path: str, **headers: str) -> httpx.Response:

@@ -34,9 +34,9 @@ async def filled(api: Api, count: int = 8) -> int:
         created = await api.config_map(f"m{number}", **({"pick": "me"} if number % 4 == 0 else {}))
     await api.get(f"{PATH}?limit=1")
     await api.seen(created)
-    fed = api.cacher().fed
-    assert fed is not None
-    return fed.memory.store.bytes
+    cache = api.cacher().cache
+    assert cache is not None
+    return cache.memory.store.bytes
 
 
 async def test_a_list_from_the_cache(api: Api) -> None:
@@ -121,8 +121,8 @@ async def test_the_cache_is_compared_with_etcd_at_its_own_revision(api: Api) -> 
     assert result["etcd"]["bytes"] > stored and result["etcd"]["rpcs"] == 1
 
     cacher = api.services.registry.find("configmaps")
-    assert cacher is not None and cacher.fed is not None
-    store = cacher.fed.memory.store
+    assert cacher is not None and cacher.cache is not None
+    store = cacher.cache.memory.store
     store.remove(store.all()[0].key)
     wrong = (await api.http.post("/ktui/v1/caches/configmaps/check")).json()
     assert not wrong["consistent"]

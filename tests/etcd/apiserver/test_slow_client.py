@@ -21,7 +21,7 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
     first = await api.config_map("c0")
     registry = api.services.registry
     cacher = registry.find("configmaps")
-    assert cacher is not None and await cacher.ready() and cacher.fed is not None
+    assert cacher is not None and await cacher.ready() and cacher.cache is not None
     path = f"/api/v1/configmaps?watch=1&resourceVersion={first['metadata']['resourceVersion']}"
     url = urlsplit(api.server.url)
     with closing(socket.socket()) as client:
@@ -33,9 +33,9 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
         await Told(api.services.bus.subscribe()).live(1)
         async with asyncio.timeout(60):
             written = 0
-            while not cacher.fed.dispatcher.terminated:
+            while not cacher.cache.dispatcher.terminated:
                 written += 1
                 await api.merge("/api/v1/namespaces/a/configmaps/c0", {"data": {"n": str(written) * 30_000}})
         assert cacher.state().watchers == 0
-        (stream,) = cacher.fed.streams
+        (stream,) = cacher.cache.streams
         assert stream.cause == "too slow"

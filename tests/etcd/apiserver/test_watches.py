@@ -111,12 +111,12 @@ async def test_the_stream_ends_with_its_timeout(api: Api) -> None:
 async def test_a_client_that_leaves_frees_its_watcher(api: Api) -> None:
     rv = await ready(api)
     cacher = api.services.registry.find("configmaps")
-    assert cacher is not None and cacher.fed is not None
+    assert cacher is not None and cacher.cache is not None
     told = Told(api.services.bus.subscribe())
     async with watching(api, f"resourceVersion={rv}"):
-        assert cacher.fed.state().watchers == 1
+        assert cacher.cache.state().watchers == 1
     await told.next(WatcherClosed)
-    assert cacher.fed.state().watchers == 0
+    assert cacher.cache.state().watchers == 0
 
 
 async def test_too_old_is_an_error_in_the_stream(api: Api) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ktui.cacher import freshness
+from ktui.cacher import revision_waiter
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.events import OutEvent
 from ktui.cacher.registry import Registry
@@ -114,7 +114,7 @@ async def cluster(
     client: EtcdClient, prefix: str, bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Cluster]:
     """Its readers wait for their cache as long as it takes: 3 s are soon over on a machine that stalls."""
-    monkeypatch.setattr(freshness.Freshness.wait, "__defaults__", (60.0,))
+    monkeypatch.setattr(revision_waiter.RevisionWaiter.wait, "__defaults__", (60.0,))
     cluster = Cluster(client, prefix, bus)
     yield cluster
     await cluster.registry.close()

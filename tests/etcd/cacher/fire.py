@@ -53,7 +53,7 @@ class Fire:
         self._acknowledged = self._truth.start
         told = self._cluster.registry.compacted
         self._compactions = asyncio.create_task(follow_compactions(self._client, told))
-        self._fed = (await self._cluster.warm()).fed
+        self._cache = (await self._cluster.warm()).cache
 
     @property
     def up(self) -> bool:
@@ -209,7 +209,7 @@ class Fire:
         selector = f"&labelSelector=colour%3D{colour}" if colour else ""
         try:
             async with asyncio.timeout(PATIENCE):
-                await self._fed.ready()
+                await self._cache.ready()
                 answer = await self._cluster.watch(f"{query}{selector}")
         except StatusError as error:
             assert error.code in TRANSIENT, error
@@ -249,7 +249,7 @@ class Fire:
 
     def _check_any(self) -> None:
         """What LISTs with resourceVersion 0 are given: at once, whatever is wrong with etcd."""
-        state, memory = self._fed.routing_state(), self._fed.memory
+        state, memory = self._cache.routing_state(), self._cache.memory
         if state.readiness.value != "ready":
             return
         assert memory.rv >= self._newest_any
@@ -283,7 +283,7 @@ class Fire:
         self.resume()
         self.restore()
         self.go_on_reading()
-        assert await self._fed.ready(PATIENCE)
+        assert await self._cache.ready(PATIENCE)
         await self.check()
         deadline = asyncio.get_running_loop().time() + PATIENCE
         for watched in self._watches:
@@ -295,15 +295,15 @@ class Fire:
         await self.check()
         if not self._compacted:
             # Whatever happened to the connection: nothing was lost, so nothing was listed anew.
-            assert self._fed.memory.generation == 1, self._fed.state()
+            assert self._cache.memory.generation == 1, self._cache.state()
 
     def _describe(self, watched: Watched) -> str:
         """All that there is to say about a watcher that is owed something and does not get it."""
-        following = next(task for task in self._fed._tasks if task.get_name().startswith("reflector"))
+        following = next(task for task in self._cache._tasks if task.get_name().startswith("reflector"))
         stack = [f"{frame.f_code.co_qualname}:{frame.f_lineno}" for frame in _frames(following)]
         return (
             f"since {watched.since} {watched.colour!r}: initial {watched.initial}, seen {watched.seen},"
-            f" of {self._truth.changes}; {vars(watched.answer.stream)}; {self._fed.state()}; {stack}"
+            f" of {self._truth.changes}; {vars(watched.answer.stream)}; {self._cache.state()}; {stack}"
         )
 
     async def close(self) -> None:

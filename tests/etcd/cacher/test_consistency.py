@@ -17,36 +17,36 @@ pytestmark = pytest.mark.anyio
 async def test_a_cache_that_holds_what_etcd_holds(cluster: Cluster):
     for number in range(3):
         await cluster.put(f"c{number}")
-    fed = (await cluster.warm()).fed
-    assert await fed.checker.once() == "success"
+    cache = (await cluster.warm()).cache
+    assert await cache.checker.once() == "success"
     await cluster.delete("c1")
     await cluster.list()
-    assert await fed.checker.once() == "success"
-    assert fed.checker.counts == {"success": 2}
+    assert await cache.checker.once() == "success"
+    assert cache.checker.counts == {"success": 2}
 
 
 async def test_a_cache_that_does_not_serves_no_snapshots_until_it_does(cluster: Cluster, caplog):
     rv = await cluster.put("c1")
-    fed = (await cluster.warm()).fed
-    exact = f"resourceVersion={fed.memory.rv}&resourceVersionMatch=Exact"
+    cache = (await cluster.warm()).cache
+    exact = f"resourceVersion={cache.memory.rv}&resourceVersionMatch=Exact"
     assert (await cluster.list(exact)).route == "cache_snapshot"
-    lost = fed.memory.store.remove(f"{cluster.cacher().store.prefix}a/c1")
-    assert await fed.checker.once() == "failure"
+    lost = cache.memory.store.remove(f"{cluster.cacher().store.prefix}a/c1")
+    assert await cache.checker.once() == "failure"
     assert "Cache consistency check failed" in caplog.text
-    assert (fed.state().snapshots, fed.routing_state().oldest_snapshot_rv) == (0, None)
+    assert (cache.state().snapshots, cache.routing_state().oldest_snapshot_rv) == (0, None)
     answer = await cluster.list(exact)
     assert (answer.route, names(answer)) == ("etcd", ["a/c1"])
-    fed.memory.store.put(lost)
-    assert await fed.checker.once() == "success"
+    cache.memory.store.put(lost)
+    assert await cache.checker.once() == "success"
     answer = await cluster.list(exact)
     assert (answer.route, [obj.rv for obj in answer.objects]) == ("cache_snapshot", [rv])
 
 
 async def test_a_check_that_cannot_be_made_proves_nothing(cluster: Cluster, monkeypatch):
-    fed = (await cluster.warm()).fed
-    fed.memory.freshness.rv += 1_000_000  # etcd has no such revision
-    assert await fed.checker.once() == "error"
-    assert fed.state().snapshots == 1
+    cache = (await cluster.warm()).cache
+    cache.memory.waiter.rv += 1_000_000  # etcd has no such revision
+    assert await cache.checker.once() == "error"
+    assert cache.state().snapshots == 1
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ async def test_checks_are_made_where_the_version_does_and_etcd_is_ours(
     go_on = asyncio.Queue[None]()
     # Its own sleep only: whatever else lives in this loop goes on as it did.
     monkeypatch.setattr(consistency, "asyncio", SimpleNamespace(sleep=pause))
-    fed = (await cluster.warm()).fed
+    cache = (await cluster.warm()).cache
     assert 300.0 <= await turns.get() <= 450.0
     go_on.put_nowait(None)
     await turns.get()
-    assert fed.checker.counts == ({"success": 1} if checks else {})
+    assert cache.checker.counts == ({"success": 1} if checks else {})

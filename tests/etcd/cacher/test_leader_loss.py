@@ -71,4 +71,4 @@ async def test_since_1_25_a_cache_bears_it_for_half_a_minute(
     await until(lambda: cacher.state().state == "ready" and not cacher.state().error)
     await cluster.put("c2")
     assert names(await cluster.list()) == ["a/c1", "a/c2"]
-    assert cacher.fed.memory.generation == fillings
+    assert cacher.cache.memory.generation == fillings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.cacher import freshness
+from ktui.cacher import revision_waiter
 from ktui.cacher.check import check
 from ktui.kube.status import StatusError
 from ktui.telemetry.meter import Meter, metered
@@ -37,13 +37,13 @@ async def test_a_quiet_cache_learns_etcds_revision_by_progress_requests(cluster:
 async def test_the_same_list_moves_between_etcd_and_cache_with_the_version(cluster: Cluster):
     cacher = await cluster.warm()
     await cluster.put("c1")
-    generation = cacher.fed.memory.generation
+    generation = cacher.cache.memory.generation
     routes = []
     for version in ("1.30", "1.36", "1.30", "1.31"):
         cluster.version(version)
         routes.append((await cluster.list("limit=500")).route)
     assert routes == ["etcd", "cache", "etcd", "cache"]
-    assert cacher.fed.memory.generation == generation
+    assert cacher.cache.memory.generation == generation
 
 
 async def test_a_cold_cache_refuses_then_serves(cluster: Cluster):
@@ -112,7 +112,7 @@ async def test_what_a_list_counts(cluster: Cluster):
 
 
 async def test_a_future_revision_times_out_in_the_cache_and_at_once_in_etcd(cluster: Cluster, monkeypatch):
-    monkeypatch.setattr(freshness.Freshness.wait, "__defaults__", (0.15,))
+    monkeypatch.setattr(revision_waiter.RevisionWaiter.wait, "__defaults__", (0.15,))
     await cluster.warm()
     rv = await cluster.put("c1")
     with pytest.raises(StatusError) as late:
@@ -126,12 +126,12 @@ async def test_a_future_revision_times_out_in_the_cache_and_at_once_in_etcd(clus
 
 async def test_a_cache_that_stays_behind_hands_a_consistent_list_to_etcd(cluster: Cluster, monkeypatch):
     cacher = await cluster.warm("pods")
-    monkeypatch.setattr(freshness.Freshness.wait, "__defaults__", (0.05,))
+    monkeypatch.setattr(revision_waiter.RevisionWaiter.wait, "__defaults__", (0.05,))
 
     async def nothing(*_: int) -> None: ...
 
-    monkeypatch.setattr(cacher.fed._reflector, "request_progress", nothing)
-    monkeypatch.setattr(cacher.fed._reflector, "_answered", nothing)  # nor does etcd tell by itself
+    monkeypatch.setattr(cacher.cache._reflector, "request_progress", nothing)
+    monkeypatch.setattr(cacher.cache._reflector, "_answered", nothing)  # nor does etcd tell by itself
     await cluster.put("c1")
     answer = await cluster.list(resource="pods")
     assert (answer.route, answer.plan.source.value) == ("cache,etcd", "cache")
@@ -176,7 +176,7 @@ async def test_get(cluster: Cluster):
 async def test_up_to_1_30_a_get_waits_until_a_cold_cache_is_ready(cluster: Cluster, monkeypatch):
     rv = await cluster.put("c1")
     cluster.version("1.30")
-    monkeypatch.setattr(freshness.Freshness.wait, "__defaults__", (0.0,))  # ready, it has reached rv
+    monkeypatch.setattr(revision_waiter.RevisionWaiter.wait, "__defaults__", (0.0,))
     answer = await cluster.cacher().get("a", "c1", str(rv))
     assert (answer.route, answer.plan.reasons) == ("cache", ("g.wait", "g.wait3"))
     assert answer.object is not None and answer.object.rv == rv
@@ -209,11 +209,11 @@ async def test_the_cache_has_the_digest_of_etcd(cluster: Cluster):
         await cluster.put(f"c{number}")
     await cluster.delete("c7")
     await cluster.list()
-    result = await check(cacher.store, cacher.fed.memory)
+    result = await check(cacher.store, cacher.cache.memory)
     assert result.consistent
     assert (result.cache_objects, result.etcd_objects) == (19, 19)
-    cacher.fed.memory.store.remove(f"{cacher.store.prefix}a/c3")
-    result = await check(cacher.store, cacher.fed.memory)
+    cacher.cache.memory.store.remove(f"{cacher.store.prefix}a/c3")
+    result = await check(cacher.store, cacher.cache.memory)
     assert (result.consistent, result.cache_objects) == (False, 18)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cacher import freshness, patience, reflector, staleness
+from ktui.cacher import patience, reflector, revision_waiter, staleness
 from ktui.etcd import liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -72,12 +72,12 @@ async def test_a_paused_etcd(etcd_of_ours: ShotEtcd, cut_off: Cluster):
     started = loop.time()
     late = asyncio.create_task(cut_off.list(f"resourceVersion={cacher.state().rv + 1}"))
     await until(lambda: cacher.state().waiting == 2)
-    await asyncio.sleep(freshness.BLOCK_TIMEOUT)
+    await asyncio.sleep(revision_waiter.BLOCK_TIMEOUT)
     for _ in range(1000):  # turns of the loop: a clock would also measure what else the machine does
         if late.done():
             break
         await asyncio.sleep(0)
-    assert late.done() and loop.time() - started > 2.9 and freshness.BLOCK_TIMEOUT == 3.0
+    assert late.done() and loop.time() - started > 2.9 and revision_waiter.BLOCK_TIMEOUT == 3.0
     with pytest.raises(StatusError) as refused:
         await late
     assert (refused.value.code, refused.value.retry_after) == (504, 1)
@@ -87,7 +87,7 @@ async def test_a_paused_etcd(etcd_of_ours: ShotEtcd, cut_off: Cluster):
     # Healed without a relist.
     rv = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
     assert (await cut_off.list()).rv >= rv
-    assert (cacher.state().waiting, cacher.fed.memory.generation) == (0, 1)
+    assert (cacher.state().waiting, cacher.cache.memory.generation) == (0, 1)
 
 
 async def test_an_etcd_that_is_killed_and_comes_back(etcd_of_ours: ShotEtcd, cut_off: Cluster):
@@ -105,7 +105,7 @@ async def test_an_etcd_that_is_killed_and_comes_back(etcd_of_ours: ShotEtcd, cut
     await etcd_of_ours.start_again()
     rv = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
     await until(lambda: watched.seen == [("ADDED", "c2", rv)])
-    assert (cacher.state().error, cacher.fed.memory.generation) == ("", 1)
+    assert (cacher.state().error, cacher.cache.memory.generation) == ("", 1)
     watched.answer.close()
     await watched.task
 
@@ -149,7 +149,7 @@ async def test_a_connection_that_died_without_a_word(
     assert (await cut_off.list()).rv >= second
     third = await etcd_of_ours.put(cut_off.prefix, "c4", "red")
     await until(lambda: watched.seen[1:] == [("ADDED", "c3", second), ("ADDED", "c4", third)])
-    assert (cacher.state().error, cacher.fed.memory.generation) == ("", 1)
+    assert (cacher.state().error, cacher.cache.memory.generation) == ("", 1)
     watched.answer.close()
     await watched.task
 
@@ -176,7 +176,7 @@ async def test_a_cache_that_does_not_hear_from_etcd_says_so(
     await until(lambda: cacher.state().stale_since > 0)
     await etcd_of_ours.start_again()
     await until(lambda: cacher.state().stale_since == 0)
-    assert (cacher.state().state, cacher.fed.memory.generation) == ("ready", 1)
+    assert (cacher.state().state, cacher.cache.memory.generation) == ("ready", 1)
 
 
 async def test_another_cluster_that_is_further_is_listed_anew(
@@ -197,7 +197,7 @@ async def test_another_cluster_that_is_further_is_listed_anew(
     link.restore()
     await watched.task
     assert watched.answer.stream.cause == "cache reinitializing"
-    await until(lambda: cacher.fed.memory.generation == 2)
+    await until(lambda: cacher.cache.memory.generation == 2)
     assert names(await cut_off.list("resourceVersion=0")) == ["a/new-0", "a/new-1"]
     assert (cut_off.client.head, cut_off.client.ledger.histories) == (head, 1)
 
@@ -221,7 +221,7 @@ async def test_what_etcd_has_forgotten_meanwhile_is_listed_anew(
     await watched.task
     assert watched.answer.stream.cause == "cache reinitializing"
     assert watched.seen == [("MODIFIED", "c1", seen)]
-    await until(lambda: cacher.fed.memory.generation == 2)
+    await until(lambda: cacher.cache.memory.generation == 2)
     again = Watched(seen, "", await cut_off.watch(f"resourceVersion={seen}"))
     await again.task
     assert again.told_410
@@ -260,7 +260,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(
     written = [await etcd_of_ours.put(cut_off.prefix, "c1", f"n{number}") for number in range(100)]
     await until(lambda: len(quick.seen) == len(written))
     assert slow.answer.stream.cause == "too slow"
-    assert cacher.fed.dispatcher.terminated == 1
+    assert cacher.cache.dispatcher.terminated == 1
     assert [rv for _, _, rv in quick.seen] == written
     # What was queued is still delivered; the client can go on from there.
     slow.reading.set()

@@ -51,7 +51,7 @@ async def test_a_failing_dispatcher_begins_again_with_a_list(
     # The stream ends rather than leave the event out; who goes on from where it was misses nothing.
     await watched.task
     assert (watched.answer.stream.cause, watched.seen) == ("cache reinitializing", [])
-    await until(lambda: cacher.fed.memory.generation == 2)
+    await until(lambda: cacher.cache.memory.generation == 2)
     assert names(await supervised.list()) == ["a/c1", "a/c2"]
     third = await supervised.put("c3")
     again = Watched(second, "", await supervised.watch(f"resourceVersion={second}"))

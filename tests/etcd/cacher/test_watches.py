@@ -100,7 +100,7 @@ async def test_too_old_is_an_error_in_the_stream(cluster: Cluster):
     answer = await cluster.watch(f"resourceVersion={old}")
     (event,) = [event async for event in answer.events]
     status = msgspec.json.decode(event.line())["object"]
-    oldest = cacher.fed.memory.ring.oldest_watch_rv
+    oldest = cacher.cache.memory.ring.oldest_watch_rv
     assert (status["code"], status["reason"]) == (410, "Expired")
     assert status["message"] == f"too old resource version: {old} ({oldest})"
 
@@ -127,12 +127,12 @@ async def test_closing_leaves_no_watcher_behind(cluster: Cluster):
     answer = await cluster.watch("resourceVersion=0&timeoutSeconds=1")
     reading = asyncio.create_task(read(answer, lambda event: False))
     async with asyncio.timeout(60):
-        while not len(cacher.fed.dispatcher.watchers):
+        while not len(cacher.cache.dispatcher.watchers):
             await asyncio.sleep(0)
     assert cacher.state().watchers == 1
     answer.close("timeout")
     assert await reading == []
-    assert (cacher.state().watchers, len(cacher.fed.dispatcher.watchers)) == (0, 0)
+    assert (cacher.state().watchers, len(cacher.cache.dispatcher.watchers)) == (0, 0)
     assert answer.stream.cause == "timeout"
 
 
@@ -141,13 +141,13 @@ async def test_a_refilled_cache_ends_its_watches(cluster: Cluster):
     answer = await cluster.watch("resourceVersion=0")
     reading = asyncio.create_task(read(answer, lambda event: False))
     async with asyncio.timeout(60):
-        while not (len(cacher.fed.dispatcher.watchers) and cacher.fed._reflector._watch):
+        while not (len(cacher.cache.dispatcher.watchers) and cacher.cache._reflector._watch):
             await asyncio.sleep(0)
-    await cacher.fed._reflector._watch.close()
+    await cacher.cache._reflector._watch.close()
     assert await reading == []
     assert answer.stream.cause == "cache reinitializing"
     assert await cacher.ready(60)
-    assert cacher.fed.memory.generation == 2
+    assert cacher.cache.memory.generation == 2
 
 
 async def test_events_are_watched_in_etcd_itself(cluster: Cluster):

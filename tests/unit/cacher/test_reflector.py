@@ -289,8 +289,8 @@ def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
         f.reflector._confirmation = Confirmation(lambda: 0.0, lambda: f.now)
         f.now += 1
         watch = f.store.watches[0]
-        reader = asyncio.create_task(f.cache.freshness.wait(20))
-        await f.until(lambda: f.cache.freshness.waiting)
+        reader = asyncio.create_task(f.cache.waiter.wait(20))
+        await f.until(lambda: f.cache.waiter.waiting)
         watch.progress(20)
         await f.until(lambda: watch.asked == 1)
         assert f.cache.rv == 10

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ktui.cacher.rehearsal import LARGE, rehearse
+from ktui.cacher.prewarm import LARGE, prewarm
 from ktui.cacher.sorted_store import SortedStore
 from ktui.storage.errors import UnreadableError
 
@@ -34,12 +34,12 @@ def test_one_object_of_a_large_cache_is_transcoded_once_it_is_filled(count, read
 
     async def run() -> list[str]:
         filled, store = asyncio.Event(), SortedStore()
-        rehearsing = asyncio.create_task(rehearse(filled, store))
+        prewarming = asyncio.create_task(prewarm(filled, store))
         await asyncio.sleep(0)
         store.replace([Item(number, asked, readable) for number in range(count)])
         before = list(asked)
         filled.set()
-        await rehearsing
+        await prewarming
         return before
 
     assert asyncio.run(run()) == []

@@ -6,60 +6,60 @@ from types import SimpleNamespace
 import pytest
 
 from ktui.cacher import progress as module
-from ktui.cacher.freshness import Freshness
 from ktui.cacher.progress import ProgressRequester
+from ktui.cacher.revision_waiter import RevisionWaiter
 from ktui.supervision import Supervisor
 
 
 def test_waiters_wake_in_the_order_of_what_they_wait_for():
     async def run():
-        freshness, woken = Freshness(), []
+        waiter, woken = RevisionWaiter(), []
 
         async def wait(rv: int) -> None:
-            assert await freshness.wait(rv)
+            assert await waiter.wait(rv)
             woken.append(rv)
 
         tasks = [asyncio.create_task(wait(rv)) for rv in (30, 10, 20)]
         await asyncio.sleep(0)
-        assert freshness.waiting == 3
-        freshness.advance(19)
+        assert waiter.waiting == 3
+        waiter.advance(19)
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         assert woken == [10]
-        assert freshness.waiting == 2
-        freshness.advance(30)
+        assert waiter.waiting == 2
+        waiter.advance(30)
         await asyncio.gather(*tasks)
-        return woken, freshness.waiting
+        return woken, waiter.waiting
 
     assert asyncio.run(run()) == ([10, 20, 30], 0)
 
 
 def test_what_is_reached_already_is_not_waited_for():
-    freshness = Freshness()
-    freshness.advance(10)
-    freshness.advance(5)
-    assert freshness.rv == 10
-    assert asyncio.run(freshness.wait(10, within=0))
+    waiter = RevisionWaiter()
+    waiter.advance(10)
+    waiter.advance(5)
+    assert waiter.rv == 10
+    assert asyncio.run(waiter.wait(10, within=0))
 
 
 def test_a_wait_gives_up_and_is_forgotten():
     async def run():
-        freshness = Freshness()
-        assert not await freshness.wait(10, within=0.001)
-        return freshness.waiting
+        waiter = RevisionWaiter()
+        assert not await waiter.wait(10, within=0.001)
+        return waiter.waiting
 
     assert asyncio.run(run()) == 0
 
 
 def test_a_cancelled_wait_is_forgotten():
     async def run():
-        freshness = Freshness()
-        task = asyncio.create_task(freshness.wait(10))
+        waiter = RevisionWaiter()
+        task = asyncio.create_task(waiter.wait(10))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        freshness.advance(20)
-        return freshness.waiting
+        waiter.advance(20)
+        return waiter.waiting
 
     assert asyncio.run(run()) == 0
 

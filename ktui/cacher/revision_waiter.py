@@ -10,7 +10,7 @@ from itertools import count
 BLOCK_TIMEOUT = 3.0
 
 
-class Freshness:
+class RevisionWaiter:
     """The newest resourceVersion that a cache has seen, and who waits for a newer one."""
 
     def __init__(self) -> None:

@@ -13,9 +13,9 @@ from ktui.cacher.consistency import ConsistencyChecker
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.fan_out import Sampler
+from ktui.cacher.prewarm import prewarm
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.reflector import Reflector
-from ktui.cacher.rehearsal import rehearse
 from ktui.cacher.staleness import StalenessClock
 from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
@@ -37,7 +37,7 @@ TRIGGER = "spec.nodeName"
 READY_TIMEOUT = 59.5
 
 
-class FedCache:
+class ResourceCache:
     """Starts cold: nothing is read from etcd until `warm` is called."""
 
     def __init__(
@@ -82,11 +82,11 @@ class FedCache:
         """Start filling the cache, unless that was done before."""
         if self.cold:
             self._staleness.add(self._look)
-            rehearsal = partial(rehearse, self._reflector.ready, self.memory.store)
+            prewarming = partial(prewarm, self._reflector.ready, self.memory.store)
             self._tasks = [
                 self._supervisor.start(f"the watch cache of {self._id}", self._follow),
                 self._supervisor.start(f"the consistency check of {self._id}", self.checker.run),
-                self._supervisor.start(f"the rehearsal of {self._id}", rehearsal),
+                self._supervisor.start(f"the prewarming of {self._id}", prewarming),
             ]
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
@@ -137,8 +137,8 @@ class FedCache:
 
     async def fresh(self, rv: int) -> None:
         """Wait up to 3 s until the cache has seen `rv`. Raises NotFresh."""
-        freshness = self.memory.freshness
-        if rv <= freshness.rv:
+        waiter = self.memory.waiter
+        if rv <= waiter.rv:
             return
         # Progress requests for waiting readers came with 1.28's gate.
         asks = self._settings.progress and self._settings.behaviour.consistent_list_from_cache
@@ -146,12 +146,12 @@ class FedCache:
         with current_meter().phase("wait"):
             if asks:
                 with self._requester.asking(self._reflector.request_progress):
-                    reached = await freshness.wait(rv)
+                    reached = await waiter.wait(rv)
             else:
-                reached = await freshness.wait(rv)
+                reached = await waiter.wait(rv)
         self._publisher.changed()
         if not reached:
-            raise NotFresh(rv, freshness.rv)
+            raise NotFresh(rv, waiter.rv)
 
     def routing_state(self) -> CacheState:
         """The state that plans depend on."""
@@ -181,7 +181,7 @@ class FedCache:
             buffered=len(memory.ring),
             events=memory.events_received,
             watchers=sum(not stream.cause for stream in self.streams),
-            waiting=memory.freshness.waiting + self._probing,
+            waiting=memory.waiter.waiting + self._probing,
             snapshots=len(memory.snapshots),
             loaded=reflector.loaded,
             loaded_bytes=reflector.loaded_bytes,

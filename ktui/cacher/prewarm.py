@@ -11,11 +11,11 @@ from ktui.etcd.errors import EtcdError
 if TYPE_CHECKING:
     from ktui.cacher.sorted_store import SortedStore
 
-# Small caches are left to their first reader: to rehearse all kinds would take a second at start.
+# Small caches are left to their first reader: to prewarm all kinds would take a second at start.
 LARGE = 1000
 
 
-async def rehearse(filled: asyncio.Event, store: SortedStore) -> None:
+async def prewarm(filled: asyncio.Event, store: SortedStore) -> None:
     """Wait until the cache is filled, then have one object transcoded beside the loop.
 
     The functions for its kind are generated with the first one: 100 ms for pods,
