@@ -102,7 +102,7 @@ class Call:
                 route=plan.source.value,
                 reason_id=self.reason_id,
                 reason=self.reason,
-                steps=[RouteStep(*step) for step in sentences.trace(plan)],
+                steps=sentences.trace(plan, RouteStep),
                 limit_honoured=plan.limit_honoured,
                 consistency=plan.consistency,
                 wait=sentences.wait_value(plan),

@@ -107,7 +107,7 @@ def _seats(e: Explanation) -> str:
 
 
 def _walk(plan: Plan) -> Iterator[str]:
-    lines = sentences.trace(plan)
+    lines = sentences.trace_lines(plan)
     rule_width = max(len(step.rule) for step in lines)
     for phase, steps in groupby(lines, key=lambda step: step.phase):
         yield f"   {phase}"

@@ -42,7 +42,7 @@ class Explanation:
             "reason_id": plan.reason_id,
             "reason": sentences.reason(plan),
             "reasons": list(plan.reasons),
-            "steps": [{"rule": s.rule, "saw": s.saw, "taken": s.taken} for s in sentences.trace(plan)],
+            "steps": [{"rule": s.rule, "saw": s.saw, "taken": s.taken} for s in sentences.trace_lines(plan)],
             "limit_honoured": plan.limit_honoured,
             "consistency": plan.consistency,
             "wait": sentences.wait_value(plan),

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from enum import Enum, StrEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -103,7 +102,7 @@ class EtcdOp(StrEnum):
     ALL = "range_full"
 
 
-class Step(NamedTuple):
+class Step(Struct, frozen=True, gc=False):
     """One predicate of the decision trace, the values it saw, and whether it held.
 
     `phase` is the function of kube-apiserver that evaluates it, e.g. `shouldDelegateList`.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
-from ktui.kube.routing.plan import Fallback, Plan, Step, Wait
+from ktui.kube.routing.plan import Fallback, Plan, Wait
 from ktui.kube.routing.reasons import REASONS
 
 _WAIT_VALUES = {
@@ -45,14 +46,19 @@ class TraceLine(NamedTuple):
     phase: str
 
 
-def trace(plan: Plan) -> list[TraceLine]:
-    """The decision trace, in order."""
-    return [_line(step) for step in plan.steps]
+T = TypeVar("T")
 
 
-def _line(step: Step) -> TraceLine:
-    predicate, seen, holds, phase = step
-    return TraceLine(predicate.question, predicate.write(*seen), holds, phase)
+def trace(plan: Plan, line: Callable[[str, str, bool, str], T]) -> list[T]:
+    """The decision trace, in order. `line` makes a line of question, values seen, whether it held, who asked."""
+    return [
+        line(step.predicate.question, step.predicate.write(*step.seen), step.holds, step.phase)
+        for step in plan.steps
+    ]
+
+
+def trace_lines(plan: Plan) -> list[TraceLine]:
+    return trace(plan, TraceLine)
 
 
 def reason(plan: Plan) -> str:

@@ -70,7 +70,7 @@ def route_content(
     above += [*strip_lines(group, report.kube_version, width), line("")]
     if height < 14:
         above = [part for part in above if part.plain]
-    steps = [RouteStep(*step) for step in sentences.trace(explained.plan)]
+    steps = sentences.trace(explained.plan, RouteStep)
     return lines([*above, *headed_steps(steps, width, max(1, height - len(above)))][:height])
 
 

@@ -35,7 +35,7 @@ def foreseen_content(prediction: Prediction, width: int, height: int) -> Content
     left = max(1, height - len(above) - 1) if tight else height
     warnings = _warnings(explanation, width)[:left]
     above += [*warnings, *_cheaper(explanation, width, min(2, left - len(warnings)))]
-    steps = [RouteStep(*step) for step in sentences.trace(explanation.plan)]
+    steps = sentences.trace(explanation.plan, RouteStep)
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
 
 

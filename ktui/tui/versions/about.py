@@ -46,7 +46,7 @@ def walk_content(row: VersionRow | None, level: PriorityLevel | None, width: int
         )
         for text in cause_sentences(row)
     ]
-    steps = [RouteStep(*step) for step in sentences.trace(row.under.plan)]
+    steps = sentences.trace(row.under.plan, RouteStep)
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
 
 

@@ -172,7 +172,7 @@ def _asked(number: int, ask: Ask) -> Iterator[AnyEvent]:
         route=plan.source.value,
         reason_id=plan.reason_id,
         reason=sentences.reason(plan),
-        steps=[RouteStep(*step) for step in sentences.trace(plan)],
+        steps=sentences.trace(plan, RouteStep),
         limit_honoured=plan.limit_honoured,
         consistency=plan.consistency,
         wait=sentences.wait_value(plan),

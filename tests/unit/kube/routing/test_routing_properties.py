@@ -75,7 +75,7 @@ def check(plan: Plan) -> None:
     assert plan.error is None or plan.error.code in (400, 410, 422, 429, 500, 504)
     if plan.source is Source.NONE:
         assert plan.error is not None
-    assert all(line.rule and line.saw and line.phase for line in sentences.trace(plan))
+    assert all(line.rule and line.saw and line.phase for line in sentences.trace_lines(plan))
     assert sentences.reason(plan) and sentences.document(plan)["wait"]
     assert plan.revision <= MAX_REVISION or plan.source is not Source.ETCD
     if plan.source in (Source.ETCD, Source.NONE) and plan.revision != PROBED:

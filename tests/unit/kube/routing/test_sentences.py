@@ -17,7 +17,7 @@ COLD = CacheState(Readiness.INITIALIZING)
 
 def test_what_a_predicate_saw_is_written_beside_its_question() -> None:
     plan = decide_list(ListQuestion("80", limit=500), READY, behaviour_of("1.36"))
-    assert [(line.rule, line.saw, line.taken) for line in sentences.trace(plan)][-3:] == [
+    assert [(line.rule, line.saw, line.taken) for line in sentences.trace_lines(plan)][-3:] == [
         ("older than every snapshot?", "80, oldest snapshot 60", False),
         ("cache not ready?", "ready", False),
         ("cache behind the exact revision?", "80, cache at 100", False),
