@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 def trace(plan: Plan, line: Callable[[str, str, bool, str], T]) -> list[T]:
-    """The decision trace, in order. `line` makes a line of question, values seen, whether it held, who asked."""
+    """The decision trace, in order. `line` takes question, values seen, whether it held, and phase."""
     return [
         line(step.predicate.question, step.predicate.write(*step.seen), step.holds, step.phase)
         for step in plan.steps
