@@ -15,11 +15,14 @@ from typing import Any
 
 from ktui.kube.resources import BUILTIN
 from ktui.wire.encode import encode_object
+from ktui.wire.pb import put_varint
 
 NODES, NAMESPACES, TIERS = 4000, 200, 20
 PREFIX = b"/registry/pods/"
 _A_UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = "2026-01-02T03:04:05Z"
+_SECONDS = 1_767_323_045  # the same since 1970
+_CONTAINER_ID = b"b7c3d2e1"
 
 
 def name_of(number: int) -> str:
@@ -55,6 +58,18 @@ def seeded(template: bytes, count: int) -> Iterator[tuple[bytes, bytes]]:
             .replace(first[0], str(uid).encode())
         )
         yield PREFIX + f"{namespace_of(number)}/{name_of(number)}".encode(), value
+
+
+def changed(value: bytes, number: int) -> bytes:
+    """A pod after its `number`th change by a kubelet: containers, their start, conditions, managed fields."""
+    created, time, rest = value.partition(_encoded_time(_SECONDS))
+    later = rest.replace(time, _encoded_time(_SECONDS + number))
+    return created + time + later.replace(_CONTAINER_ID, b"%08x" % number)
+
+
+def _encoded_time(seconds: int) -> bytes:
+    """A Time as protobuf has it."""
+    return b"\x08" + put_varint(seconds) + b"\x10\x00"
 
 
 def _pod() -> dict[str, Any]:
@@ -215,6 +230,6 @@ def _running(name: str) -> dict[str, Any]:
         "restartCount": 0,
         "image": f"registry.example.com/shop/{name}:v1.42.7",
         "imageID": f"registry.example.com/shop/{name}@sha256:{'4e7a91c3' * 8}",
-        "containerID": f"containerd://{'b7c3d2e1' * 8}",
+        "containerID": f"containerd://{_CONTAINER_ID.decode() * 8}",
         "started": True,
     }

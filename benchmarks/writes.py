@@ -1,6 +1,6 @@
 """A steady stream of writes, made by a process of its own beside what is measured.
 
-usage: python -m benchmarks.writes ETCD-ENDPOINT PODS EVENTS-A-SECOND
+usage: python -m benchmarks.writes ETCD-ENDPOINT PODS EVENTS-A-SECOND [changing]
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import cycle
+from itertools import count, cycle
 
 import grpc.aio
 from aetcd import rpc
 
-from benchmarks.pods import seeded, template
+from benchmarks.pods import changed, seeded, template
 
 RATE = 2000
 KEYS_A_TXN = 10
@@ -23,9 +23,12 @@ _DISTINCT = 5000
 
 
 @contextmanager
-def steady_writes(endpoint: str, pods: int) -> Iterator[subprocess.Popen[bytes]]:
-    """While the block runs, RATE pods a second are written anew; it begins with the first of them."""
-    words = [endpoint, str(pods), str(RATE)]
+def steady_writes(endpoint: str, pods: int, *, changing: bool = False) -> Iterator[subprocess.Popen[bytes]]:
+    """While the block runs, RATE pods a second are written; it begins with the first of them.
+
+    `changing` writes each with another status, over all pods; else a few thousand stay as they are.
+    """
+    words = [endpoint, str(pods), str(RATE), *(["changing"] if changing else [])]
     process = subprocess.Popen([sys.executable, "-m", "benchmarks.writes", *words], stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
@@ -36,15 +39,18 @@ def steady_writes(endpoint: str, pods: int) -> Iterator[subprocess.Popen[bytes]]
         process.wait()
 
 
-async def _write(endpoint: str, pods: int, rate: int) -> None:
+async def _write(endpoint: str, pods: int, rate: int, *, changing: bool) -> None:
     """Write until killed. Told is the first write, so that nobody measures before."""
-    keys_and_values = cycle(list(seeded(template(), min(pods, _DISTINCT))))
+    keys_and_values = cycle(seeded(template(), pods if changing else min(pods, _DISTINCT)))
+    numbers = count(1)
     loop = asyncio.get_running_loop()
     async with grpc.aio.insecure_channel(endpoint.removeprefix("http://")) as channel:
         store = rpc.KVStub(channel)
         due, begun = loop.time(), False
         while True:
             batch = [next(keys_and_values) for _ in range(KEYS_A_TXN)]
+            if changing:
+                batch = [(key, changed(value, next(numbers))) for key, value in batch]
             puts = [rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value)) for key, value in batch]
             await store.Txn(rpc.TxnRequest(success=puts))
             if not begun:
@@ -55,4 +61,4 @@ async def _write(endpoint: str, pods: int, rate: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_write(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    asyncio.run(_write(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), changing="changing" in sys.argv[4:]))
