@@ -49,13 +49,18 @@ def spreads(field: Field, whole_object: bool) -> bool:
     )
 
 
+def stays_apart(message: str, field: Field) -> bool:
+    """Whether the list's items stay in pieces: an entry's time is its own, its fields many objects have."""
+    return message == META and field.name == "managedFields"
+
+
 def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
     """`parts(b, rv=None)` and `object(b)` for a message of these fields.
 
     `parts` gives a list of texts that together are `,"name":value` for each
     field, `object` the same as one text in braces. They use the names `varint`,
     `s32`, `s64`, `double`, `again` and `again_object`, for a field numbered N
-    `text_N`, from its encoded value to JSON text (to parts, if the field spreads),
+    `text_N`, from its encoded value to JSON text (to parts, if the field spreads or stays apart),
     and in whole objects `meta`, the `parts` of ObjectMeta, to which they hand `rv`.
     """
     lines: list[str] = []
@@ -67,7 +72,7 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
         elif spreads(field, whole_object):
             rows = _spread(field, f"text_{field.number}(v)")
         else:
-            rows = _field(field)
+            rows = _field(field, apart=stays_apart(message, field))
         lines += (" " + line for line in rows)
     start = [" whole = b", " b += b'\\0'", " i = 0", " t = b[0]", " out = []"]
     bad = " if t or i != len(whole): return "
@@ -77,7 +82,7 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
     return "\n".join(functions)
 
 
-def _field(field: Field) -> Iterator[str]:
+def _field(field: Field, *, apart: bool = False) -> Iterator[str]:
     present = _tag_test(field)
     absent = _absent(field)
     if field.repeated:
@@ -86,7 +91,7 @@ def _field(field: Field) -> Iterator[str]:
         yield f" before = {_key(field) + opening.encode()!r}"
         yield f" while {present}:"
         yield from ("  " + line for line in _value(field))
-        yield f"  out += before, {_text(field)}"
+        yield f"  out += before, {'*' * apart}{_text(field)}"
         yield "  before = b','"
         yield "  t = b[i]"
         yield f" out.append(b'{closing}')"
@@ -189,6 +194,8 @@ def _emit(field: Field) -> Iterator[str]:
         yield f"if v := text_{field.number}(v): out.append(v)"  # an empty text would hide the first comma
         return
     line = f"out.append({_key(field)!r} + {_text(field)})"
+    if field.kind == "fieldsv1":
+        line = f"out += {_key(field)!r}, {_text(field)}"
     if field.has("p"):
         yield line
     elif field.default:

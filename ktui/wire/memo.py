@@ -7,6 +7,9 @@ spent they are emptied together.
 """
 
 from collections.abc import Callable
+from typing import Any
+
+from ktui.wire.pieces import Pieces
 
 OVERHEAD = 220
 """Bytes that a dict entry and two bytes objects take besides their contents."""
@@ -18,9 +21,9 @@ class Budget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.held = 0
-        self._memos: list[dict[bytes, bytes]] = []
+        self._memos: list[dict[bytes, Any]] = []
 
-    def register(self, memo: dict[bytes, bytes]) -> None:
+    def register(self, memo: dict[bytes, Any]) -> None:
         self._memos.append(memo)
 
     def spend(self, size: int) -> None:
@@ -63,3 +66,21 @@ class ShortMemo(Memo):
         if len(encoded) > self.LONGEST:
             return self._make(encoded)
         return super().__missing__(encoded)
+
+
+class PiecesMemo(dict[bytes, Pieces]):
+    """The same for JSON text that is kept in pieces."""
+
+    __slots__ = ("_budget", "_make")
+
+    def __init__(self, make: Callable[[bytes], Pieces], budget: Budget) -> None:
+        super().__init__()
+        self._make = make
+        self._budget = budget
+        budget.register(self)
+
+    def __missing__(self, encoded: bytes) -> Pieces:
+        pieces = self._make(encoded)
+        self._budget.spend(len(encoded) + sum(map(len, pieces)) + OVERHEAD)
+        self[encoded] = pieces
+        return pieces

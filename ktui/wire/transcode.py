@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from ktui.wire import jsontext, wellknown
-from ktui.wire.codegen import source, spreads
+from ktui.wire.codegen import source, spreads, stays_apart
 from ktui.wire.composite import list_text, map_entry_text, schema_or_text
 from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.errors import CodecError
-from ktui.wire.memo import Budget, Memo, ShortMemo
+from ktui.wire.memo import Budget, Memo, PiecesMemo, ShortMemo
 from ktui.wire.pb import canonical, signed32, signed64, varint
+from ktui.wire.pieces import Assembler, Pieces
 from ktui.wire.schema import BYTES, META, Field, fields, kind_messages, message_of
 
 RV_MARK = b"\0"
@@ -149,6 +150,8 @@ class Transcoder:
             slot = Slot(names, f"text_{row.number}")
             if spreads(row, whole_object):
                 names[slot.name] = self._later(row.type, "parts", slot)
+            elif stays_apart(message, row):
+                names[slot.name] = self._apart(row.type)
             elif row.name in _UNIQUE.get(message, ()):
                 names[slot.name] = jsontext.quote
             else:
@@ -175,6 +178,18 @@ class Transcoder:
         if row.kind == "message" and (not self._sharing or (whole_object and not row.repeated)):
             return self._later(row.type, "object", slot)
         return self._value_of(row)
+
+    def _apart(self, message: str) -> Callable[[bytes], Pieces]:
+        """Encoded message → JSON object in pieces."""
+        parts, assembler = self._later(message, "parts"), Assembler()
+
+        def make(encoded: bytes) -> Pieces:
+            texts = parts(encoded)
+            if texts:
+                texts[0] = texts[0][1:]
+            return assembler.pieces((b"{", *texts, b"}"))
+
+        return PiecesMemo(make, self.budget).__getitem__ if self._sharing else make
 
     def _value_of(self, row: Field) -> Text:
         if row.kind == "message":
