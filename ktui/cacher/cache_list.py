@@ -114,7 +114,7 @@ def _stored_bytes(cache: WatchCache, found: Candidates) -> int:
     """Stored bytes of the objects fetched; of those that an index of ours spared us by their mean size."""
     store = cache.store
     if found.fetched == len(found.objects) < len(store):
-        return sum(len(obj.raw) for obj in found.objects)
+        return sum(obj.size for obj in found.objects)
     return round(store.bytes * found.fetched / len(store)) if len(store) else 0
 
 

@@ -60,7 +60,7 @@ class CacheEvent:
     receipt on the ring's monotonic clock.
     """
 
-    __slots__ = ("_added", "_deleted", "_modified", "at", "object", "previous", "rv", "type")
+    __slots__ = ("_added", "_deleted", "_modified", "_shrunk", "at", "object", "previous", "rv", "type")
 
     def __init__(
         self, event_type: str, obj: StoredObject, previous: StoredObject | None, rv: int, at: float
@@ -70,6 +70,7 @@ class CacheEvent:
         self.previous = previous
         self.rv = rv
         self.at = at
+        self._shrunk = False
         self._added: OutEvent | None = None
         self._modified: OutEvent | None = None
         self._deleted: OutEvent | None = None
@@ -84,21 +85,38 @@ class CacheEvent:
             return self._as_modified() if old else self._as_added()
         return self._as_deleted() if old else None
 
+    def shrink(self) -> None:
+        """Take as little memory as possible: few watchers still start this far back.
+
+        What they get is then made for each of them.
+        """
+        self._shrunk = True
+        self._added = self._modified = self._deleted = None
+        if self.previous is not None:
+            self.previous.shrink(self.object)
+        if self.type == DELETED:
+            self.object.shrink(None)
+
     def _as_added(self) -> OutEvent:
-        if self._added is None:
-            self._added = OutEvent(ADDED, self.rv, self.object)
-        return self._added
+        out = self._added or OutEvent(ADDED, self.rv, self.object)
+        if not self._shrunk:
+            self._added = out
+        return out
 
     def _as_modified(self) -> OutEvent:
-        if self._modified is None:
-            self._modified = OutEvent(MODIFIED, self.rv, self.object)
-        return self._modified
+        out = self._modified or OutEvent(MODIFIED, self.rv, self.object)
+        if not self._shrunk:
+            self._modified = out
+        return out
 
     def _as_deleted(self) -> OutEvent:
-        if self._deleted is None:
-            gone = self.object if self.type == DELETED or self.previous is None else self.previous
-            self._deleted = OutEvent(DELETED, self.rv, gone.with_rv(self.rv))
-        return self._deleted
+        if self._deleted is not None:
+            return self._deleted
+        gone = self.object if self.type == DELETED or self.previous is None else self.previous
+        out = OutEvent(DELETED, self.rv, gone.with_rv(self.rv))
+        if not self._shrunk:
+            self._deleted = out
+        return out
 
 
 def error(status: object) -> OutEvent:

@@ -64,4 +64,4 @@ def _count(obj: StoredObject | None, *, cached: bool = False) -> None:
     if obj is not None:
         meter = current_meter()
         meter.fetched, meter.matched, meter.returned = 1, 1, 1
-        meter.cached_bytes += len(obj.raw) if cached else 0
+        meter.cached_bytes += obj.size if cached else 0

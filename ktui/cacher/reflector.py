@@ -131,7 +131,7 @@ class Reflector:
                 objects += page.objects
                 rv = page.rv
                 self.loaded, self.expected = len(objects), page.count
-                self.loaded_bytes += sum(len(obj.raw) for obj in page.objects)
+                self.loaded_bytes += sum(obj.size for obj in page.objects)
                 self._changed()
         self._same_history()
         self._cache.replace(objects, rv)

@@ -2,6 +2,9 @@
 
 kube-apiserver: capacity starts at 100 and follows the load, so that the buffer
 holds some 75 seconds of events (`eventFreshDuration`), never above 102,400.
+
+There the objects of all events stay as they are. Here the latest few megabytes do;
+older events keep what differs from the next version of the object.
 """
 
 from __future__ import annotations
@@ -15,6 +18,10 @@ from ktui.cacher.events import CacheEvent
 LOWER_CAPACITY = 100
 UPPER_CAPACITY = 102_400
 FRESH_SECONDS = 75.0
+# Stored bytes of the latest events' objects that are kept as they are.
+WHOLE_BYTES = 8 << 20
+# Evicted events are cut off when they are this part of the capacity.
+_CUT = 1 / 8
 
 _rv_of = attrgetter("rv")
 
@@ -30,6 +37,7 @@ class Ring:
         lower: int = LOWER_CAPACITY,
         upper: int = UPPER_CAPACITY,
         fresh_seconds: float = FRESH_SECONDS,
+        whole_bytes: int = WHOLE_BYTES,
     ) -> None:
         self.capacity = lower
         self.grown = self.shrunk = 0
@@ -37,7 +45,10 @@ class Ring:
         self._upper = upper
         self._fresh_seconds = fresh_seconds
         self._events: list[CacheEvent] = []
+        self._whole_bytes = whole_bytes
         self._start = 0  # events before it are evicted, and cut off now and then
+        self._whole = 0  # events before it are shrunk
+        self._held = 0  # stored bytes of the others' objects
         self._list_rv = 0
         self._evicted_rv = 0
 
@@ -65,7 +76,7 @@ class Ring:
     def reset(self, list_rv: int) -> None:
         """Empty the buffer: the store was filled anew at `list_rv`. The capacity stays."""
         self._events = []
-        self._start = 0
+        self._start = self._whole = self._held = 0
         self._list_rv = list_rv
         self._evicted_rv = 0
 
@@ -76,6 +87,8 @@ class Ring:
         if self.full:
             self._evict(self._start + 1)
         self._events.append(event)
+        self._held += event.object.size
+        self._shrink()
         self._cut()
 
     def since(self, rv: int, limit: int | None = None) -> Sequence[CacheEvent]:
@@ -119,7 +132,20 @@ class Ring:
         self.shrunk += capacity < self.capacity
         self.capacity = capacity
 
+    def _shrink(self) -> None:
+        while self._held > self._whole_bytes:
+            event = self._events[self._whole]
+            self._held -= event.object.size
+            self._whole += 1
+            event.shrink()
+
     def _cut(self) -> None:
-        if self._start > self.capacity:
-            del self._events[: self._start]
-            self._start = 0
+        """Drop evicted events. Those that were not shrunk are: a slow reader may still hold their objects."""
+        if self._start < self.capacity * _CUT:
+            return
+        for event in self._events[self._whole : self._start]:
+            self._held -= event.object.size
+            event.shrink()
+        self._whole = max(self._whole - self._start, 0)
+        del self._events[: self._start]
+        self._start = 0

@@ -29,7 +29,7 @@ class SortedStore:
         """Hold exactly `objects`, which are sorted by key."""
         self._objects = list(objects)
         self._keys = [obj.key for obj in self._objects]
-        self.bytes = sum(len(obj.raw) for obj in self._objects)
+        self.bytes = sum(obj.size for obj in self._objects)
 
     def get(self, key: str) -> StoredObject | None:
         at = bisect_left(self._keys, key)
@@ -38,10 +38,10 @@ class SortedStore:
     def put(self, obj: StoredObject) -> StoredObject | None:
         """Insert or replace; the object that was there before."""
         at = bisect_left(self._keys, obj.key)
-        self.bytes += len(obj.raw)
+        self.bytes += obj.size
         if at < len(self._keys) and self._keys[at] == obj.key:
             previous = self._objects[at]
-            self.bytes -= len(previous.raw)
+            self.bytes -= previous.size
             self._objects[at] = obj
             return previous
         self._keys.insert(at, obj.key)
@@ -55,7 +55,7 @@ class SortedStore:
             return None
         del self._keys[at]
         previous = self._objects.pop(at)
-        self.bytes -= len(previous.raw)
+        self.bytes -= previous.size
         return previous
 
     def count(self, start: str, end: str) -> int:

@@ -67,7 +67,7 @@ class WatchHandler:
         if objects:
             meter = current_meter()
             meter.fetched += len(objects)
-            meter.cached_bytes += sum(len(obj.raw) for obj in objects)
+            meter.cached_bytes += sum(obj.size for obj in objects)
             meter.hold(REFERENCE_BYTES * len(objects))
         since = reached if plan.revision == PROBED else plan.revision
         watcher = self._watcher(request, since or cache.memory.rv, cache)

@@ -10,6 +10,7 @@ import msgspec
 from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
 from ktui.kube.structural.shaping import Shaper
+from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
 from ktui.storage.selection import Selection
 from ktui.telemetry.meter import decoding
@@ -52,28 +53,53 @@ class Reader:
         return obj
 
 
+# Superseded versions that are restored from one another, one after the other, at most.
+_LONGEST_CHAIN = 16
+
+
+class Superseded(msgspec.Struct, frozen=True, gc=False):
+    """The value of a superseded version: its difference from a newer one; None where it needs none."""
+
+    delta: Delta
+    newer: StoredObject | None
+
+
 class StoredObject(msgspec.Struct, gc=False, eq=False):
     """`key` is the whole etcd key, `rv` the resourceVersion to serve, `raw` the stored value.
 
     `labels`, `fields` (its resource's field selectors) and `uid` are scanned once,
-    on first use; `item_pieces` transcodes once and keeps the result. All of them
-    raise UnreadableError for a value that is no object.
+    on first use; `item_pieces` transcodes once and keeps the result, until a newer version
+    supersedes the object. All of them raise UnreadableError for a value that is no object.
 
-    No object refers to another one, so the garbage collector need not look at
-    them: over 100,000 of them it would stop the process for 130 ms at a time.
+    Objects refer to newer versions of themselves at most, so there are no cycles and the garbage
+    collector need not look at them: over 100,000 of them it would stop the process for 130 ms at a time.
     """
 
     _reader: Reader
     key: str
-    raw: bytes
+    _value: bytes | Superseded
     rv: int
     create_revision: int
     lease: int = 0
     _scanned: Scanned | None = None
     _item: Pieces | None = None
+    _older: int = 0  # superseded versions in the chain that ends here
 
     def __repr__(self) -> str:
         return f"StoredObject({self.key!r}, rv={self.rv})"
+
+    @property
+    def raw(self) -> bytes:
+        """The stored value."""
+        value = self._value
+        if isinstance(value, bytes):
+            return value
+        return restored(value.delta, b"" if value.newer is None else value.newer.raw)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the stored value."""
+        return len(self.raw)
 
     @property
     def namespace(self) -> str:
@@ -124,9 +150,11 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         if item is None:
             decoding(len(self.raw))
             try:
-                item = self._item = self._reader.codec.item_pieces(self.raw, self.rv)
+                item = self._reader.codec.item_pieces(self.raw, self.rv)
             except CodecError as error:
                 raise UnreadableError(self.key, error.reason) from error
+            if isinstance(self._value, bytes):
+                self._item = item
         return item
 
     def item_json(self) -> bytes:
@@ -143,11 +171,38 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     def with_rv(self, rv: int) -> StoredObject:
         """The same object at another resourceVersion (a deleted one bears that of its deletion)."""
-        other = StoredObject(self._reader, self.key, self.raw, rv, self.create_revision, self.lease)
+        other = StoredObject(self._reader, self.key, self._value, rv, self.create_revision, self.lease)
         other._scanned = self._scanned
         return other
+
+    def shrink(self, newer: StoredObject | None) -> None:
+        """Take as little memory as possible: `newer` has superseded it (None: it was deleted).
+
+        What can be made again from the stored value is dropped, and that becomes a difference.
+        """
+        self._item = None
+        if newer is not None:
+            self._share(newer)
+        if not isinstance(self._value, bytes):
+            return
+        if newer is not None and self._older >= _LONGEST_CHAIN:
+            newer = None
+        delta = difference(self._value, b"" if newer is None else newer.raw)
+        if not delta.needs_base:
+            newer = None
+        self._value = Superseded(delta, newer)
+        if newer is not None:
+            newer._older = self._older + 1
+
+    def _share(self, newer: StoredObject) -> None:
+        """Hold equal names, labels and fields once."""
+        newer.key = self.key
+        if self.create_revision == newer.create_revision:
+            newer.create_revision = self.create_revision
+        if self._scanned == newer._scanned:
+            self._scanned = newer._scanned
 
 
 def bytes_of(objects: Sequence[StoredObject]) -> int:
     """Bytes of their keys and values."""
-    return sum(len(obj.key) + len(obj.raw) for obj in objects)
+    return sum(len(obj.key) + obj.size for obj in objects)

@@ -52,11 +52,11 @@ class Converted(Plain):
         self._version = resource.api_version
 
     def whole(self, obj: StoredObject) -> bytes:
-        decoding(len(obj.raw))
+        decoding(obj.size)
         return self._codec.object_json(obj.raw, obj.rv, self._version)
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
-        decoding(len(obj.raw))
+        decoding(obj.size)
         return self._codec.item_pieces(obj.raw, obj.rv, self._version)
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:

@@ -131,4 +131,4 @@ def _conflict(message: str) -> StatusError:
 
 
 def _row(obj: StoredObject) -> CachedObject:
-    return CachedObject(obj.namespace, obj.name, str(obj.rv), len(obj.raw))
+    return CachedObject(obj.namespace, obj.name, str(obj.rv), obj.size)

@@ -91,7 +91,7 @@ def let_go(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
     while objects:
         obj = objects.pop()
         yield obj
-        meter.held -= len(obj.key) + len(obj.raw)
+        meter.held -= len(obj.key) + obj.size
 
 
 async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:

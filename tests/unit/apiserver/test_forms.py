@@ -33,6 +33,7 @@ class Stored:
     def __init__(self, **metadata: Any) -> None:
         self.rv = 7
         self.raw = b"raw"
+        self.size = len(self.raw)
         self._tree = {
             "metadata": {"name": "c", "resourceVersion": "7", **metadata},
             "data": {"k": 9007199254740993},

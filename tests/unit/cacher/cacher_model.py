@@ -34,7 +34,7 @@ class FakeObject:
     rv: int = 1
     labels: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
-    raw: bytes = b"x"
+    size: int = 1
 
     @property
     def namespace(self) -> str:
@@ -46,6 +46,9 @@ class FakeObject:
 
     def with_rv(self, rv: int) -> FakeObject:
         return replace(self, rv=rv)
+
+    def shrink(self, newer: Any) -> None:
+        """Nothing to drop."""
 
     def full_json(self) -> bytes:
         return b'{"name":"%b","rv":%d}' % (self.key.encode(), self.rv)

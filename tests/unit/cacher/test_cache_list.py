@@ -27,7 +27,7 @@ class Pod:
     rv: int
     labels: dict[str, str]
     node: str = ""
-    raw: bytes = b"x"
+    size: int = 1
 
     @property
     def key(self) -> str:
@@ -118,7 +118,7 @@ def test_pages_without_selectors_say_how_many_remain():
 
 
 def test_objects_behind_a_full_page_count_as_references():
-    large = [Pod("a", f"p{number}", number, {"app": "web"}, raw=b"x" * 1_000) for number in range(1, 11)]
+    large = [Pod("a", f"p{number}", number, {"app": "web"}, size=1_000) for number in range(1, 11)]
     page, meter = ask(cache_of(large), limit=2)
     assert (len(page.objects), meter.fetched) == (2, 10)
     assert meter.cached_bytes == 2 * 1_000 + 8 * 8

@@ -12,7 +12,7 @@ from ktui.storage.errors import UnreadableError
 
 
 class Item:
-    raw = b"raw"
+    size = 3
 
     def __init__(self, number: int, asked: list[str], readable: bool) -> None:
         self.key = f"{number:05d}"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from cacher_model import event, obj
 from hypothesis import given
@@ -103,3 +105,70 @@ def test_events_of_one_transaction_are_handed_out_and_evicted_together():
     # One of the three is gone: who has not seen it cannot go on from before them.
     ring.append(event("ADDED", obj("z", 104)))
     assert (ring.oldest_event_rv, ring.oldest_watch_rv) == (102, 102)
+
+
+class Counted:
+    """An object that counts how often it was shrunk."""
+
+    def __init__(self, rv: int, size: int) -> None:
+        self.key, self.rv, self.size = "a", rv, size
+        self.shrunk = 0
+
+    def shrink(self, newer: object) -> None:
+        self.shrunk += 1
+
+
+def versions(count: int, *, size: int = 10, **limits: float) -> tuple[Ring, list[Counted]]:
+    ring = Ring(**limits)  # type: ignore[arg-type]
+    ring.reset(100)
+    objects = [Counted(100 + n, size) for n in range(count + 1)]
+    for previous, current in itertools.pairwise(objects):
+        ring.append(event("MODIFIED", current, previous))
+    return ring, objects
+
+
+def test_the_latest_bytes_stay_whole_and_what_is_older_is_shrunk_once():
+    ring, objects = versions(60, whole_bytes=200)
+    assert len(ring) == 60
+    assert [obj.shrunk for obj in objects] == [1] * 40 + [0] * 21
+
+
+def test_a_larger_object_than_may_stay_whole_is_shrunk_as_soon_as_it_is_superseded():
+    _, objects = versions(3, size=1000, whole_bytes=200)
+    assert [obj.shrunk for obj in objects] == [1, 1, 1, 0]
+
+
+def test_evicted_events_are_shrunk_for_readers_that_still_hold_their_objects():
+    ring, objects = versions(300, lower=40, upper=40, whole_bytes=1 << 20)
+    kept = len(ring) + 40 // 8
+    assert len(ring) == 40
+    assert all(obj.shrunk == 1 for obj in objects[: 300 - kept])
+    assert not any(obj.shrunk for obj in objects[300 - 40 :])
+
+
+def test_few_evicted_events_wait_to_be_cut_off():
+    ring, _ = versions(1000, lower=80, upper=80)
+    assert len(ring) == 80
+    assert len(ring._events) <= 80 + 80 // 8
+
+
+def test_a_reset_forgets_what_was_held():
+    ring, _ = versions(60, whole_bytes=200)
+    ring.reset(500)
+    later = [Counted(501 + n, 10) for n in range(21)]
+    for previous, current in itertools.pairwise(later):
+        ring.append(event("MODIFIED", current, previous))
+    assert not any(obj.shrunk for obj in later)
+
+
+def test_encodings_of_a_shrunk_event_are_not_kept():
+    change = event("MODIFIED", obj("a", 102), None)
+    first = change.out(current=True, old=True)
+    assert change.out(current=True, old=True) is first
+    change.shrink()
+    again = change.out(current=True, old=True)
+    assert again is not first
+    assert again is not None
+    assert first is not None
+    assert again.line() == first.line()
+    assert change.out(current=True, old=True) is not again

@@ -1,0 +1,95 @@
+"""Bytes as their difference from similar bytes: what old versions of an object take little memory as."""
+
+from __future__ import annotations
+
+import zlib
+
+import msgspec
+
+LEVEL = 3
+_RAW_DEFLATE = -15
+_WINDOW_BYTES = 1 << 15
+# Of larger values equal beginnings and ends are left out, in blocks of this size.
+_SMALL_BYTES = 1 << 14
+_BLOCK_BYTES = 2048
+# Deflating more than this would stop the event loop for too long.
+MOST_DEFLATED_BYTES = 1 << 16
+# What saves less than a quarter is not worth reading through.
+_WORTH = 0.75
+
+
+class Delta(msgspec.Struct, frozen=True, gc=False):
+    """`head` and `tail` bytes are those of the base, `middle` what lies between.
+
+    `middle` is deflated with the base's own middle as its dictionary, unless that saves little.
+    """
+
+    middle: bytes
+    deflated: bool
+    head: int = 0
+    tail: int = 0
+
+    @property
+    def needs_base(self) -> bool:
+        return self.deflated or self.head > 0 or self.tail > 0
+
+
+def difference(value: bytes, base: bytes) -> Delta:
+    """`value` as its difference from `base` (b"": by itself)."""
+    head = tail = 0
+    if len(value) > _SMALL_BYTES:
+        head = _equal_head(value, base)
+        tail = _equal_tail(value[head:], base[head:])
+    middle = value[head : len(value) - tail]
+    deflated = len(middle) <= MOST_DEFLATED_BYTES
+    if deflated:
+        middle = _deflate(middle, _dictionary(base, head, tail))
+    if len(middle) > len(value) * _WORTH:
+        return Delta(value, deflated=False)
+    return Delta(middle, deflated, head, tail)
+
+
+def restored(delta: Delta, base: bytes) -> bytes:
+    """The value whose difference from `base` this is."""
+    middle = delta.middle
+    if delta.deflated:
+        middle = _inflate(middle, _dictionary(base, delta.head, delta.tail))
+    return b"".join((base[: delta.head], middle, base[len(base) - delta.tail :]))
+
+
+def _dictionary(base: bytes, head: int, tail: int) -> bytes:
+    return base[head : len(base) - tail][-_WINDOW_BYTES:]
+
+
+def _deflate(data: bytes, dictionary: bytes) -> bytes:
+    if not dictionary:
+        deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW_DEFLATE)
+    else:
+        deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW_DEFLATE, zdict=dictionary)
+    return deflater.compress(data) + deflater.flush()
+
+
+def _inflate(data: bytes, dictionary: bytes) -> bytes:
+    if not dictionary:
+        return zlib.decompress(data, _RAW_DEFLATE)
+    return zlib.decompressobj(_RAW_DEFLATE, zdict=dictionary).decompress(data)
+
+
+def _equal_head(value: bytes, base: bytes) -> int:
+    """Bytes, in whole blocks, that both begin with."""
+    at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
+    while at <= most and value[at : at + _BLOCK_BYTES] == base[at : at + _BLOCK_BYTES]:
+        at += _BLOCK_BYTES
+    return at
+
+
+def _equal_tail(value: bytes, base: bytes) -> int:
+    """Bytes, in whole blocks, that both end with."""
+    at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
+    while at <= most and _block_from_end(value, at) == _block_from_end(base, at):
+        at += _BLOCK_BYTES
+    return at
+
+
+def _block_from_end(data: bytes, at: int) -> bytes:
+    return data[len(data) - at - _BLOCK_BYTES : len(data) - at]
