@@ -23,12 +23,9 @@ MAX_DUPLICATES = 100  # sigs.k8s.io/json reports no more
 
 
 def read_json(data: bytes) -> Any:
-    """The document; DocumentError says what is wrong in Go's words. Invalid UTF-8 is replaced, as in Go."""
-    check_nesting(data)
-    text = data.decode("utf-8", "replace")
-    numbers: dict[str, Any] = {"parse_int": _int, "parse_float": _float} if _HUGE_NUMBER.search(data) else {}
+    """The document; DocumentError says what is wrong in Go's words, which takes long for a large one."""
     try:
-        document = json.loads(text, parse_constant=_no_constant, **numbers)
+        return parse_json(data)
     except DocumentError:
         raise
     except ValueError as error:
@@ -37,6 +34,16 @@ def read_json(data: bytes) -> Any:
         except jsonscan.JSONSyntaxError as fault:
             raise DocumentError(str(fault)) from None
         raise DocumentError(str(error)) from None
+
+
+def parse_json(data: bytes) -> Any:
+    """The document, or any ValueError. Invalid UTF-8 is replaced, as in Go."""
+    check_nesting(data)
+    text = data.decode("utf-8", "replace")
+    numbers: dict[str, Any] = {}
+    if _HUGE_NUMBER.search(data):
+        numbers = {"parse_int": _int, "parse_float": _float}
+    document = json.loads(text, parse_constant=_no_constant, **numbers)
     return _without_surrogates(document) if _SURROGATE.search(text) else document
 
 

@@ -78,6 +78,7 @@ class Meter:
     held: int = 0
     peak_held: int = 0
     footprint: Footprint | None = None
+    large: bool = False  # its CPU work is done off the event loop
     initial: int = 0
     initial_bytes: int = 0
     initial_ms: float = 0.0

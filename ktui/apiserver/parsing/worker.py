@@ -1,0 +1,100 @@
+"""The parser process: `python -m ktui.apiserver.parsing.worker`, frames on stdin and stdout.
+
+Whatever a body does to a parser it does to this process only: memory and CPU time have limits
+that the kernel enforces, inside of C code as well.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ktui.apiserver.parsing.frames import (
+    DUPLICATES,
+    END,
+    HEADER,
+    INVALID,
+    PIECE,
+    TOO_LARGE,
+    YAML,
+    frame,
+)
+from ktui.documents.jsonreader import duplicate_fields, read_json
+from ktui.documents.limits import DocumentError, TooLarge
+from ktui.documents.pieces import Piece, check_containers, pieces
+from ktui.documents.yamlreader import read_yaml
+
+MEMORY_BYTES = 768 << 20  # address space
+RETIRE_BYTES = 200 << 20  # a process that has once been larger ends after its answer
+CPU_SECONDS = 10.0  # for one body
+MOST_ANSWERED = 16 << 20  # bytes of JSON, in which a character may take six times those of the body
+
+
+def main() -> None:
+    _limit()
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while header := source.read(HEADER.size):
+        kind, size = HEADER.unpack(header)
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)  # SIGPROF ends the process
+        _answer(kind, source.read(size), sink)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        sink.flush()
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > RETIRE_BYTES:
+            return
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    gc.disable()  # trees have no cycles
+
+
+def _answer(kind: bytes, body: bytes, sink: BinaryIO) -> None:
+    try:
+        for answer in parsed(kind, body):
+            sink.write(answer)
+    except TooLarge as error:
+        sink.write(frame(TOO_LARGE, str(error).encode()))
+    except DocumentError as error:
+        sink.write(frame(INVALID, str(error).encode("utf-8", "replace")))
+    except MemoryError:
+        sink.write(frame(TOO_LARGE, f"it takes more than {MEMORY_BYTES >> 20} MiB to read".encode()))
+    sink.write(frame(END))
+
+
+def parsed(kind: bytes, body: bytes) -> Iterator[bytes]:
+    """The frames of a document, without END; DocumentError, MemoryError."""
+    if kind == YAML:
+        duplicates: list[str] = []
+        tree = read_yaml(body, duplicates=duplicates)
+    else:
+        tree, duplicates = read_json(body), duplicate_fields(body)
+    check_containers(tree)
+    yield frame(DUPLICATES, msgspec.json.encode(duplicates))
+    size = 0
+    for piece in pieces(tree):
+        text = _json(piece)
+        size += len(text)
+        if size > MOST_ANSWERED:
+            raise TooLarge(f"limit is {MOST_ANSWERED} as JSON")
+        yield frame(PIECE, text)
+
+
+def _json(piece: Piece) -> bytes:
+    try:
+        return msgspec.json.encode(piece)
+    except OverflowError:  # an integer of more than 64 bits
+        whole: list[Any] = [piece.path, piece.part]
+        return json.dumps(whole).encode()
+
+
+if __name__ == "__main__":
+    main()
