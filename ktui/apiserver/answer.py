@@ -15,6 +15,7 @@ from ktui.apiserver.negotiation import PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
+from ktui.telemetry.off_loop import LARGE_ANSWER_BYTES, compute, expect
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -26,8 +27,9 @@ async def send_object(
     """The object, as stored, as metadata or as a one-row Table."""
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
+    expect(len(obj.raw), LARGE_ANSWER_BYTES)
     with call.meter.phase("encode"):
-        document = finished(renderer.whole(obj), form)
+        document = await compute(lambda: finished(renderer.whole(obj), form))
     await send_document(call, document, form, status)
 
 
@@ -35,8 +37,9 @@ async def send_tree(
     server: Server, call: Call, resource: Resource, obj: dict[str, Any], form: Form, status: int = 200
 ) -> None:
     """An object that is not stored: of a dry run, or what a deletion left behind."""
-    document = _renderer(server, call, resource, form).of_document(to_json(obj))
-    await send_document(call, finished(document, form), form, status)
+    renderer = _renderer(server, call, resource, form)
+    document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
+    await send_document(call, document, form, status)
 
 
 async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:

@@ -63,6 +63,7 @@ class Api:
             with metered(call.meter):
                 await CpuClock(self._guarded(call, resolved), call.meter)
         finally:
+            call.leave_large()
             call.visit.leave()
             call.finish()
             self._metrics.ended(call)

@@ -18,9 +18,12 @@ from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.identity import audit_id, flow_headers, flow_of
+from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages.answers import LONGEST_PATH, log_refusal, send_error
 from ktui.apiserver.pages.routes import Pages
+from ktui.apiserver.parsing.parser import BodyParser
+from ktui.apiserver.parsing.pool import ParserPool
 from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
@@ -46,7 +49,9 @@ class Application:
         self._services = services
         self.catalog = Catalog(services.registry)
         metrics = RequestMetrics()
-        self._server = Server(services, self.catalog, OpenWatches(services.bus))
+        self._server = Server(
+            services, self.catalog, OpenWatches(services.bus), BodyParser(ParserPool()), LargeRequests()
+        )
         self._api = Api(self._server, metrics, others)
         self._pages = Pages(services, self.catalog, metrics)
         self._ids = itertools.count(1)
@@ -69,6 +74,7 @@ class Application:
     async def stop(self) -> None:
         self._server.watches.end_all()
         self._pages.close()
+        await self._server.parser.close()
         await self.catalog.stop()
 
     async def _live(self, receive: Receive, send: Send) -> None:

@@ -19,6 +19,7 @@ from ktui.telemetry.memory import Visit
 from ktui.telemetry.meter import Meter
 
 if TYPE_CHECKING:
+    from ktui.apiserver.large_requests import LargeRequests
     from ktui.kube.flowcontrol import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
     from ktui.kube.resources import Resource
@@ -55,6 +56,7 @@ class Call:
     error: str = ""
     rv: str = ""
     started: float = field(default_factory=time.perf_counter)
+    large_requests: LargeRequests | None = None  # where the request has a place until its answer begins
     begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: what the bus was told until it began
 
     @property
@@ -120,8 +122,21 @@ class Call:
         """Take down that this is a write: those have one route only."""
         self.route, self.reason_id, self.reason = Source.ETCD.value, WRITE_REASON_ID, WRITE_REASON
 
+    async def enter_large(self, places: LargeRequests) -> None:
+        """Do the CPU work off the event loop, as one of few at a time; StatusError 429."""
+        await places.enter()
+        self.large_requests = places
+        self.meter.large = True
+
+    def leave_large(self) -> None:
+        """Give the place to another request."""
+        if self.large_requests is not None:
+            self.large_requests.leave()
+            self.large_requests = None
+
     def stamp(self) -> None:
         """Give the answer the headers that tell its route and cost; call before it starts."""
+        self.leave_large()
         headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter, self.verb))]
         if self.route and self.route != Source.NONE.value:
             headers.append(("x-ktui-route", public_route(self.route)))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.large_requests import LargeRequests
+from ktui.apiserver.parsing.parser import BodyParser
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
 from ktui.kube.resources import Resource
@@ -21,6 +23,8 @@ class Server:
     services: Services
     catalog: Catalog
     watches: OpenWatches
+    parser: BodyParser
+    large_requests: LargeRequests
 
     def cacher(self, resource: Resource) -> Cacher:
         """The cache of a resource, whichever of its versions was asked for."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING
 
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
@@ -69,8 +68,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     import asyncio
 
-    # Nothing here forks with gRPC's threads about; its handlers for that would only warn.
-    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     from ktui.cli.crash import keep_quiet
     from ktui.cli.logs import start_log, tell_of_log
     from ktui.cli.parent import die_with_parent

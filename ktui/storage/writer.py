@@ -16,6 +16,7 @@ from ktui.storage.keys import Keys
 from ktui.storage.leases import Leases
 from ktui.storage.objects import Reader, StoredObject
 from ktui.telemetry.meter import current_meter
+from ktui.telemetry.off_loop import compute, expect
 from ktui.wire.codec import encode_object
 
 Change = Callable[[dict[str, Any]], dict[str, Any] | None]
@@ -46,7 +47,7 @@ class Writer:
         name = metadata["name"]
         key = self._keys.of(metadata.get("namespace"), name)
         with writing(self._resource, name, "create"):
-            raw = self._encode(obj)
+            raw = await compute(self._encode, obj)
             lease = await self._lease(ttl)
             result = await self._client.create(key, raw, lease)
         if not result.succeeded:
@@ -78,7 +79,8 @@ class Writer:
             current, fresh = (cached, False) if cached else (await self._read(key), True)
             while True:
                 try:
-                    raw = self._changed(current, name, change)
+                    expect(len(current.raw) if current else 0)
+                    raw = await compute(self._changed, current, name, change)
                 except Exception as refusal:
                     if fresh and current and isinstance(refusal, NoWrite):
                         return current

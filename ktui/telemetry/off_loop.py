@@ -15,15 +15,22 @@ from ktui.telemetry.meter import current_meter
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LARGE_BYTES = 32 * 1024  # an object of that size takes milliseconds to decode, validate or encode
+LARGE_BYTES = 32 * 1024  # an object of this size takes milliseconds to decode, change, validate and encode
+LARGE_ANSWER_BYTES = 256 * 1024  # and of this size only to encode
 # One thread: with more of them the event loop would wait longer for its turn.
 _THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large")
 
 
-async def compute(size: int, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """`function(*args)`, in the thread if it works on `size` bytes or the request is a large one."""
+def expect(size: int, large: int = LARGE_BYTES) -> None:
+    """The current request works on `size` bytes: from `large` on, its CPU work goes to the thread."""
+    if size >= large:
+        current_meter().large = True
+
+
+async def compute(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """`function(*args)`, in the thread if the current request is a large one."""
     meter = current_meter()
-    if size <= LARGE_BYTES and not meter.large:
+    if not meter.large:
         return function(*args, **kwargs)
     work = partial(copy_context().run, _clocked, partial(function, *args, **kwargs))
     result, seconds = await asyncio.get_running_loop().run_in_executor(_THREAD, work)

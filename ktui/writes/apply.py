@@ -6,17 +6,17 @@ from collections.abc import Awaitable
 from typing import Any
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.http.yamltext import read_yaml
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import invalid_object, required
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request, bare_error
 from ktui.kube.trees import copied
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity
 from ktui.writes.create import Creation, create
-from ktui.writes.decoding.body import json_type
+from ktui.writes.decoding.body import SentBody, json_type
 from ktui.writes.decoding.field_validation import Unfit
 from ktui.writes.decoding.typed import undeclared
 from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
@@ -29,14 +29,14 @@ from ktui.writes.options import write_options
 Obj = dict[str, Any]
 
 
-async def handle(server: Server, call: Call, resource: Resource, form: Form, body: bytes) -> None:
+async def handle(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
     """Merge the configuration into the object, or create it from the configuration."""
     if not call.request.parameter("fieldManager"):
         error = required("fieldManager", "is required for apply patch")
         raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
     options = write_options(call.request, "PatchOptions", applies=True)
     config = _configuration(body, resource)
-    request_body.check_sent_metadata(server, config, resource)
+    await compute(request_body.check_sent_metadata, server, config, resource)
     if (config.get("metadata") or {}).get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     apply = Apply(config, options.field_manager, resource, call.info.subresource, call.request.flag("force"))
@@ -48,8 +48,8 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
         return apply.merged(old)
 
     async def create_it() -> None:
-        _check_declared(server, config, resource)
-        new = copied(config)
+        await compute(_check_declared, server, config, resource)
+        new = await compute(copied, config)
         check_identity(new, context)
         metadata_of(new).pop("resourceVersion", None)
         await create(server, call, Creation(resource, new, options, apply=apply), form)
@@ -60,10 +60,12 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
     await (update() if call.info.subresource else update_or_create(update, create_it))
 
 
-def _configuration(body: bytes, resource: Resource) -> Obj:
+def _configuration(body: SentBody, resource: Resource) -> Obj:
     """The body, YAML or JSON; StatusError 400."""
     try:
-        document = read_yaml(body)
+        document = body.document()
+        if body.duplicates:
+            raise ValueError(body.duplicates[0])
     except ValueError as error:
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
     if document is not None and not isinstance(document, dict):

@@ -10,6 +10,7 @@ from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, unmet_in_storage
 from ktui.storage.writer import NoWrite
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.admission.pods import copy_topology
 from ktui.writes.create import find_node
@@ -25,7 +26,7 @@ async def bind(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/binding: the scheduler's choice of the node that runs the pod."""
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
-    binding = request_body.sent_document(server, call, body, "v1", "Binding") if body else {}
+    binding = await compute(request_body.sent_document, server, body, "v1", "Binding") if body else {}
     node_name = _target(call.info.name, binding)
     node = await find_node(server, node_name)
 

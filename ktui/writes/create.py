@@ -19,15 +19,14 @@ from ktui.kube.status import (
     namespace_terminating,
     not_found,
 )
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.pods import admit_pod
-from ktui.writes.decoding.body import duplicate_fields
 from ktui.writes.decoding.field_validation import (
     STRICT,
     WARN,
     Unfit,
     check_metadata,
-    duplicate_texts,
     refused,
     strict_error,
 )
@@ -52,9 +51,8 @@ KEEPS_STATUS = frozenset({"Node", "Event", "Namespace"})
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
-    obj = request_body.sent_object(server, call, resource, body)
-    faults = duplicate_texts(duplicate_fields(body))
-    await create(server, call, Creation(resource, obj, options, faults), form)
+    obj = await compute(request_body.sent_object, server, resource, body)
+    await create(server, call, Creation(resource, obj, options, body.duplicates), form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +117,16 @@ def ttl_of(server: Server, resource: Resource) -> int:
 
 async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     """The object as it is to be stored: defaults, managed fields, admission, in upstream's order."""
+    obj = await compute(_tracked, server, call, new)
+    node = None
+    if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
+        node = await find_node(server, name)
+    await compute(_admit, call, new.resource, obj, node)
+    return obj
+
+
+def _tracked(server: Server, call: Call, new: Creation) -> Obj:
+    """The object in its shape, with valid metadata and its managed fields."""
     resource, obj = new.resource, _shaped(server, call, new)
     validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
     metadata_of(obj).pop("managedFields", None)
@@ -126,13 +134,16 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
         new.apply.track(None, obj, timestamp())
     else:
         track_update(None, obj, manager=new.options.field_manager, time=timestamp(), resource=resource)
+    return obj
+
+
+def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
+    """Admission and validation; `node` is the one that a pod names. StatusError 422."""
     if resource.id == "pods":
-        node = (obj.get("spec") or {}).get("nodeName")
-        admit_pod(obj, await find_node(server, node) if node else None, call.behaviour.minor)
+        admit_pod(obj, node, call.behaviour.minor)
     validate_object(obj, resource)
     if resource.custom:
         warn(call, finalizer_warnings(metadata_of(obj), None))
-    return obj
 
 
 def _shaped(server: Server, call: Call, new: Creation) -> Obj:

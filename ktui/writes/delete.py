@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ktui.apiserver.answer import send_other, send_tree
@@ -12,8 +11,10 @@ from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import precondition_failed, precondition_unmet, success
 from ktui.storage.writer import NoWrite
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_delete import ANSWERS_OBJECT, Fate, begin_deletion
+from ktui.writes.decoding.body import SentBody
 from ktui.writes.decoding.typed import warn
 from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
@@ -28,7 +29,7 @@ JOB_PODS_STAY = (
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
-    options = sent_options(server, call, resource, body)
+    options = await compute(sent_options, server, call, resource, body)
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
     if gone and resource.resource not in ANSWERS_OBJECT:
@@ -39,10 +40,9 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         await send_tree(server, call, resource, obj, form)
 
 
-def sent_options(server: Server, call: Call, resource: Resource, body: bytes) -> DeleteOptions:
+def sent_options(server: Server, call: Call, resource: Resource, body: SentBody) -> DeleteOptions:
     """The options of the request, with a warning when they orphan pods by default; StatusError 400, 422."""
-    decode, misfit = partial(request_body.from_protobuf, server), server.services.codec.go_mismatch
-    options = delete_options(call.request, body, decode, misfit)
+    options = delete_options(call.request, body, server.services.codec.go_mismatch)
     if resource.id == "jobs.batch" and not options.policy:
         warn(call, [JOB_PODS_STAY])
     return options

@@ -15,6 +15,7 @@ from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.kube.validation import read_list
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.delete import delete, sent_options
 from ktui.writes.options import DeleteOptions
@@ -32,7 +33,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = parse_list_options(call.request.query)
     selection = selection_of(*read_list(options, call.behaviour, resource), call.info)
-    deletion = sent_options(server, call, resource, body)
+    deletion = await compute(sent_options, server, call, resource, body)
     request = ListRequest(call.info.namespace or None, None, options, selection)
     call.writes()
     answer = await _delete_listed(server, resource, request, deletion, call.behaviour.minor)

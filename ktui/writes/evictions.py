@@ -10,6 +10,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, other_namespace
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.bindings import CREATED
 from ktui.writes.delete import check_preconditions, delete
@@ -28,7 +29,7 @@ CONDITION_SINCE = 26
 async def evict(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/eviction. StatusError 400, 404, 409, 422, 429."""
     form, body = await request_body.begin(server, call, resource)
-    eviction = request_body.sent_document(server, call, body, "policy/v1", "Eviction")
+    eviction = await compute(request_body.sent_document, server, body, "policy/v1", "Eviction")
     _check_identity(call, eviction)
     wanted = dict(eviction.get("deleteOptions") or {})
     if write_options(call.request, "CreateOptions").dry_run:

@@ -17,7 +17,7 @@ from ktui.kube.fielderrors import (
 )
 from ktui.kube.golang.numbers import NumError, parse_int
 from ktui.kube.status import bad_request
-from ktui.writes.decoding.body import DecodeProtobuf, decode_document
+from ktui.writes.decoding.body import SentBody, decode_document
 
 MAX_MANAGER = 128
 VALIDATIONS = ("", "Ignore", "Strict", "Warn")
@@ -90,13 +90,9 @@ Misfit = Callable[[dict[str, Any], str, str], str]
 """What Go says of a member of a wrong type of an object, by its apiVersion and kind; "" if all fit."""
 
 
-def delete_options(
-    request: Request, body: bytes, from_protobuf: DecodeProtobuf, misfit: Misfit
-) -> DeleteOptions:
+def delete_options(request: Request, body: SentBody, misfit: Misfit) -> DeleteOptions:
     """From the body, or from the query when there is none; StatusError 400, 415, 422."""
-    return checked_delete_options(
-        _from_body(request, body, from_protobuf, misfit) if body else _from_query(request)
-    )
+    return checked_delete_options(_from_body(body, misfit) if body else _from_query(request))
 
 
 def checked_delete_options(source: dict[str, Any]) -> DeleteOptions:
@@ -125,10 +121,8 @@ def checked_delete_options(source: dict[str, Any]) -> DeleteOptions:
     )
 
 
-def _from_body(
-    request: Request, body: bytes, from_protobuf: DecodeProtobuf, misfit: Misfit
-) -> dict[str, Any]:
-    options = decode_document(body, request.headers.get("content-type", ""), from_protobuf)
+def _from_body(body: SentBody, misfit: Misfit) -> dict[str, Any]:
+    options = decode_document(body)
     kind, version = options.get("kind", "DeleteOptions"), options.get("apiVersion", "v1")
     if kind != "DeleteOptions":
         raise bad_request(

@@ -8,13 +8,13 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
+from ktui.telemetry.off_loop import compute
 from ktui.writes import apply, request_body, stored_objects
 from ktui.writes.before_update import UpdateContext, check_identity
-from ktui.writes.decoding.body import duplicate_fields
-from ktui.writes.decoding.field_validation import duplicate_texts
+from ktui.writes.decoding.body import APPLY
 from ktui.writes.guaranteed_update import Change, apply_change, context_of
 from ktui.writes.options import write_options
-from ktui.writes.patches.documents import APPLY, JSON_PATCH, patch_document, patch_type, patched
+from ktui.writes.patches.documents import JSON_PATCH, patch_document, patch_type, patched
 from ktui.writes.patches.touched import of_json_patch, of_merge_patch
 
 
@@ -26,14 +26,14 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         return
     options = write_options(call.request, "PatchOptions")
     try:
-        document = patch_document(kind, body)
+        document = await compute(patch_document, kind, body)
     except StatusError:
         await stored_objects.current(
             server, resource, call.info.namespace, call.info.name
         )  # a missing one first
         raise
-    faults = [] if kind == JSON_PATCH else duplicate_texts(duplicate_fields(body))
-    touched = of_json_patch(document) if kind == JSON_PATCH else of_merge_patch(document)
+    faults = () if kind == JSON_PATCH else body.duplicates
+    touched = await compute(of_json_patch if kind == JSON_PATCH else of_merge_patch, document)
     context = context_of(server, call, resource, options, touched=touched)
     change = _change(kind, document, context)
     await apply_change(server, call, context, change, form, options, faults)

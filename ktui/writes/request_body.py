@@ -2,49 +2,84 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
 from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.parsing.parser import is_small
 from ktui.apiserver.server import Server
+from ktui.documents.limits import DocumentError, TooLarge
 from ktui.kube.resources import Resource
 from ktui.kube.status import forbidden_read_only, request_entity_too_large
+from ktui.telemetry.off_loop import compute
 from ktui.wire.errors import CodecError
-from ktui.writes.decoding.body import MAGIC, NO_MESSAGE, decode_document, decode_object
+from ktui.writes.decoding.body import (
+    APPLY,
+    MAGIC,
+    NO_MESSAGE,
+    PROTOBUF,
+    YAML,
+    SentBody,
+    decode_document,
+    decode_object,
+    media_type,
+)
 from ktui.writes.decoding.field_validation import misfit, no_metadata, refused
-
-if TYPE_CHECKING:
-    pass
 
 Obj = dict[str, Any]
 
+YAML_TYPES = (YAML, APPLY)
+SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as many of JSON
 
-async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, bytes]:
-    """The form of the answer and the body of a write that may take place; StatusError 403, 406, 413."""
+
+async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, SentBody]:
+    """The form of the answer and the body of a write that may take place; StatusError 403, 406, 413, 429."""
     form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
     call.meter.seats = 1
-    return form, await read_body(call)
+    return form, await read_body(server, call)
 
 
-async def read_body(call: Call) -> bytes:
-    """The body; StatusError 413 above 3 MiB."""
+async def read_body(server: Server, call: Call) -> SentBody:
+    """The body with its document; StatusError 413 for one that exceeds a limit."""
     try:
-        body = await call.request.body()
+        raw = await call.request.body()
     except BodyTooLarge:
         raise request_entity_too_large() from None
-    call.meter.hold(len(body))
-    return body
+    call.meter.hold(len(raw))
+    sent = media_type(call.request.headers.get("content-type", ""))
+    if not raw:
+        return SentBody(raw, sent, error=DocumentError("unexpected end of JSON input"))
+    if not is_small(raw) or (sent == PROTOBUF and len(raw) > SMALL_MESSAGE):
+        await call.enter_large(server.large_requests)
+    try:
+        return await _parsed(server, raw, sent)
+    except TooLarge as error:
+        raise request_entity_too_large(str(error)) from None
 
 
-def sent_object(server: Server, call: Call, resource: Resource, body: bytes) -> Obj:
-    """The object that a client sent, as JSON or as protobuf; StatusError 400 or 415."""
-    content_type = call.request.headers.get("content-type", "")
-    codec = server.services.codec
-    obj = decode_object(body, content_type, resource, codec.knows, partial(from_protobuf, server))
+async def _parsed(server: Server, raw: bytes, sent: str) -> SentBody:
+    text = raw
+    if sent == PROTOBUF:
+        try:
+            text = await compute(from_protobuf, server, raw)
+        except ValueError as error:
+            return SentBody(raw, sent, message_error=error)
+    parse = server.parser.yaml if sent in YAML_TYPES else server.parser.json
+    try:
+        document = await parse(text)
+    except TooLarge:
+        raise
+    except DocumentError as error:
+        return SentBody(raw, sent, error=error)
+    return SentBody(raw, sent, document.tree, document.duplicates)
+
+
+def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:
+    """The object that a client sent, as JSON, YAML or protobuf; StatusError 400 or 415."""
+    obj = decode_object(body, resource, server.services.codec.knows)
     check_sent_metadata(server, obj, resource)
     return obj
 
@@ -61,10 +96,9 @@ def check_sent_metadata(server: Server, obj: Obj, resource: Resource) -> None:
         raise refused(resource, fault)
 
 
-def sent_document(server: Server, call: Call, body: bytes, api_version: str, kind: str) -> Obj:
+def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -> Obj:
     """A document that is no object of the resource (a Binding, a Scale); StatusError 400 or 415."""
-    content_type = call.request.headers.get("content-type", "")
-    document = decode_document(body, content_type, partial(from_protobuf, server))
+    document = decode_document(body)
     if fault := server.services.codec.go_mismatch(document, api_version, kind):
         raise misfit(kind, api_version, fault)
     return document

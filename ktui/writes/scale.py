@@ -13,6 +13,7 @@ from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource
 from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, replicas_of, rescaled, scale_of
 from ktui.kube.status import bad_request, conflict, not_found
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.decoding.field_validation import refused_patch
 from ktui.writes.managedfields.entries import track_update
@@ -40,7 +41,7 @@ async def get(server: Server, call: Call, resource: Resource) -> None:
 
 async def update(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
-    sent = request_body.sent_document(server, call, body, API_VERSION, KIND)
+    sent = await compute(request_body.sent_document, server, body, API_VERSION, KIND)
     options = write_options(call.request, "UpdateOptions")
     await _change(server, call, resource, form, options, lambda _: sent)
 
@@ -48,7 +49,7 @@ async def update(server: Server, call: Call, resource: Resource) -> None:
 async def patch(server: Server, call: Call, resource: Resource) -> None:
     kind = patch_type(call, resource)
     form, body = await request_body.begin(server, call, resource)
-    options, document = write_options(call.request, "PatchOptions"), patch_document(kind, body)
+    options, document = write_options(call.request, "PatchOptions"), await compute(patch_document, kind, body)
 
     def change(scale: Obj) -> Obj:
         new = patched(kind, scale, document)

@@ -6,11 +6,10 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.trees import copied
+from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity, uid_conflict
 from ktui.writes.create import Creation, create
-from ktui.writes.decoding.body import duplicate_fields
-from ktui.writes.decoding.field_validation import duplicate_texts
 from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.options import write_options
@@ -37,10 +36,10 @@ CREATES = frozenset(
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "UpdateOptions")
-    new = request_body.sent_object(server, call, resource, body)
+    new = await compute(request_body.sent_object, server, resource, body)
     context = context_of(server, call, resource, options, whole=True)
     check_identity(new, context)
-    faults = duplicate_texts(duplicate_fields(body))
+    faults = body.duplicates
     if resource.resource not in CREATES or call.info.subresource:
         await apply_change(server, call, context, lambda _: new, form, options, faults)
         return
@@ -48,7 +47,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     async def create_it() -> None:
         if uid := metadata_of(new).get("uid"):
             raise uid_conflict(context, uid, "")
-        missing = copied(new)
+        missing = await compute(copied, new)
         metadata_of(missing).pop("resourceVersion", None)
         await create(server, call, Creation(resource, missing, options, faults), form)
 

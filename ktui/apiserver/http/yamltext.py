@@ -1,4 +1,4 @@
-"""YAML: written as Go's library does, and read from strangers.
+"""JSON documents written as YAML, as Go's library writes it.
 
 Keys are sorted, text that would read as another type stands in double quotes.
 """
@@ -69,35 +69,3 @@ def _whole(digits: str) -> int | float:
     """A number without a fraction: Go's library reads what no 64 bits can hold as a float."""
     value = int(digits)
     return value if -(1 << 63) <= value < 1 << 64 else float(digits)
-
-
-def read_yaml(body: bytes) -> Any:
-    """The document, only of types that JSON has; ValueError says what is wrong.
-
-    Aliases are refused: a few lines of them unfold to more than any memory holds.
-    """
-    try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(body, Loader=_Loader)):
-            raise ValueError("yaml: aliases are not accepted")
-        return yaml.load(body, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        raise ValueError(f"yaml: {_place(error)}{error.problem}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"yaml: {' '.join(str(error).split())}") from None
-
-
-def _place(error: yaml.MarkedYAMLError) -> str:
-    """Go's library counts lines from 0, but for its scanner, and does not name the first."""
-    problem, context = (mark.line if mark else 0 for mark in (error.problem_mark, error.context_mark))
-    line = problem + isinstance(error, yaml.scanner.ScannerError) if problem else context
-    return f"line {line}: " if line else ""
-
-
-class _Loader(yaml.CSafeLoader):
-    """Times stay text, as in JSON."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}

@@ -70,10 +70,11 @@ class BodyParser:
         if duplicates:
             duplicates = _duplicate_texts(duplicates) if kind == JSON else [_strict_yaml(duplicates)]
         parts = _of_kind(frames, PIECE)
-        return Parsed(await compute(sum(map(len, parts)), _tree, parts), duplicates)
+        return Parsed(await compute(_tree, parts), duplicates)
 
-    def close(self) -> None:
-        self._pool.close()
+    async def close(self) -> None:
+        """End the parser processes."""
+        await self._pool.close()
 
 
 def is_small(body: bytes) -> bool:

@@ -8,11 +8,14 @@ import heapq
 import itertools
 import logging
 import signal
+import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 
 from ktui.apiserver.parsing.frames import END, HEADER
 from ktui.documents.limits import DocumentError, TooLarge
+from ktui.kube.status import service_unavailable
 
 log = logging.getLogger(__name__)
 
@@ -37,28 +40,38 @@ class ParserPool:
     async def parse(self, kind: bytes, body: bytes) -> Frames:
         """The answer's frames, without the last one; DocumentError if the body ends the process."""
         async with self._turn(len(body)):
-            process = self._idle.pop() if self._idle else await self._start()
-            process.keep()
-            answered = False
-            try:
-                async with asyncio.timeout(ANSWER_SECONDS):
-                    frames = await process.ask(kind, body)
-                answered = True
-            except TimeoutError:
-                raise _too_slow() from None
-            except (EOFError, ConnectionError):
-                raise self._cause(await process.ended()) from None
-            finally:
-                if answered:
-                    self._put_back(process)
-                else:
-                    self._drop(process)
-            return frames
+            while True:
+                process = self._idle.pop() if self._idle else await self._start()
+                try:
+                    return await self._ask(process, kind, body)
+                except _Ended as ended:
+                    if ended.status != 0:  # else it retired after its last answer
+                        raise ended.cause() from None
 
-    def close(self) -> None:
+    async def _ask(self, process: _Process, kind: bytes, body: bytes) -> Frames:
+        process.keep()
+        answered = False
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                frames = await process.ask(kind, body)
+            answered = True
+        except TimeoutError:
+            raise _too_slow() from None
+        except (EOFError, OSError):
+            raise _Ended(await process.ended()) from None
+        finally:
+            if answered:
+                self._put_back(process)
+            else:
+                self._drop(process)
+        return frames
+
+    async def close(self) -> None:
         """End the processes."""
-        for process in list(self._started):
+        processes = list(self._started)
+        for process in processes:
             self._drop(process)
+        await asyncio.gather(*(process.ended() for process in processes))
 
     @property
     def pids(self) -> list[int]:
@@ -98,11 +111,8 @@ class ParserPool:
         return process
 
     def _put_back(self, process: _Process) -> None:
-        if process.alive:
-            process.drop_after(IDLE_SECONDS)
-            self._idle.append(process)
-        else:
-            self._drop(process)
+        process.drop_after(IDLE_SECONDS)
+        self._idle.append(process)
 
     def _drop(self, process: _Process) -> None:
         self._started.discard(process)
@@ -110,59 +120,68 @@ class ParserPool:
             self._idle.remove(process)
         process.end()
 
-    def _cause(self, status: int) -> DocumentError:
-        if status == -signal.SIGPROF:
+
+class _Ended(Exception):
+    """The process has ended instead of answering."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+    def cause(self) -> DocumentError:
+        if self.status == -signal.SIGPROF:
             return _too_slow()
-        log.warning("a parser process ended with status %d", status)
+        log.warning("a parser process ended with status %d", self.status)
         return DocumentError("the document cannot be read: its parser ended unexpectedly")
 
 
 class _Process:
-    """One parser process."""
+    """One parser process, and the connection that is its stdin and stdout."""
 
-    def __init__(self, process: asyncio.subprocess.Process, drop: Callable[[_Process], None]) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        source: asyncio.StreamReader,
+        sink: asyncio.StreamWriter,
+        drop: Callable[[_Process], None],
+    ) -> None:
         self._process = process
+        self._source = source
+        self._sink = sink
         self._drop = drop
         self._timer: asyncio.TimerHandle | None = None
 
     @classmethod
     async def start(cls, drop: Callable[[_Process], None]) -> _Process:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "ktui.apiserver.parsing.worker",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,  # a Ctrl-C in the terminal is for the server
-            limit=1 << 20,
-        )
-        return cls(process, drop)
+        """StatusError 503 if the machine allows no further process."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                process = await asyncio.to_thread(_spawn, theirs)
+        except OSError as error:
+            ours.close()
+            raise service_unavailable(f"cannot start a process to read the body: {error.strerror}") from error
+        source, sink = await asyncio.open_connection(sock=ours, limit=1 << 20)
+        return cls(process, source, sink, drop)
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
-    @property
-    def alive(self) -> bool:
-        return self._process.returncode is None
-
     async def ask(self, kind: bytes, body: bytes) -> Frames:
-        """EOFError, ConnectionError: the process has ended."""
-        sink, source = self._process.stdin, self._process.stdout
-        assert sink is not None and source is not None
-        sink.write(HEADER.pack(kind, len(body)))
-        sink.write(body)
+        """EOFError, OSError: the process has ended."""
+        self._sink.write(HEADER.pack(kind, len(body)))
+        self._sink.write(body)
         frames: Frames = []
         while True:
-            kind, size = HEADER.unpack(await source.readexactly(HEADER.size))
+            kind, size = HEADER.unpack(await self._source.readexactly(HEADER.size))
             if kind == END:
                 return frames
-            frames.append((kind, await source.readexactly(size)))
+            frames.append((kind, await self._source.readexactly(size)))
 
     async def ended(self) -> int:
         """Wait for the end; the exit status."""
-        return await self._process.wait()
+        return await asyncio.to_thread(self._process.wait)
 
     def keep(self) -> None:
         if self._timer is not None:
@@ -174,9 +193,20 @@ class _Process:
 
     def end(self) -> None:
         self.keep()
-        if self.alive:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+        self._sink.close()
+        self._process.kill()
+        asyncio.get_running_loop().run_in_executor(None, self._process.wait)
+
+
+def _spawn(connection: socket.socket) -> subprocess.Popen[bytes]:
+    """Not by the event loop, which would fork: gRPC's threads do not survive that."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "ktui.apiserver.parsing.worker"],
+        stdin=connection.fileno(),
+        stdout=connection.fileno(),
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # a Ctrl-C in the terminal is for the server
+    )
 
 
 def _too_slow() -> TooLarge:

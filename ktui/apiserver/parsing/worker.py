@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import resource
 import signal
 import sys
@@ -51,6 +52,7 @@ def main() -> None:
 
 
 def _limit() -> None:
+    os.nice(5)  # the server goes first
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

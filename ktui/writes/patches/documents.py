@@ -12,7 +12,7 @@ from ktui.kube.status import (
     request_entity_too_large,
     unsupported_media_type,
 )
-from ktui.writes.decoding.body import json_type, media_type, parse_json
+from ktui.writes.decoding.body import APPLY, SentBody, json_type, media_type
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
 from ktui.writes.patches.merge import merge_patch
 from ktui.writes.patches.strategic import BadDirective, strategic_merge
@@ -20,7 +20,6 @@ from ktui.writes.patches.strategic import BadDirective, strategic_merge
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
-APPLY = "application/apply-patch+yaml"
 TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
 MAX_OPERATIONS = 10_000
@@ -37,13 +36,13 @@ def patch_type(call: Call, resource: Resource) -> str:
     return kind
 
 
-def patch_document(kind: str, body: bytes) -> Any:
+def patch_document(kind: str, body: SentBody) -> Any:
     """The operations of a JSON patch, or the tree of a merge patch; StatusError 400, 413."""
     wanted, go_type = (
         (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
     )
     try:
-        document = parse_json(body)
+        document = body.document()
     except ValueError as error:
         raise bad_request(f"error decoding patch: {error}") from None
     if document is None:

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from ktui.apiserver.deprecations import warning_of
+from ktui.documents.jsonreader import duplicate_fields
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
-from ktui.writes.decoding.body import decode_object, duplicate_fields
+from ktui.writes.decoding.body import SentBody, decode_object
 from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_fields
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.objects import change_errors, validate_object
@@ -91,17 +92,14 @@ def test_metadata_of_wrong_types(metadata: Any) -> None:
         check_metadata({"metadata": metadata})
 
 
-def test_protobuf_bodies_are_decoded_by_whoever_can() -> None:
-    def decode(message: bytes) -> bytes:
-        if not message.startswith(b"k8s\0"):
-            raise ValueError("no message")
-        return b'{"metadata":{"name":"x"}}'
-
+def test_a_message_that_cannot_be_decoded_is_refused() -> None:
     pods = resource("pods")
     media = "application/vnd.kubernetes.protobuf"
-    assert decode_object(b"k8s\0rest", media, pods, lambda *_: True, decode)["kind"] == "Pod"
+    decoded = SentBody(b"k8s\0rest", media, {"kind": "Pod", "apiVersion": "v1"})
+    assert decode_object(decoded, pods, lambda *_: True)["kind"] == "Pod"
     with pytest.raises(StatusError, match=r"must be of type Pod\): no message"):
-        decode_object(b'{"a": 1}', media, pods, lambda *_: True, decode)
+        undecodable = SentBody(b'{"a": 1}', media, message_error=ValueError("no message"))
+        decode_object(undecodable, pods, lambda *_: True)
 
 
 @pytest.mark.parametrize(

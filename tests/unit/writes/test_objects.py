@@ -20,6 +20,7 @@ from ktui.writes.defaults.workloads import set_defaults
 from ktui.writes.metadata.objectmeta import fill_new, generate_name, validate_metadata
 from ktui.writes.options import DeleteOptions
 from ktui.writes.validation.list_types import duplicates
+from tests.unit.writes.bodies import sent
 
 Obj = dict[str, Any]
 
@@ -53,7 +54,7 @@ knows = StoredCodec().knows
 )
 def test_bodies_that_are_no_object(body: bytes, message: str) -> None:
     with pytest.raises(StatusError) as caught:
-        decode_object(body, "application/json", CONFIG_MAPS, knows)
+        decode_object(sent(body, "application/json"), CONFIG_MAPS, knows)
     assert caught.value.code == 400
     assert caught.value.message.startswith(
         "the object provided is unrecognized (must be of type ConfigMap): "
@@ -62,27 +63,27 @@ def test_bodies_that_are_no_object(body: bytes, message: str) -> None:
 
 
 def test_half_a_pair_is_replaced() -> None:
-    obj = decode_object(b'{"data":{"a":"\\ud800","b":"\\ud83d\\ude00"}}', "", CONFIG_MAPS, knows)
+    obj = decode_object(sent(b'{"data":{"a":"\\ud800","b":"\\ud83d\\ude00"}}'), CONFIG_MAPS, knows)
     assert obj["data"] == {"a": "\ufffd", "b": "\U0001f600"}
 
 
 def test_null_is_an_object_that_says_nothing() -> None:
-    assert decode_object(b"null", "", CONFIG_MAPS, knows) == {"kind": "ConfigMap", "apiVersion": "v1"}
+    assert decode_object(sent(b"null"), CONFIG_MAPS, knows) == {"kind": "ConfigMap", "apiVersion": "v1"}
 
 
 def test_kind_and_version_may_be_left_out_of_built_ins() -> None:
-    obj = decode_object(b'{"metadata":{"name":"x"}}', "", CONFIG_MAPS, knows)
+    obj = decode_object(sent(b'{"metadata":{"name":"x"}}'), CONFIG_MAPS, knows)
     assert (obj["kind"], obj["apiVersion"]) == ("ConfigMap", "v1")
 
 
 def test_another_kind_is_refused() -> None:
     with pytest.raises(StatusError, match=r"Secret in version .* cannot be handled as a ConfigMap"):
-        decode_object(b'{"apiVersion":"v1","kind":"Secret"}', "application/json", CONFIG_MAPS, knows)
+        decode_object(sent(b'{"apiVersion":"v1","kind":"Secret"}', "application/json"), CONFIG_MAPS, knows)
 
 
 def test_other_media_types_are_refused() -> None:
     with pytest.raises(StatusError) as caught:
-        decode_object(b"{}", "text/plain", CONFIG_MAPS, knows)
+        decode_object(sent(b"{}", "text/plain"), CONFIG_MAPS, knows)
     assert caught.value.code == 415
 
 
@@ -405,7 +406,7 @@ def test_objects_of_another_kind(
 ) -> None:
     body = json.dumps({"apiVersion": api_version, "kind": kind, "metadata": {"name": "n"}}).encode()
     with pytest.raises(StatusError) as caught:
-        decode_object(body, "", where, knows)
+        decode_object(sent(body), where, knows)
     assert (caught.value.code, caught.value.message) == (code, message)
 
 

@@ -11,6 +11,7 @@ from ktui.apiserver.http.request import Request
 from ktui.cli.server.codec import StoredCodec
 from ktui.kube.status import StatusError
 from ktui.writes.options import DeleteOptions, delete_options, write_options
+from tests.unit.writes.bodies import sent
 
 UID = "11111111-2222-3333-4444-555555555555"
 ALL = 'supported values: "All"'
@@ -23,13 +24,9 @@ def request(query: str = "") -> Request:
     return Request({"method": "DELETE", "path": "/", "query_string": query.encode(), "headers": []}, receive)
 
 
-def no_protobuf(message: bytes) -> bytes:
-    raise ValueError(message)
-
-
 def deletion(query: str = "", body: Any = None) -> DeleteOptions:
-    sent = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-    return delete_options(request(query), sent, no_protobuf, StoredCodec().go_mismatch)
+    raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    return delete_options(request(query), sent(raw), StoredCodec().go_mismatch)
 
 
 @pytest.mark.parametrize(
