@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
@@ -33,7 +34,7 @@ from ktui.documents.pieces import Piece, check_containers, pieces
 from ktui.documents.yamlreader import read_yaml
 
 MEMORY_BYTES = 768 << 20  # address space
-RETIRE_BYTES = 200 << 20  # a process that has once been larger ends after its answer
+RETIRE_BYTES = 100 << 20  # a process that stays larger than this after an answer ends
 CPU_SECONDS = 10.0  # for one body
 MOST_ANSWERED = 16 << 20  # bytes of JSON, in which a character may take six times those of the body
 
@@ -47,7 +48,7 @@ def main() -> None:
         _answer(kind, source.read(size), sink)
         signal.setitimer(signal.ITIMER_PROF, 0)
         sink.flush()
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > RETIRE_BYTES:
+        if _resident() > RETIRE_BYTES:
             return
 
 
@@ -57,6 +58,14 @@ def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     gc.disable()  # trees have no cycles
+
+
+def _resident() -> int:
+    """Bytes in memory; 0 where the system does not say. (getrusage counts the server that started it.)"""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _answer(kind: bytes, body: bytes, sink: BinaryIO) -> None:
