@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import Annotated
 
 import msgspec
 
 from ktui.audit.gotext import since_epoch
-from ktui.audit.record import Malformed, Request
+from ktui.audit.record import Malformed, Request, decoded
 
 READS = frozenset(("get", "list", "watch"))
 
@@ -31,7 +32,7 @@ class _User(msgspec.Struct, gc=False):
 
 
 class _Status(msgspec.Struct, gc=False):
-    code: int = -1
+    code: Annotated[int, msgspec.Meta(ge=-1, le=999)] = -1
 
 
 class _Event(msgspec.Struct, rename="camel", gc=False):
@@ -58,10 +59,7 @@ def read(line: bytes) -> Request | None:
     start = _START.match(line)
     if start and (start[1] == b"RequestReceived" or start[2] not in _READ_VERBS):
         return None
-    try:
-        event = _decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"no audit Event: {error}") from None
+    event = decoded(_decode, line, "an audit Event")
     if event.verb not in READS or event.stage == "RequestReceived":
         return None
     if event.stage not in ("ResponseStarted", "ResponseComplete", "Panic"):

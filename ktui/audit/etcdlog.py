@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
 import msgspec
 
 from ktui.audit.gotext import duration, zap_time
-from ktui.audit.record import Malformed, SlowRequest
+from ktui.audit.record import SlowRequest, decoded
 
 APPLY = b"apply request took too long"
 STATS = b'"request stats"'
+WHAT = "a line of etcd's log"
 
 _KEY = re.compile(r'\bkey:"((?:[^"\\]|\\.)*)"')
 _END = re.compile(r'\brange_end:"((?:[^"\\]|\\.)*)"')
@@ -18,6 +20,9 @@ _LIMIT = re.compile(r"\blimit:(\d{1,19})\b")
 _REVISION = re.compile(r"\brevision:(\d{1,19})\b")
 _KEYS = re.compile(r"\brange_response_count:(\d{1,19})\b")
 _SIZE = re.compile(r"\bsize:(\d{1,19})\b")
+
+
+_Count = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 63) - 1)]
 
 
 class _Apply(msgspec.Struct, gc=False):
@@ -33,8 +38,8 @@ class _Stats(msgspec.Struct, gc=False):
     ts: str | float
     spent: str = msgspec.field(name="time spent")
     kind: str = msgspec.field(name="response type", default="")
-    keys: int = msgspec.field(name="response count", default=-1)
-    size: int = msgspec.field(name="response size", default=-1)
+    keys: _Count = msgspec.field(name="response count", default=-1)
+    size: _Count = msgspec.field(name="response size", default=-1)
     content: str = msgspec.field(name="request content", default="")
 
 
@@ -44,14 +49,11 @@ _stats = msgspec.json.Decoder(_Stats).decode
 
 def read(line: bytes) -> SlowRequest:
     """The request that a line complains of. Raises Malformed."""
-    try:
-        return _read_apply(line) if APPLY in line else _read_stats(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"no etcd log line: {error}") from None
+    return _read_apply(line) if APPLY in line else _read_stats(line)
 
 
 def _read_apply(line: bytes) -> SlowRequest:
-    entry = _apply(line)
+    entry = decoded(_apply, line, WHAT)
     what = entry.prefix.removeprefix("read-only ").strip()
     return _slow(
         entry.request,
@@ -66,7 +68,7 @@ def _read_apply(line: bytes) -> SlowRequest:
 
 
 def _read_stats(line: bytes) -> SlowRequest:
-    entry = _stats(line)
+    entry = decoded(_stats, line, WHAT)
     method = entry.kind.rpartition("/")[2]
     what = {"Range": "range", "RangeStream": "range"}.get(method, "write")
     return _slow(

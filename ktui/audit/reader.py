@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from ktui.audit import auditlog, etcdlog, httplog
-from ktui.audit.record import Malformed, Request, SlowRequest
+from ktui.audit.record import Malformed, Request, SlowRequest, decoded
 
 Record = Request | SlowRequest | None
 
@@ -51,10 +51,7 @@ def _read_json(line: bytes) -> Record:
         return auditlog.read(line)
     if etcdlog.APPLY in line or etcdlog.STATS in line:
         return etcdlog.read(line)
-    try:
-        _is_json(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"no JSON: {error}") from None
+    decoded(_is_json, line, "valid JSON")
     return None
 
 

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import msgspec
+
+T = TypeVar("T")
 
 
 class Malformed(ValueError):
     """A line that cannot be understood; the text says why in a few words."""
+
+
+def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
+    """A line of JSON as a decoder of msgspec reads it. Raises Malformed: not `what`."""
+    try:
+        return decode(line)
+    except RecursionError:
+        raise Malformed(f"not {what}: it nests too deeply") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Malformed(f"not {what}: {error}") from None
 
 
 class Request(msgspec.Struct, gc=False, frozen=True):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import count
+from ktui.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
     from ktui.audit.report import Report
@@ -149,12 +148,11 @@ def _print(report: Report, args: argparse.Namespace) -> None:
     if args.json:
         import msgspec
 
-        # Not msgspec's own text: json escapes what could steer a terminal.
-        print(json.dumps(msgspec.to_builtins(report), indent=2))
+        emit_json(msgspec.to_builtins(report), indent=2)
     elif args.markdown:
         from ktui.cli.auditing.markdown import markdown
 
-        sys.stdout.write(markdown(report))
+        emit(markdown(report).removesuffix("\n"))
     else:
         from ktui.cli.auditing.text import print_report
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.exits import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
+from ktui.cli.output import emit, emit_json, progress
 from ktui.cli.targets import add_target_arguments, target_conflict
 
 if TYPE_CHECKING:
@@ -109,20 +110,16 @@ async def _measure(args: argparse.Namespace, plan: Plan) -> Bench:
 
 
 def _progress(path: str) -> None:
-    from ktui.cli.explain_text import printable
-
-    print(f"\r\033[K{printable(path)[:100]}", end="", file=sys.stderr, flush=True)
+    progress(path[:100])
 
 
 def _print(args: argparse.Namespace, bench: Bench) -> None:
     if args.json:
-        import msgspec
-
-        print(msgspec.json.encode(bench.document()).decode())
+        emit_json(bench.document())
         return
     from ktui.cli import bench_text
 
     if args.markdown:
-        print(bench_text.markdown(bench))
+        emit(bench_text.markdown(bench))
     else:
         bench_text.print_table(bench)

@@ -9,9 +9,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ktui.cli.explain_text import printable
 from ktui.cli.printing import Printer
 from ktui.cli.units import size, times
+from ktui.printable import escaped
 from ktui.workloads.benchmark import total_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
     table = _table((f"× {many.agents:,}, extrapolated", "processed", "received"), width)
     for row in bench.rows:
         if row.measured.ok:
-            table.add_row(Text(printable(row.planned.path)), *_many(row.times(many)))
+            table.add_row(Text(escaped(row.planned.path)), *_many(row.times(many)))
     table.add_section()
     table.add_row(Text("all of them", "bold"), *_many(total_of(bench.rows, many)))
     return table
@@ -73,8 +73,8 @@ def _table(heads: tuple[str, ...], width: int) -> Table:
 
 
 def _add(table: Table, row: Row) -> None:
-    letter, name, *cells = _measured(row.runs, printable(row.planned.path))
-    note = f"\n{printable(row.planned.note)}" if row.planned.note else ""
+    letter, name, *cells = _measured(row.runs, escaped(row.planned.path))
+    note = f"\n{escaped(row.planned.note)}" if row.planned.note else ""
     table.add_row(
         Text(letter, _STYLES[letter[0]]), Text.assemble(name, (note, "dim")), *(Text(cell) for cell in cells)
     )
@@ -88,7 +88,7 @@ def markdown(bench: Bench) -> str:
     lines = [f"**{_title(bench)}**", "", _line(heads), _line(["---", "---", *["---:"] * (len(heads) - 2)])]
     for row in bench.rows:
         letter, name, *cells = _cells(row, bench)
-        note = f" {printable(row.planned.note)}" if row.planned.note else ""
+        note = f" {escaped(row.planned.note)}" if row.planned.note else ""
         lines.append(_line([letter, f"`{name}`{note}", *cells], len(heads)))
         if row.without is not None:
             lines.append(_line(_without(row, row.without), len(heads)))
@@ -104,7 +104,7 @@ def _line(cells: list[str], columns: int = 0) -> str:
 
 def _title(bench: Bench) -> str:
     about = f": {bench.plan.about}" if bench.plan.about else ""
-    return printable(f"{bench.plan.name}{about} (Kubernetes {bench.kube_version})")
+    return escaped(f"{bench.plan.name}{about} (Kubernetes {bench.kube_version})")
 
 
 def _heads(bench: Bench) -> list[str]:
@@ -114,7 +114,7 @@ def _heads(bench: Bench) -> list[str]:
 
 
 def _cells(row: Row, bench: Bench) -> list[str]:
-    cells = _measured(row.runs, printable(row.planned.path))
+    cells = _measured(row.runs, escaped(row.planned.path))
     return cells + (_many(row.times(bench.many)) if bench.many is not None and row.measured.ok else [])
 
 
@@ -133,7 +133,7 @@ def _without(row: Row, without: Runs) -> list[str]:
 def _measured(runs: Runs, name: str) -> list[str]:
     measured = runs.measured
     if not measured.ok:
-        return ["!", f"{name}: {_refusal(measured.status, printable(measured.message))}"]
+        return ["!", f"{name}: {_refusal(measured.status, escaped(measured.message))}"]
     letter = {"cache": "C", "etcd": "E", "cache,etcd": "E"}.get(measured.route, "?")
     fetched = measured.counters.get("fetched")
     return [

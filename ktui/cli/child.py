@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from ktui.cli.logs import log_of
+from ktui.cli.streams import lines_of
 from ktui.client.connection import ClientError, Connection
 from ktui.client.running import find_running
 
@@ -18,7 +19,7 @@ log = log_of(__name__)
 
 START_SECONDS = 60.0  # a snapshot of gigabytes takes its time to restore
 STOP_SECONDS = 8.0
-READY = b"serving "
+READY = "serving "
 
 
 class ServerChild:
@@ -89,15 +90,15 @@ class ServerChild:
 
     async def _until_ready(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
-        async for line in process.stdout:
+        async for line in lines_of(process.stdout):
             if line.startswith(READY):
                 return
         raise ClientError(await self._cause(await process.wait()))
 
     async def _keep_errors(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
-        async for line in process.stderr:
-            self._errors.append(line.decode("utf-8", "replace").rstrip())
+        async for line in lines_of(process.stderr):
+            self._errors.append(line)
 
     async def _cause(self, status: int) -> str:
         cause = await self._told_cause(status)

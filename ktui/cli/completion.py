@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.output import emit
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -59,11 +60,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     if args.words:
-        print("\n".join(WORDS[args.words]()))
+        emit("\n".join(WORDS[args.words]()))
         return OK
     if args.shell is None:
         return fail(f"whose completions? ktui completion {'|'.join(SHELLS)}", USAGE)
-    print(script(args.shell))
+    emit(script(args.shell))
     return OK
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
+from ktui.cli.output import warn
 from ktui.config.contexts import NONE
 from ktui.config.document import Config, read_config
 from ktui.config.errors import ConfigError, nearest
@@ -167,4 +167,4 @@ def _of_context(chosen: Chosen, line: _Line) -> dict[str, Value]:
 
 def _warn(config: Config) -> None:
     for warning in config.warnings:
-        print(f"ktui: warning: {warning}", file=sys.stderr)
+        warn(f"warning: {warning}")

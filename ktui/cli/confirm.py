@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from ktui.cli.exits import USAGE
+from ktui.cli.output import ask
 
 
 class Declined(Exception):
@@ -19,6 +20,6 @@ def confirm(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise Declined(f"{question}; say --yes if that is meant")
-    print(f"ktui: {question}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    ask(f"{question}. Go on? [y/N] ")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Declined("nothing was fired")

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.output import emit_json_text, tell
+from ktui.documents.files import read_bytes, read_stream
+from ktui.documents.limits import TooLarge
 
 if TYPE_CHECKING:
     from ktui.wire.codec import Codec
 
 UNREADABLE = 1
+MOST_BYTES = 64 << 20  # of one value: etcd takes 1.5 MiB by default
 
 EPILOG = """examples:
   etcdctl get /registry/pods/default/web --print-value-only | ktui decode -
@@ -67,8 +71,7 @@ def run(args: argparse.Namespace) -> int:
     status = OK
     for file in args.files:
         line = _decode(codec, file, args)
-        sys.stdout.buffer.write((line or b"null") + b"\n")
-        sys.stdout.buffer.flush()
+        emit_json_text((line or b"null").decode("utf-8", "surrogatepass"), flush=True)
         status = status if line else UNREADABLE
     return status
 
@@ -77,13 +80,21 @@ def _decode(codec: Codec, file: str, args: argparse.Namespace) -> bytes | None:
     from ktui.wire.errors import CodecError
 
     try:
-        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return _document(codec, raw, file, args)
+        return _document(codec, _read(file), file, args)
     except OSError as error:
         _complain(file, error.strerror or str(error))
     except CodecError as error:
         _complain(file, error.reason)
+    except TooLarge as error:
+        _complain(file, str(error))
+    except RecursionError:
+        _complain(file, "the value nests too deeply")
     return None
+
+
+def _read(file: str) -> bytes:
+    """Raises OSError and TooLarge."""
+    return read_stream(sys.stdin.buffer, MOST_BYTES) if file == "-" else read_bytes(Path(file), MOST_BYTES)
 
 
 def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
@@ -128,5 +139,4 @@ def _type_by_key(key: str) -> tuple[str, str] | None:
 
 def _complain(file: str, reason: str) -> None:
     name = "standard input" if file == "-" else file
-    text = f"ktui decode: {name}: {reason}"
-    print("".join(c if c.isprintable() else "\ufffd" for c in text), file=sys.stderr)
+    tell(f"ktui decode: {name}: {reason}")

@@ -1,6 +1,6 @@
 """Exit statuses, in one place: other programs rely on them."""
 
-import sys
+from ktui.cli.output import warn
 
 OK = 0
 SERVER_ERROR = 1
@@ -13,5 +13,5 @@ INTERRUPTED = 130  # by Ctrl-C, as shells count signals
 
 def fail(message: str, status: int = NO_CONNECTION) -> int:
     """Print one clear sentence on standard error and return the exit status."""
-    print(f"ktui: {message}", file=sys.stderr)
+    warn(message)
     return status

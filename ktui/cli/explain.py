@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
     from ktui.kube.explain import Explanation
@@ -97,15 +97,13 @@ def run(args: argparse.Namespace) -> int:
         request = parse_request(args.path, args.verb)
         explanations = [_explain(request, args, *pair) for pair in _behaviours(args)]
     except (ConfigError, RequestError, BehaviourError) as error:
-        from ktui.cli.explain_text import printable
-
-        return fail(printable(str(error)), USAGE)
+        return fail(str(error), USAGE)
     if args.json:
         _print_json(explanations, every=args.kube_version == "all")
     else:
         from ktui.cli.explain_text import lines
 
-        print("\n".join(lines(explanations, colour=_colour())))
+        emit("\n".join(lines(explanations, colour=_colour())), coloured=True)
     return OK
 
 
@@ -170,7 +168,7 @@ def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str
 
 def _print_json(explanations: Iterable[Explanation], *, every: bool) -> None:
     documents = [explanation.document() for explanation in explanations]
-    print(json.dumps(documents if every else documents[0], indent=2))
+    emit_json(documents if every else documents[0], indent=2)
 
 
 def _colour() -> bool:

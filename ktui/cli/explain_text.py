@@ -12,6 +12,7 @@ from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source, Wait
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
+from ktui.printable import escaped
 
 _LETTERS = {Source.CACHE: "C", Source.SNAPSHOT: "S", Source.ETCD: "E", Source.NONE: "!"}
 _WORDS = {
@@ -62,7 +63,7 @@ def _letter(plan: Plan, colour: bool) -> str:
 def _rows(e: Explanation, width: int) -> Iterator[str]:
     d = e.plan
     rows = [
-        ("request", f"{e.request.verb.upper()} {printable(e.request.url)}"),
+        ("request", f"{e.request.verb.upper()} {escaped(e.request.url)}"),
         ("version", _version(e)),
         ("error", _error_text(d)),
         ("limit", {True: "honoured", False: "ignored", None: ""}[d.limit_honoured]),
@@ -92,7 +93,7 @@ def _error_text(plan: Plan) -> str:
         return ""
     where = "in the stream of a 200: " if plan.in_stream else ""
     retry = f" (Retry-After {error.retry_after} s)" if error.retry_after else ""
-    return f"{where}{error.code} {error.reason}{' ' if error.reason else ''}{printable(error.message)}{retry}"
+    return f"{where}{error.code} {error.reason}{' ' if error.reason else ''}{escaped(error.message)}{retry}"
 
 
 def _seats(e: Explanation) -> str:
@@ -113,14 +114,14 @@ def _walk(plan: Plan) -> Iterator[str]:
         yield f"   {phase}"
         for step in steps:
             mark = "YES" if step.taken else "no"
-            yield f"     {mark:<4}{step.rule:<{rule_width}}  {printable(step.saw)}"
+            yield f"     {mark:<4}{step.rule:<{rule_width}}  {escaped(step.saw)}"
 
 
 def _warnings(warnings: Sequence[str], width: int) -> Iterator[str]:
     if warnings:
         yield ""
     for warning in warnings:
-        yield from _wrapped(f"! {printable(warning)}", width, "", "  ")
+        yield from _wrapped(f"! {escaped(warning)}", width, "", "  ")
 
 
 def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
@@ -129,7 +130,7 @@ def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
         yield "cheaper (predicted)"
     for advice in e.advice:
         if advice.tryable:
-            yield f"   {_letter(advice.plan, colour)}  {printable(advice.path)}"
+            yield f"   {_letter(advice.plan, colour)}  {escaped(advice.path)}"
         yield from (f"      {name}: {value}" for name, value in advice.headers)
         yield from _wrapped(advice.why, width, " " * 6)
 
@@ -137,7 +138,7 @@ def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
 def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
     """One row a run of versions that answer alike; the reasons once, below."""
     request = explanations[0].request
-    yield f"{request.verb.upper()} {printable(request.url)}"
+    yield f"{request.verb.upper()} {escaped(request.url)}"
     yield ""
     runs = [list(run) for _, run in groupby(explanations, key=_alike)]
     cells = [_cells(run) for run in runs]
@@ -164,7 +165,7 @@ def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: 
         yield ""
         yield "cheaper (predicted)"
     for (letter, path, why), versions in helped.items():
-        yield f"   {letter}  {printable(path)}"
+        yield f"   {letter}  {escaped(path)}"
         yield from _wrapped(f"{_span(versions)}: {why}", width, " " * 6)
 
 
@@ -197,8 +198,3 @@ def _wrapped(text: str, width: int, indent: str, hanging: str | None = None) -> 
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def printable(text: str) -> str:
-    """Text without control characters: what a client typed never reaches the terminal raw."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli import dashboard
 from ktui.cli.exits import OK
+from ktui.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,9 +38,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     document = report(args)
     if args.json:
-        print(json.dumps(document, indent=2))
+        emit_json(document, indent=2)
     else:
-        print("\n".join(_lines(document)))
+        emit("\n".join(_lines(document)))
     return OK
 
 

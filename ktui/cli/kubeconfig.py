@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ktui.cli.exits import OK, fail
+from ktui.cli.output import emit
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,5 +31,5 @@ def run(args: argparse.Namespace) -> int:
         return fail(f"no ktui server of yours runs {where}; start one with `ktui` or `ktui serve`")
     if not server.kubeconfig.exists():
         write_kubeconfig(server.connection, server.kubeconfig)
-    print(server.kubeconfig)
+    emit(str(server.kubeconfig))
     return OK

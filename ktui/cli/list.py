@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.exits import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
+from ktui.cli.output import emit_json
 from ktui.cli.targets import add_target_arguments, target_conflict
 
 if TYPE_CHECKING:
@@ -61,9 +62,7 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         return fail(f"cannot write {error.filename}: {error.strerror}", USAGE)
     if args.json:
-        import msgspec
-
-        print(msgspec.json.encode(listing.document()).decode())
+        emit_json(listing.document())
     else:
         from ktui.cli.verdict import print_listing
 

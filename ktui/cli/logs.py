@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
 
+from ktui.cli.output import warn
 from ktui.config.errors import ConfigError
+from ktui.printable import escaped
 from ktui.private_file import open_private
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -98,7 +100,7 @@ def log_path() -> Path | None:
 def tell_of_log() -> None:
     """Say on standard error, once nothing else is on the terminal, that the log is incomplete."""
     if _file is not None and _file.problem:
-        print(f"ktui: {_file.problem}", file=sys.stderr)
+        warn(_file.problem)
 
 
 def hide(*secrets: str) -> None:
@@ -131,7 +133,7 @@ class _Plain(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         head = f"{stamp(record.created)} {record.levelname:<7} {self._process} {record.name}: "
         lines = _message(self, record).splitlines() or [""]
-        return head + "\n    ".join(_printable(line) for line in lines)
+        return head + "\n    ".join(escaped(line) for line in lines)
 
 
 class _Json(logging.Formatter):
@@ -165,8 +167,3 @@ def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     if record.exc_info:
         text += "\n" + formatter.formatException(record.exc_info)
     return without_secrets(text)
-
-
-def _printable(text: str) -> str:
-    """A log is read in terminals: what could steer one is shown as its code."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -13,6 +13,7 @@ from typing import Protocol, cast
 from ktui import __version__
 from ktui.cli.configured import add_config_argument, parse
 from ktui.cli.exits import FAILED, INTERRUPTED, OK, USAGE, fail
+from ktui.cli.output import emit
 from ktui.cli.parser import Parser
 from ktui.config.errors import ConfigError
 from ktui.config.settings import DASHBOARD
@@ -102,7 +103,7 @@ def _give_up_output() -> None:
 
 def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in ("--version", "-V"):
-        print(f"ktui {__version__}")
+        emit(f"ktui {__version__}")
         return 0
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
         return _unknown_command(arguments[0])

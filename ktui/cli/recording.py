@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.output import emit, emit_json_text, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,9 +89,9 @@ def _info(path: Path, as_json: bool) -> int:
     if as_json:
         import msgspec
 
-        print(msgspec.json.format(msgspec.json.encode(summary)).decode())
+        emit_json_text(msgspec.json.format(msgspec.json.encode(summary)).decode())
     else:
-        print(as_text(summary))
+        emit(as_text(summary))
     return OK
 
 
@@ -125,6 +125,6 @@ def _done(source: Path, target: Path, size: int, warning: str) -> int:
     from ktui.cli.units import size as shown
 
     if warning:
-        print(f"ktui: {source}: {warning}", file=sys.stderr)
-    print(f"{shown(size)} written to {target}")
+        warn(f"{source}: {warning}")
+    emit(f"{shown(size)} written to {target}")
     return OK

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import json
 import sys
 import time
 from typing import TYPE_CHECKING
 
 from ktui.cli.exits import OK, fail
 from ktui.cli.options import add_demo_size
+from ktui.cli.output import emit, replace_line, tell, warn
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection
+    from ktui.supervision import Supervisor
     from ktui.workloads.demo.plan import Plan
     from ktui.workloads.seeding import SeedProgress
+
+
+FAILING = "failing clients: "  # a line of standard error for the server: a JSON list of sentences follows
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,36 +49,55 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     from ktui.cli.attach import require_connection
+    from ktui.cli.crash import keep_quiet
     from ktui.cli.parent import die_with_parent
     from ktui.client.connection import ClientError
     from ktui.workloads.demo.plan import DemoSize, make_plan
 
     if args.parent:
         die_with_parent(args.parent)
+    keep_quiet()
     try:
         connection = require_connection(args)
         plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))
         asyncio.run(_run(connection, plan, args))
     except ClientError as error:
         return fail(str(error))
-    except ExceptionGroup as group:  # from the tasks that create side by side; each says the same
-        refused, others = group.split(ClientError)
-        if refused is None or others is not None:
-            raise
-        return fail(str(refused.exceptions[0]))
     return OK
 
 
 async def _run(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
     """Seed; with `--traffic` clients read from the first moment on, and kubelets write when it is done."""
-    from ktui.workloads.traffic import run_kubelets, run_readers
+    from ktui.supervision import Supervisor
+    from ktui.workloads.traffic import start_kubelets, start_readers
 
-    async with asyncio.TaskGroup() as group:
+    supervisor = Supervisor(lambda: _tell(supervisor, to_server=bool(args.parent)))
+    try:
         if args.traffic:
-            group.create_task(run_readers(connection, plan))
+            start_readers(supervisor, connection, plan)
         await _seed(connection, plan, args)
         if args.traffic:
-            group.create_task(run_kubelets(connection, plan))
+            start_kubelets(supervisor, connection, plan)
+            await asyncio.Event().wait()
+    finally:
+        await supervisor.stop()
+
+
+def _tell(supervisor: Supervisor, *, to_server: bool) -> None:
+    """Which of the clients do not work, on standard error: for people, or for `ktui serve --demo`."""
+    failing = [str(failure) for failure in supervisor.failures]
+    if to_server:
+        tell(FAILING + json.dumps(failing))
+        return
+    for text in failing:
+        warn(text)
+
+
+def read_failing(line: str) -> list[str]:
+    """The sentences in a line that begins with FAILING."""
+    with contextlib.suppress(ValueError):
+        return [str(text) for text in json.loads(line.removeprefix(FAILING))]
+    return []
 
 
 async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
@@ -86,13 +112,12 @@ async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) ->
     progress = await seed(connection, plan, (lambda _: None) if args.silent else _report)
     if not args.silent:
         seconds = time.perf_counter() - started
-        erased = "\r\033[K" if sys.stdout.isatty() else ""
-        print(
-            f"{erased}created {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)"
-        )
+        if sys.stdout.isatty():
+            replace_line("")
+        emit(f"created {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)")
 
 
 def _report(progress: SeedProgress) -> None:
     done = progress.created + progress.existed
     if done % 50 == 0 and sys.stdout.isatty():
-        print(f"\r\033[K{done:>9,}  {progress.stage}", end="", flush=True)
+        replace_line(f"{done:>9,}  {progress.stage}")

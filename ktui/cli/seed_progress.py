@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from ktui.cli.output import tell
+
 if TYPE_CHECKING:
     from ktui.workloads.seeding import SeedProgress
 
@@ -54,4 +56,4 @@ class SeedTeller:
         return True
 
     def _say(self, line: str) -> None:
-        print(line, file=self._out, flush=True)
+        tell(line, self._out)

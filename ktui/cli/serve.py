@@ -13,6 +13,7 @@ from ktui.cli.options import (
     add_demo_arguments,
     add_source_arguments,
 )
+from ktui.cli.output import emit
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -113,7 +114,7 @@ async def _serve(config: ServeConfig) -> int:
         await composition.start()
         spare_the_collector()
         log.info("serving %s as Kubernetes %s", composition.url, config.behaviour.version)
-        print(f"serving {composition.url}", flush=True)
+        emit(f"serving {composition.url}", flush=True)
         await composition.until_stopped()
     except (EtcdError, PortInUse, RecordingError) as error:
         log.error("%s", error)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
 from ktui.cli.options import context_environment, context_words
+from ktui.cli.output import warn
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection
@@ -72,7 +73,7 @@ async def _demo(user_agent: str) -> AsyncIterator[Target]:
     from ktui.workloads.demo.plan import DemoSize, make_plan
     from ktui.workloads.seeding import seed
 
-    print(f"ktui: no server runs here; starting one with a demo cluster of {PODS:,} pods …", file=sys.stderr)
+    warn(f"no server runs here; starting one with a demo cluster of {PODS:,} pods …")
     child = ServerChild([])
     try:
         connection = await child.start()
@@ -89,7 +90,7 @@ async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
     from ktui.cli.child import ServerChild
     from ktui.client.target import target_of
 
-    print(f"ktui: starting a server over the {context.source} of context {context.name} …", file=sys.stderr)
+    warn(f"starting a server over the {context.source} of context {context.name} …")
     child = ServerChild(context_words(context), context_environment(context))
     try:
         async with _open(target_of(await child.start(), user_agent)) as found:
@@ -123,5 +124,5 @@ def _connection(args: argparse.Namespace) -> Connection | None:
         return attached_connection(args)
     connection = read_kubeconfig(kubeconfig_files(args.kubeconfig), args.context, terminal=sys.stdin.isatty())
     for warning in connection.warnings:
-        print(f"ktui: warning: {warning}", file=sys.stderr)
+        warn(f"warning: {warning}")
     return connection

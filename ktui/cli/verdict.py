@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ktui.cli.explain_text import printable
 from ktui.cli.listing import factors
 from ktui.cli.printing import Printer
 from ktui.cli.units import duration, size, times
+from ktui.printable import escaped
 
 if TYPE_CHECKING:
     from ktui.cli.listing import Cheaper, Listing
@@ -46,7 +46,7 @@ def _parts(listing: Listing) -> Iterator[RenderableType]:
 
 def _verdict(measured: Measured) -> Text:
     if not measured.ok:
-        return Text.assemble(("! ", "bold red"), (f"{measured.status} ", "bold"), printable(measured.message))
+        return Text.assemble(("! ", "bold red"), (f"{measured.status} ", "bold"), escaped(measured.message))
     return Text.assemble(
         _route(measured.route),
         (f" because {measured.reason}" if measured.reason else ""),
@@ -85,7 +85,7 @@ def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     yield "memory", _memory(m.memory)
     yield "seats", _seats(m)
     yield "flow control", ", ".join(f"{name} {uid}" for name, uid in m.flow_control.items())
-    yield "resourceVersion", printable(m.rv)
+    yield "resourceVersion", escaped(m.rv)
 
 
 def _counts(measured: Measured, *names: str) -> str:
@@ -141,7 +141,7 @@ def _runs(listing: Listing) -> str:
 def _prediction(listing: Listing) -> Iterator[RenderableType]:
     foreseen = listing.runs.foreseen
     if foreseen.explanation is None:
-        yield _indented(Text(f"no prediction: {printable(foreseen.problem)}", "dim"))
+        yield _indented(Text(f"no prediction: {escaped(foreseen.problem)}", "dim"))
         return
     version = foreseen.explanation.behaviour.version
     letter, style = _MARKS[listing.runs.agrees]
@@ -155,7 +155,7 @@ def _prediction(listing: Listing) -> Iterator[RenderableType]:
     )
     yield line
     for warning in foreseen.explanation.warnings:
-        yield _indented(Text(f"note: {printable(warning)}"))
+        yield _indented(Text(f"note: {escaped(warning)}"))
 
 
 def _why(listing: Listing) -> str:
@@ -172,12 +172,12 @@ def _why(listing: Listing) -> str:
 
 def _cheaper(form: Cheaper, dear: Measured) -> Iterator[RenderableType]:
     header = f"  Accept: {form.accept}" if form.accept else ""
-    yield Text.assemble(("  cheaper  ", "dim"), printable(form.path), (header, "dim"))
+    yield Text.assemble(("  cheaper  ", "dim"), escaped(form.path), (header, "dim"))
     yield _indented(Text(form.why, "dim"), 11)
     if form.measured is None:
         return
     if not form.measured.ok:
-        yield _indented(Text(f"measured: {form.measured.status} {printable(form.measured.message)}"), 11)
+        yield _indented(Text(f"measured: {form.measured.status} {escaped(form.measured.message)}"), 11)
         return
     yield _indented(Text.assemble("measured: ", _saving(dear, form.measured)), 11)
 

@@ -17,6 +17,7 @@ from textual_serve.server import Server, to_int
 from ktui.cli.child import ServerChild
 from ktui.cli.dashboard import check_source, server_child
 from ktui.cli.exits import NO_CONNECTION, OK, fail
+from ktui.cli.output import emit
 from ktui.cli.preferences import aim_of
 from ktui.cli.web_guard import Guard
 from ktui.cli.web_page import PATIENCE, Page
@@ -71,7 +72,7 @@ class PageServer(Server):
         await runner.setup()
         try:
             await web.SockSite(runner, self._socket).start()
-            print(f"open {self.address}", flush=True)
+            emit(f"open {self.address}", flush=True)
             await _until_stopped(child)
         finally:
             await asyncio.gather(runner.cleanup(), *([child.stop()] if child is not None else []))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -16,21 +17,29 @@ import msgspec
 
 from ktui import __version__
 from ktui.client.connection import ClientError, Connection
+from ktui.client.headers import header_number
 from ktui.client.pieces import pieces
 from ktui.contract import paths
+from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LineDecoder
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
 # A consistent read may wait 3 s in the cache and then be repeated at etcd; a full LIST streams longer.
 TIMEOUT = httpx.Timeout(10.0, read=120.0)
+# A document is read whole: the largest (/metrics of a large cluster) have some tens of megabytes.
+MOST_BYTES = 64 * 1024 * 1024
+MOST_SECONDS = 300.0
+MOST_REFUSAL_BYTES = 64 * 1024  # of an error answer: it is cut to a sentence
+_OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
     """One request that was fired and timed from the client's side.
 
-    `body` is kept only when asked for; `body_bytes` counts it always (as sent
-    over the wire, after decompression).
+    `body_bytes` counts the body after decompression; it is not kept.
     """
 
     path: str
@@ -39,7 +48,6 @@ class Fired:
     body_bytes: int
     first_byte_ms: float
     total_ms: float
-    body: bytes | None = None
 
     @property
     def route(self) -> str:
@@ -56,12 +64,12 @@ class Fired:
     def cost(self) -> dict[str, int]:
         """`X-Ktui-Cost` as numbers: fetched, evaluated, returned, etcd_gets, etcd_lists, seats."""
         parts = (part.split("=", 1) for part in self.headers.get("x-ktui-cost", "").split(",") if "=" in part)
-        return {key.strip(): int(value) for key, value in parts if value.strip().lstrip("-").isdigit()}
+        return {key.strip(): header_number(value) for key, value in parts}
 
     @property
     def request_id(self) -> int:
         """The id of this request in the telemetry stream; 0 when the server gave none."""
-        return int(self.headers.get("x-ktui-request-id", "0"))
+        return header_number(self.headers.get("x-ktui-request-id", ""))
 
 
 class ApiClient:
@@ -69,16 +77,29 @@ class ApiClient:
 
     def __init__(self, connection: Connection, user_agent: str = f"ktui/{__version__}") -> None:
         self.connection = connection
-        headers = {"User-Agent": user_agent, "Accept": "application/json", **connection.headers()}
-        self._http = httpx.AsyncClient(
-            base_url=connection.url,
-            headers=headers,
-            verify=connection.ssl_context(),
-            timeout=TIMEOUT,
-            proxy=connection.proxy,
-            trust_env=False,  # only what the connection itself says
-            event_hooks={"request": [self._name_server]},
-        )
+        headers = {
+            "User-Agent": user_agent,
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            **connection.headers(),
+        }
+        # h11 would quote the whole header in its error, the secret in it too.
+        if not all(value.isascii() and value.isprintable() for value in connection.headers().values()):
+            raise ClientError(
+                f"the token or user name for {connection.url} has characters that no header can carry"
+            )
+        try:
+            self._http = httpx.AsyncClient(
+                base_url=connection.url,
+                headers=headers,
+                verify=connection.ssl_context(),
+                timeout=TIMEOUT,
+                proxy=connection.proxy,
+                trust_env=False,  # only what the connection itself says
+                event_hooks={"request": [self._name_server]},
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            raise ClientError(f"{connection.url!r} cannot be connected to: {error}") from error
 
     async def _name_server(self, request: httpx.Request) -> None:
         if self.connection.server_name:
@@ -88,32 +109,35 @@ class ApiClient:
         await self._http.aclose()
 
     async def get_json(self, path: str) -> Any:
-        """The decoded answer of a GET; ClientError when it is not 2xx."""
-        return await self._json("GET", path)
+        """The decoded answer of a GET; ClientError when it is not 2xx, or not JSON."""
+        return self._document(path, await self.request("GET", path))
 
     async def send_json(
         self, method: str, path: str, body: Any, content_type: str = "application/json"
     ) -> Any:
-        """The decoded answer of a write; ClientError when it is not 2xx."""
-        return await self._json(
-            method, path, content=msgspec.json.encode(body), headers={"Content-Type": content_type}
-        )
+        """The decoded answer of a write; ClientError when it is not 2xx, or not JSON."""
+        return self._document(path, await self.request(method, path, body, content_type))
 
     async def request(
         self, method: str, path: str, body: Any = None, content_type: str = "application/json"
     ) -> httpx.Response:
-        """Any request, any answer (also an error Status); ClientError only when there is none."""
+        """Any request, any answer (also an error Status), whole; ClientError only when there is none."""
         content = None if body is None else msgspec.json.encode(body)
         headers = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
         with clear_errors(self.connection):
-            return await self._http.request(method, path, content=content, headers=headers)
+            async with (
+                asyncio.timeout(MOST_SECONDS),
+                self._http.stream(method, path, content=content, headers=headers) as response,
+            ):
+                whole = await self._whole(response, MOST_BYTES)
+        kept = [(name, text) for name, text in response.headers.raw if name.lower() not in _OF_THE_WIRE]
+        return httpx.Response(response.status_code, headers=kept, content=whole)
 
     async def fire(
         self,
         path: str,
         *,
         headers: Mapping[str, str] | None = None,
-        keep_body: bool = False,
         on_bytes: Callable[[int], None] | None = None,
         on_chunk: Callable[[bytes], None] | None = None,
         enough: Callable[[], bool] = lambda: False,
@@ -123,14 +147,12 @@ class ApiClient:
         Once `enough` says so the connection is closed, whatever might still come.
         """
         started = time.perf_counter()
-        first, size, kept = 0.0, 0, bytearray()
+        first, size = 0.0, 0
         with clear_errors(self.connection):
             async with self._http.stream("GET", path, headers=dict(headers or {})) as response:
-                async for chunk in pieces(response.aiter_bytes()):
+                async for chunk in _body(response):
                     first = first or time.perf_counter()
                     size += len(chunk)
-                    if keep_body:
-                        kept += chunk
                     if on_bytes is not None:
                         on_bytes(size)
                     if on_chunk is not None:
@@ -145,7 +167,6 @@ class ApiClient:
             body_bytes=size,
             first_byte_ms=((first or done) - started) * 1000.0,
             total_ms=(done - started) * 1000.0,
-            body=bytes(kept) if keep_body else None,
         )
 
     async def telemetry(self, patience: float | None = None) -> AsyncGenerator[list[AnyEvent], None]:
@@ -158,48 +179,75 @@ class ApiClient:
             timeout = httpx.Timeout(10.0, read=patience)
             async with self._http.stream("GET", paths.TELEMETRY, timeout=timeout) as response:
                 if response.status_code != 200:
-                    raise ClientError(await self._refusal(response))
-                async for chunk in response.aiter_raw():
-                    if events := decoder.feed(chunk):
+                    raise ClientError(await self._streamed_refusal(response))
+                async for piece in _body(response):
+                    if events := self._events(decoder, piece):
                         yield events
         raise ClientError(f"the server at {self.connection.url} has closed the telemetry stream")
 
     async def present(self) -> list[AnyEvent]:
         """What the telemetry tells first: who serves, and how things stand."""
-        with clear_errors(self.connection):
-            response = await self._http.get(paths.PRESENT)
+        response = await self.request("GET", paths.PRESENT)
         if response.status_code != 200:
-            raise ClientError(await self._refusal(response))
-        return LineDecoder().feed(response.content)
+            raise ClientError(self._refusal(response.status_code, response.content))
+        return self._events(LineDecoder(), response.content)
 
-    async def lines(self, path: str) -> AsyncIterator[bytes]:
-        """The lines of a streamed answer (a WATCH), unbounded in time."""
+    def _events(self, decoder: LineDecoder, content: bytes) -> list[AnyEvent]:
+        try:
+            return decoder.feed(content)
+        except RecordingError as error:
+            raise ClientError(f"{self.connection.url} sends what is {error}") from error
+
+    async def watch(self, path: str) -> AsyncIterator[bytes]:
+        """The body of a streamed answer (a WATCH) in pieces, unbounded in time."""
         with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", path, timeout=timeout) as response:
                 if response.status_code != 200:
-                    raise ClientError(await self._refusal(response))
-                async for line in response.aiter_lines():
-                    yield line.encode()
+                    raise ClientError(await self._streamed_refusal(response))
+                async for piece in _body(response):
+                    yield piece
 
-    async def _json(
-        self, method: str, path: str, content: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> Any:
-        with clear_errors(self.connection):
-            response = await self._http.request(method, path, content=content, headers=headers or {})
+    def _document(self, path: str, response: httpx.Response) -> Any:
         if not response.is_success:
-            raise ClientError(await self._refusal(response))
-        return msgspec.json.decode(response.content)
+            raise ClientError(self._refusal(response.status_code, response.content))
+        try:
+            return decode_json(response.content, Any)
+        except DocumentError as error:
+            raise ClientError(
+                f"the answer of {self.connection.url} to {path} is not valid: {error}"
+            ) from error
 
-    async def _refusal(self, response: httpx.Response) -> str:
+    async def _whole(self, response: httpx.Response, most: int) -> bytes:
+        whole = bytearray()
+        async for piece in _body(response):
+            whole += piece
+            if len(whole) > most:
+                raise ClientError(
+                    f"{self.connection.url} answers with more than {most >> 20} MiB: the rest is not read"
+                )
+        return bytes(whole)
+
+    async def _streamed_refusal(self, response: httpx.Response) -> str:
+        content = bytearray()
+        async for piece in _body(response):
+            content += piece
+            if len(content) > MOST_REFUSAL_BYTES:
+                break
+        return self._refusal(response.status_code, bytes(content))
+
+    def _refusal(self, status: int, content: bytes) -> str:
         """What an error answer says, in one sentence."""
-        content = await response.aread()
-        message = content.decode("utf-8", "replace")[:300]
-        with contextlib.suppress(msgspec.DecodeError):  # not a Status: the text itself must do
-            message = msgspec.json.decode(content, type=_StatusMessage).message or message
-        if response.status_code == 401:
+        message = content[:1200].decode("utf-8", "replace")[:300]
+        with contextlib.suppress(DocumentError):  # not a Status: the text itself must do
+            message = decode_json(content, _StatusMessage).message[:MOST_REFUSAL_BYTES] or message
+        if status == 401:
             message = self.connection.unauthorized
-        return f"{response.status_code}: {message.strip()}"
+        return f"{status}: {message.strip()}"
+
+
+def _body(response: httpx.Response) -> AsyncIterator[bytes]:
+    return pieces(response.aiter_raw(), response.headers.get("content-encoding", ""))
 
 
 class _StatusMessage(msgspec.Struct):
@@ -238,7 +286,9 @@ def clear_errors(connection: Connection) -> Iterator[None]:
         raise ClientError(f"no server answers at {url} ({connect_fault(error)})") from error
     except httpx.ProxyError as error:
         raise ClientError(f"the proxy to {url} refuses: {error}") from error
-    except httpx.TimeoutException as error:
+    except (httpx.TimeoutException, TimeoutError) as error:
         raise ClientError(f"the server at {url} did not answer in time") from error
+    except httpx.InvalidURL as error:
+        raise ClientError(f"no request to {url} can be made of this path: {error}") from error
     except (httpx.HTTPError, httpx.StreamError) as error:
         raise ClientError(f"the connection to {url} broke off ({error or type(error).__name__})") from error

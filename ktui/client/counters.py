@@ -6,6 +6,7 @@ Their names and labels changed over the versions (kube-apiserver 1.23–1.37).
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,20 +16,33 @@ from ktui.kube.resources import BUILTIN
 Labels = Mapping[str, str]
 Counters = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
+LONGEST_LINE = 4096
 _STORAGE = "apiserver_storage_list"
 _CACHE = "apiserver_cache_list"
 _ETCD_TOTAL = "etcd_requests_total"
 _ETCD_COUNT = "etcd_request_duration_seconds_count"  # before 1.28 there is no total
-_LINE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>[0-9.eE+-]+)")
+_LINE = re.compile(
+    r"(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? "
+    r"(?P<value>[0-9]{1,18}(?:\.[0-9]+)?(?:e\+[01][0-9])?)(?: [0-9]+)?$"
+)
 _LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"')
 
 
-def read_counters(text: str) -> Counters:
+def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
+    """The lines of a Prometheus exposition that begin with one of `names`; those too long to be one are not.
+
+    Read line by line, so that in a thread other threads get their turns.
+    """
+    wanted = tuple(name.encode() for name in names)
+    for line in io.BytesIO(exposition):
+        if line.startswith(wanted) and len(line) <= LONGEST_LINE:
+            yield line.decode("utf-8", "replace").rstrip()
+
+
+def read_counters(exposition: bytes) -> Counters:
     """The counters about LISTs and etcd out of a Prometheus exposition."""
     counters: Counters = {}
-    for line in text.splitlines():
-        if not line.startswith((_STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT)):
-            continue
+    for line in lines_of(exposition, _STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT):
         if (found := _LINE.match(line)) is not None:
             labels = tuple(_LABEL.findall(found["labels"] or ""))
             counters[found["name"], labels] = float(found["value"])

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import base64
 import os
+import selectors
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ktui.client.connection import ClientError
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
 # A login in the browser may take its time.
 SECONDS = 120.0
+MOST_BYTES = 1 << 20  # of what it prints: certificates have some kilobytes
 GROUP = "client.authentication.k8s.io/"
 
 
@@ -83,36 +88,72 @@ def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, a
     beside = os.sep in plugin.command  # a path is taken from where the kubeconfig lies
     program = str(home / plugin.command) if beside else plugin.command
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             [program, *(plugin.args or ())],
             env=environment,
             stdin=None if asks else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=None if asks else subprocess.PIPE,
-            timeout=SECONDS,
-            check=False,
         )
+        with process:
+            out, errors = _output(process, who)
     except FileNotFoundError:
         hint = f": {plugin.install_hint.strip()}" if plugin.install_hint.strip() else ""
         raise ClientError(f"{who}, which is not found{hint}") from None
-    except OSError as error:
-        raise ClientError(f"{who}, which cannot be run: {error.strerror}") from error
-    except subprocess.TimeoutExpired:
-        raise ClientError(f"{who}, which gave none within {SECONDS:.0f} s") from None
-    if done.returncode != 0:
-        said = (done.stderr or b"").decode("utf-8", "replace").strip().splitlines()
-        why = f": {said[-1][:300]}" if said else ""
-        raise ClientError(f"{who}, which failed with status {done.returncode}{why}")
-    return done.stdout
+    except (OSError, ValueError) as error:  # ValueError: a null byte in an argument
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ClientError(f"{who}, which cannot be run: {why}") from error
+    if process.returncode != 0:
+        said = errors.decode("utf-8", "replace").strip().splitlines()
+        reason = f": {said[-1][:300]}" if said else ""
+        raise ClientError(f"{who}, which failed with status {process.returncode}{reason}")
+    return out
+
+
+def _output(process: subprocess.Popen[bytes], who: str) -> tuple[bytes, bytes]:
+    """Its standard output, and the end of its standard error; kills it when it takes too long or too much."""
+    deadline = time.monotonic() + SECONDS
+    texts: dict[Any, bytearray] = {
+        stream: bytearray() for stream in (process.stdout, process.stderr) if stream is not None
+    }
+    try:
+        with selectors.DefaultSelector() as selector:
+            for stream in texts:
+                selector.register(stream, selectors.EVENT_READ)
+            while selector.get_map():
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    raise ClientError(f"{who}, which gave none within {SECONDS:.0f} s")
+                for key, _ in ready:
+                    _take(key.fileobj, texts, selector)
+                if len(texts[process.stdout]) > MOST_BYTES:
+                    raise ClientError(f"{who}, which printed more than {MOST_BYTES >> 20} MiB")
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except (ClientError, subprocess.TimeoutExpired) as error:
+        process.kill()
+        if isinstance(error, ClientError):
+            raise
+        raise ClientError(f"{who}, which did not end within {SECONDS:.0f} s") from None
+    errors = texts.get(process.stderr, bytearray())
+    return bytes(texts[process.stdout]), bytes(errors)
+
+
+def _take(stream: Any, texts: dict[Any, bytearray], selector: selectors.BaseSelector) -> None:
+    chunk = os.read(stream.fileno(), 1 << 16)
+    if not chunk:
+        selector.unregister(stream)
+    texts[stream] += chunk
+    if len(texts[stream]) > MOST_BYTES + (1 << 17):  # of standard error only the end is of interest
+        del texts[stream][:MOST_BYTES]
 
 
 def _read(out: bytes, plugin: Plugin, who: str) -> Credential:
     try:
-        answer = msgspec.json.decode(out, type=_ExecCredential)
-    except msgspec.DecodeError:
+        answer = decode_json(out, _ExecCredential)
+    except DocumentError:
         raise ClientError(f"{who}, which printed no ExecCredential") from None
     if answer.kind != "ExecCredential" or answer.api_version != plugin.api_version:
-        found = f"{answer.api_version} {answer.kind}".strip() or "something else"
+        found = f"{answer.api_version[:60]} {answer.kind[:60]}".strip() or "something else"
         raise ClientError(
             f"{who}, which printed {found} instead of an ExecCredential of {plugin.api_version}"
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
@@ -17,6 +19,13 @@ from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Source
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+
+
+class _Version(msgspec.Struct):
+    """`/version` of a kube-apiserver."""
+
+    major: str = "1"
+    minor: str = ""
 
 
 async def world_of_ktui(client: ApiClient) -> World:
@@ -40,9 +49,12 @@ async def world_of_ktui(client: ApiClient) -> World:
 
 async def world_of_kube(client: ApiClient) -> World:
     """A real kube-apiserver's world: its version with default gates, its caches taken for ready."""
-    version = await client.get_json("/version")
-    minor = "".join(char for char in str(version.get("minor", "")) if char.isdigit())
-    return World(behaviour=_behaviour(f"{version.get('major', '1')}.{minor}", {}), assumed=True)
+    try:
+        version = msgspec.convert(await client.get_json("/version"), _Version)
+    except msgspec.ValidationError as error:
+        raise ClientError(f"{client.connection.url} does not answer as a kube-apiserver: {error}") from error
+    minor = "".join(char for char in version.minor[:8] if char in "0123456789")
+    return World(behaviour=_behaviour(f"{version.major[:8]}.{minor}", {}), assumed=True)
 
 
 def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:

@@ -14,6 +14,8 @@ from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
 from ktui.contract.etcd import KeyDetail, KeyHistory, KeyPage, PrefixPage
 from ktui.contract.events import RequestFinished, ServerInfo
 from ktui.contract.rules import Rules
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
 Document = TypeVar("Document")
 
@@ -46,8 +48,8 @@ class KtuiApi:
         if response.status_code != 200:
             return None
         try:
-            return msgspec.json.decode(response.content, type=RequestFinished)
-        except msgspec.DecodeError:
+            return decode_json(response.content, RequestFinished)
+        except DocumentError:
             return None
 
     async def prefixes(self, prefix: str | None = None) -> PrefixPage:
@@ -96,11 +98,7 @@ class KtuiApi:
         return self._read(path, await self.client.send_json("POST", path, {}), ConsistencyCheck)
 
     async def _get(self, path: str, document: type[Document]) -> Document:
-        try:
-            answer = await self.client.get_json(path)
-        except msgspec.DecodeError as error:
-            raise ClientError(f"the answer to {path} is not valid JSON ({error})") from error
-        return self._read(path, answer, document)
+        return self._read(path, await self.client.get_json(path), document)
 
     def _read(self, path: str, answer: object, document: type[Document]) -> Document:
         try:

@@ -9,7 +9,6 @@ an auth-provider is refused.
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,8 +20,14 @@ import msgspec
 from ktui.client.connection import ClientError
 from ktui.client.exec_plugin import Plugin, cluster_info, run_plugin
 from ktui.client.kube_connection import KubeConnection, Material
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+from ktui.documents.yamlreader import read_yaml
 
 SUPPORTED = "a token, a tokenFile, a client certificate, a user name with password, or a program (exec)"
+MOST_BYTES = 8 << 20  # of a kubeconfig: a thousand contexts with their certificates
+MOST_SECRET_BYTES = 1 << 20  # of a token or certificate file
+MOST_NAMED = 20  # contexts that an error lists
 PROXIES = ("http://", "https://")
 
 
@@ -136,16 +141,18 @@ def read_kubeconfig(files: Sequence[Path], context: str = "", *, terminal: bool 
 
 def _read(path: Path) -> _Config:
     try:
-        return msgspec.yaml.decode(path.read_bytes(), type=_Config)
+        return msgspec.convert(read_yaml(read_bytes(path, MOST_BYTES)), _Config)
     except OSError as error:
         raise ClientError(f"cannot read the kubeconfig {path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
-        raise ClientError(f"{path} is no kubeconfig: {' '.join(str(error).split())}") from error
+    except (DocumentError, msgspec.ValidationError) as error:
+        raise ClientError(f"{path} is not a kubeconfig: {' '.join(str(error).split())}") from error
 
 
 def _named(things: Mapping[str, T], name: str, kind: str, where: str) -> T:
     if name not in things:
-        known = ", ".join(sorted(things)) or "none"
+        some = sorted(things)[:MOST_NAMED]
+        more = f" and {len(things) - len(some):,} more" if len(things) > len(some) else ""
+        known = f"{', '.join(some)}{more}" or "none"
         raise ClientError(f"{where} has no {kind} {name!r} (it has: {known})")
     return things[name]
 
@@ -215,9 +222,11 @@ def _token(user: _User, home: Path) -> str:
         return user.token
     path = home / user.token_file
     try:
-        return path.read_text().strip()
+        return read_bytes(path, MOST_SECRET_BYTES).decode("ascii").strip()
     except OSError as error:
         raise ClientError(f"cannot read the token file {path}: {error.strerror}") from error
+    except (DocumentError, UnicodeDecodeError):
+        raise ClientError(f"the token file {path} holds something else than a token") from None
 
 
 def _material(data: str, file: str, home: Path, what: str) -> Material | None:
@@ -225,11 +234,13 @@ def _material(data: str, file: str, home: Path, what: str) -> Material | None:
     if data:
         try:
             return Material(what, base64.b64decode(data, validate=True))
-        except binascii.Error as error:
+        except ValueError as error:  # binascii.Error is one, and what is not ASCII
             raise ClientError(f"the {what} in the kubeconfig is not base64: {error}") from error
     if not file:
         return None
     try:
-        return Material(what, (home / file).read_bytes())
+        return Material(what, read_bytes(home / file, MOST_SECRET_BYTES))
     except OSError as error:
         raise ClientError(f"cannot read the {what} {home / file}: {error.strerror}") from error
+    except DocumentError as error:
+        raise ClientError(f"cannot use the {what} {home / file}: {error}") from error

@@ -11,8 +11,12 @@ from __future__ import annotations
 import re
 from array import array
 from itertools import accumulate
+from typing import Annotated
 
 import msgspec
+
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
 # The whole of an answer that is no List is kept up to here, for its metadata or message.
 KEPT_BYTES = 4 * 1024 * 1024
@@ -22,13 +26,15 @@ _BRACKETS = b"{[}]"
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'"{}[]')
 _DEPTHS = bytes.maketrans(_BRACKETS, b"\x01\x01\xff\xff")  # +1 and, as a signed byte, -1
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
 
 class ListMeta(msgspec.Struct, frozen=True):
     """Metadata of a List or of an object."""
 
     resource_version: str = msgspec.field(default="", name="resourceVersion")
     continue_token: str = msgspec.field(default="", name="continue")
-    remaining: int | None = msgspec.field(default=None, name="remainingItemCount")
+    remaining: _Count | None = msgspec.field(default=None, name="remainingItemCount")
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -65,8 +71,8 @@ class ListBody:
         """Kind and metadata; of what is no JSON the beginning of its text is the message."""
         closed = b"" if self._counter is None or self._counter.ended else b"]}"
         try:
-            return msgspec.json.decode(bytes(self._kept) + closed, type=Envelope)
-        except msgspec.DecodeError:
+            return decode_json(bytes(self._kept) + closed, Envelope)
+        except DocumentError:
             return Envelope(message=self._kept[:300].decode("utf-8", "replace").strip())
 
     def _search(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from ktui.client.headers import header_number
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.listbody import ListBody
 from ktui.client.watchlist import InitialEvents
@@ -105,7 +106,7 @@ def add_page(measured: Measured, fired: Fired, body: Body) -> None:
     if not measured.reason_id:
         measured.reason_id, measured.reason = fired.reason
     after = fired.headers.get("retry-after", "")
-    measured.retry_after = int(after) if after.isascii() and after.isdigit() else 0
+    measured.retry_after = max(0, header_number(after))
     measured.first_byte_ms = measured.first_byte_ms or fired.first_byte_ms
     measured.total_ms += fired.total_ms
     measured.body_bytes += fired.body_bytes

@@ -3,20 +3,62 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import zlib
+from collections.abc import AsyncIterator, Iterator
+
+from ktui.client.connection import ClientError
 
 # Counting the items of so much takes less than a millisecond.
 PIECE_BYTES = 128 * 1024
 
 
-async def pieces(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """`chunks`, the large ones cut.
+async def pieces(chunks: AsyncIterator[bytes], encoding: str = "") -> AsyncIterator[bytes]:
+    """`chunks` unpacked (`encoding` is the answer's Content-Encoding), the large ones cut.
 
-    What comes from the network at once is small, but unpacked it may be a megabyte and a half of JSON:
-    keys that are pressed meanwhile would wait for each such chunk several times over.
+    What comes from the network at once is small, but unpacked it may be megabytes: keys that are
+    pressed meanwhile would wait for each such chunk several times over. Raises ClientError.
     """
+    packing = encoding.strip().lower()
+    if packing not in ("", "identity", "gzip"):
+        raise ClientError(f"the answer has the Content-Encoding {packing[:40]!r}, which ktui did not ask for")
+    unpacked = _Gzip() if packing == "gzip" else None
     async for chunk in chunks:
-        yield chunk[:PIECE_BYTES]
-        for start in range(PIECE_BYTES, len(chunk), PIECE_BYTES):
-            await asyncio.sleep(0)
-            yield chunk[start : start + PIECE_BYTES]
+        first = True
+        for piece in _cut(chunk) if unpacked is None else unpacked.feed(chunk):
+            if not first:
+                await asyncio.sleep(0)
+            first = False
+            yield piece
+    if unpacked is not None and not unpacked.complete:
+        raise ClientError("the answer's gzip data is broken off")
+
+
+def _cut(chunk: bytes) -> Iterator[bytes]:
+    for start in range(0, len(chunk), PIECE_BYTES):
+        yield chunk[start : start + PIECE_BYTES]
+
+
+class _Gzip:
+    """Unpacks at most a piece at a time, however well it was packed."""
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(wbits=31)
+        self._began = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether no more is needed; an answer without any byte is one."""
+        return self._inflate.eof or not self._began
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        self._began = self._began or bool(chunk)
+        while chunk:
+            if self._inflate.eof:  # another member
+                self._inflate = zlib.decompressobj(wbits=31)
+            try:
+                piece = self._inflate.decompress(chunk, PIECE_BYTES)
+            except zlib.error:
+                raise ClientError("the answer's gzip data is damaged") from None
+            if piece:
+                yield piece
+            chunk = self._inflate.unconsumed_tail or self._inflate.unused_data

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from ktui.client.counters import lines_of
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 from ktui.kube.flowcontrol import PriorityLevel
 
 if TYPE_CHECKING:
@@ -17,11 +21,8 @@ UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
 # The first minor that serves it, newest version first.
 _VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
 # Before 1.26 the second one.
-_SEATS = re.compile(
-    r"^apiserver_flowcontrol_(?:nominal_limit_seats|request_concurrency_limit)"
-    r'\{[^}]*priority_level="([^"]+)"[^}]*\} ([0-9.e+]+)',
-    re.MULTILINE,
-)
+_SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_request_concurrency_limit")
+_LINE = re.compile(r'[a-z_]+\{[^}]*priority_level="([^"]+)"[^}]*\} ([0-9]{1,9}(?:\.[0-9]+)?(?:e\+0[0-9])?)')
 
 
 class _Queuing(msgspec.Struct):
@@ -69,8 +70,8 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
     if not uid or answer.status_code != 200:
         return None
     try:
-        levels = msgspec.json.decode(answer.content, type=_Levels).items or []
-    except msgspec.DecodeError:
+        levels = decode_json(answer.content, _Levels).items or []
+    except DocumentError:
         return None
     found = next((level for level in levels if level.metadata.uid == uid), None)
     if found is None:
@@ -94,4 +95,9 @@ async def _nominal(client: ApiClient, name: str) -> int | None:
     answer = await client.request("GET", "/metrics")
     if answer.status_code != 200:
         return None
-    return next((round(float(value)) for level, value in _SEATS.findall(answer.text) if level == name), None)
+    return await asyncio.to_thread(_seats_of, answer.content, name)
+
+
+def _seats_of(exposition: bytes, name: str) -> int | None:
+    found = filter(None, map(_LINE.match, lines_of(exposition, *_SEATS)))
+    return next((round(float(seats)) for level, seats in (m.groups() for m in found) if level == name), None)

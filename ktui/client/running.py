@@ -16,6 +16,9 @@ from msgspec import Struct
 
 from ktui.client.connection import Connection
 from ktui.config import places
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
 
 class _StateFile(msgspec.Struct):
@@ -108,8 +111,8 @@ def write_private(path: Path, content: bytes) -> None:
 
 def _read(path: Path) -> RunningServer | None:
     try:
-        state = msgspec.json.decode(path.read_bytes(), type=_StateFile)
-    except (OSError, msgspec.DecodeError):
+        state = decode_json(read_bytes(path, 1 << 16), _StateFile)
+    except (OSError, DocumentError):
         return None
     connection = Connection(state.url, state.token, Path(state.ca_file) if state.ca_file else None)
     return RunningServer(state.pid, state.name, state.started, connection, path.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -118,7 +119,7 @@ class KubeTarget:
         response = await self.client.request("GET", "/metrics")
         if response.status_code != 200:
             return None, f"HTTP {response.status_code}"
-        return read_counters(response.text), ""
+        return await asyncio.to_thread(read_counters, response.content), ""
 
 
 async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:

@@ -10,8 +10,12 @@ import contextlib
 
 import msgspec
 
+from ktui.client.connection import ClientError
 from ktui.client.listbody import Envelope, ListMeta
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
+LONGEST = 16 << 20  # bytes of one event: etcd stores no object of more than a few
 _EVENT = b'{"type":'
 _BOOKMARK = b'{"type":"BOOKMARK"'
 _ERROR = b'{"type":"ERROR"'
@@ -36,7 +40,7 @@ class InitialEvents:
 
     def __init__(self) -> None:
         self.items = 0
-        self._rest = b""
+        self._rest = bytearray()
         self._refusal = b""  # a Status in the place of events
         self._end = _Event()
         self._done = False
@@ -46,7 +50,14 @@ class InitialEvents:
         return self._done
 
     def feed(self, chunk: bytes) -> None:
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        """Raises ClientError for a line that is longer than any event."""
+        head, found, tail = chunk.rpartition(b"\n")
+        self._rest += head if found else tail
+        if not found:
+            if len(self._rest) > LONGEST:
+                raise ClientError(f"an event of the stream is longer than {LONGEST >> 20} MiB")
+            return
+        lines, self._rest = bytes(self._rest).split(b"\n"), bytearray(tail)
         for line in lines:
             if self._done:
                 return
@@ -54,7 +65,7 @@ class InitialEvents:
 
     def envelope(self) -> Envelope:
         """The resourceVersion at the end of the initial events; what an ERROR or a Status says."""
-        refusal = self._refusal or (b"" if self.items or self._done else self._rest)
+        refusal = self._refusal or (b"" if self.items or self._done else bytes(self._rest))
         if refusal:
             return _status(refusal)
         last = self._end.object
@@ -63,8 +74,8 @@ class InitialEvents:
     def _take(self, line: bytes) -> None:
         if line.startswith(_ERROR) or (line.startswith(_BOOKMARK) and _END in line):
             self._done = True
-            with contextlib.suppress(msgspec.DecodeError):  # the end all the same, without its revision
-                self._end = msgspec.json.decode(line, type=_Event)
+            with contextlib.suppress(DocumentError):  # the end all the same, without its revision
+                self._end = decode_json(line, _Event)
         elif not line.startswith(_EVENT):
             self._refusal = self._refusal or line
         elif not line.startswith(_BOOKMARK):
@@ -73,6 +84,6 @@ class InitialEvents:
 
 def _status(text: bytes) -> Envelope:
     try:
-        return msgspec.json.decode(text, type=Envelope)
-    except msgspec.DecodeError:
+        return decode_json(text, Envelope)
+    except DocumentError:
         return Envelope(message=text[:300].decode("utf-8", "replace").strip())

@@ -16,12 +16,12 @@ def theme_names(environ: Mapping[str, str]) -> list[str]:
 
 
 def _names(directory: Path) -> list[str]:
-    import tomllib
+    from ktui.documents.toml import parse_toml, read_toml_text
 
     found = []
     for path in directory.glob("*.toml"):
         try:
-            name = tomllib.loads(path.read_text(encoding="utf-8")).get("name", path.stem)
+            name = parse_toml(read_toml_text(path)).get("name", path.stem)
         except (OSError, ValueError):
             continue  # the dashboard says what is wrong with it
         if isinstance(name, str):

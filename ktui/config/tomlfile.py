@@ -10,6 +10,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from ktui.config.errors import ConfigError
+from ktui.documents.limits import DocumentError
+
+_SHORT = 100_000  # characters
 
 
 class TomlFile(Struct, frozen=True, dict=True):
@@ -39,19 +42,17 @@ class TomlFile(Struct, frozen=True, dict=True):
 
 def read_toml(path: Path) -> TomlFile:
     """The file, or an empty one when there is none. Raises ConfigError for one that cannot be read."""
-    import tomllib
+    from ktui.documents.toml import parse_toml, read_toml_text
 
     try:
-        text = path.read_text(encoding="utf-8")
-        return TomlFile(path, text, tomllib.loads(text), True)
+        text = read_toml_text(path)
+        return TomlFile(path, text, parse_toml(text), True)
     except FileNotFoundError:
         return TomlFile(path)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 text: byte {error.start} cannot be read") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is no TOML: {error}") from error
+    except DocumentError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from error
 
 
 def _places(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -66,8 +67,12 @@ def _statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
     table: tuple[str, ...] = ()
     lines: list[str] = []
+    read, budget = 0, 10 * len(text) + _SHORT  # a statement of many lines is read with each of them again
     for number, line in enumerate(text.splitlines(), 1):
         lines.append(line)
+        read += sum(map(len, lines))
+        if read > budget:
+            return
         try:
             part = tomllib.loads("\n".join(lines))
         except tomllib.TOMLDecodeError:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import msgspec
 
+from ktui.contract.events.base import Count, Milliseconds
+
 ResourceVersion = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,19}$")]
 
 
@@ -15,7 +17,7 @@ class CachedObject(msgspec.Struct, frozen=True):
     namespace: str = ""
     name: str = ""
     rv: ResourceVersion = "0"
-    bytes: int = 0
+    bytes: Count = 0
 
     @property
     def revision(self) -> int:
@@ -26,7 +28,7 @@ class ObjectPage(msgspec.Struct, frozen=True):
     """A window of a cache's objects in key order: `total` objects match, these are some of them."""
 
     rv: ResourceVersion
-    total: int
+    total: Count
     objects: list[CachedObject]
 
     @property
@@ -58,14 +60,14 @@ class CacheDigest(msgspec.Struct, frozen=True):
     """FNV-1 (64 bit, hexadecimal) over `namespace/name/resourceVersion` of the objects in key order."""
 
     digest: str
-    objects: int
+    objects: Count
 
 
 class EtcdDigest(CacheDigest, frozen=True):
     """The same over what etcd holds, with what reading it cost."""
 
-    rpcs: int
-    bytes: int
+    rpcs: Count
+    bytes: Count
 
 
 class ConsistencyCheck(msgspec.Struct, frozen=True):
@@ -75,4 +77,4 @@ class ConsistencyCheck(msgspec.Struct, frozen=True):
     consistent: bool
     cache: CacheDigest
     etcd: EtcdDigest
-    ms: float
+    ms: Milliseconds

@@ -5,9 +5,13 @@ Prefixes and keys are text: bytes that are not UTF-8 are escaped by `storage.key
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+
+from ktui.contract.events.base import Count, Difference
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class PrefixChild(msgspec.Struct, frozen=True):
@@ -19,8 +23,8 @@ class PrefixChild(msgspec.Struct, frozen=True):
 
     prefix: str
     resource: str = ""
-    count: int = 0
-    bytes: int = 0
+    count: Count = 0
+    bytes: Count = 0
     exact: bool = True
     leaf: bool = False
 
@@ -32,7 +36,7 @@ class PrefixChild(msgspec.Struct, frozen=True):
 class PrefixPage(msgspec.Struct, frozen=True):
     """Children of a prefix. `complete` False: there are more than are listed."""
 
-    revision: int
+    revision: Count
     children: list[PrefixChild]
     complete: bool = True
 
@@ -41,18 +45,18 @@ class StoredKey(msgspec.Struct, frozen=True):
     """Metadata of one key. `lease` is etcd's id, 0 for none; `bytes` is its value's size, None: not read."""
 
     key: str
-    mod_revision: int = 0
-    create_revision: int = 0
-    version: int = 0
-    lease: int = 0
-    bytes: int | None = None
+    mod_revision: Count = 0
+    create_revision: Count = 0
+    version: Count = 0
+    lease: Difference = 0
+    bytes: Count | None = None
 
 
 class KeyPage(msgspec.Struct, frozen=True):
     """A page of keys in order. `count`: all keys of the prefix; `next`: continue after it, "" at the end."""
 
-    revision: int
-    count: int
+    revision: Count
+    count: Count
     keys: list[StoredKey]
     next: str = ""
 
@@ -61,16 +65,16 @@ class FieldSize(msgspec.Struct, frozen=True):
     """Bytes of one field (`metadata.managedFields`) of a stored value; `share` of the whole, 0 to 1."""
 
     path: str
-    size: int = 0
-    share: float = 0.0
+    size: Count = 0
+    share: Share = 0.0
 
 
 class CachedCopy(msgspec.Struct, frozen=True):
     """What the watch cache holds for a key: `rv` 0 is nothing, `same` says that the bytes are equal too."""
 
     resource: str = ""
-    rv: int = 0
-    cache_rv: int = 0
+    rv: Count = 0
+    cache_rv: Count = 0
     same: bool = False
 
 
@@ -84,17 +88,17 @@ class KeyDetail(msgspec.Struct, frozen=True):
     """
 
     key: str
-    mod_revision: int = 0
-    create_revision: int = 0
-    version: int = 0
-    lease: int = 0
-    ttl: int | None = None
+    mod_revision: Count = 0
+    create_revision: Count = 0
+    version: Count = 0
+    lease: Difference = 0
+    ttl: Difference | None = None
     encoding: str = ""
     api_version: str = ""
     kind: str = ""
     json: Any = None
     hex: str = ""
-    raw_bytes: int = 0
+    raw_bytes: Count = 0
     redacted: bool = False
     sizes: list[FieldSize] = []
     error: str = ""

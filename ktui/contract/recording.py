@@ -7,6 +7,7 @@ server may send more.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
@@ -15,7 +16,10 @@ import msgspec
 
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
+LONGEST = 4 << 20  # bytes that a line may have: an event is a few kilobytes at most
 GZIP = ".gz"  # the ending of a compressed recording's name
 _FOREIGN = (".zst", ".xz", ".bz2", ".zip")
 
@@ -43,27 +47,37 @@ def decode_line(line: bytes) -> AnyEvent | None:
     """One event; None for a blank line or a type from a newer ktui. Raises RecordingError."""
     try:
         return _decoder.decode(line)
+    except RecursionError:
+        raise RecordingError("not a telemetry event: JSON nests too deeply") from None
+    except UnicodeDecodeError:
+        raise RecordingError("not a telemetry event: a text in it is not UTF-8") from None
     except msgspec.DecodeError as error:
         if not line.strip():
             return None
         if isinstance(error, msgspec.ValidationError) and _is_unknown(line):
             return None
-        raise RecordingError(f"no telemetry event: {error}") from error
+        raise RecordingError(f"not a telemetry event: {error}") from error
 
 
 def _is_unknown(line: bytes) -> bool:
-    try:
-        return msgspec.json.decode(line, type=_Tag).type not in _KNOWN
-    except msgspec.DecodeError:
-        return False
+    with contextlib.suppress(DocumentError):
+        return decode_json(line, _Tag).type not in _KNOWN
+    return False
 
 
 class LineDecoder:
-    """Bytes as they arrive, whole events out: keeps the broken last line for the next chunk."""
+    """Bytes as they arrive, whole events out: keeps the unfinished last line for the next chunk."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> list[AnyEvent]:
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        """The events that `chunk` completes. Raises RecordingError."""
+        head, found, tail = chunk.rpartition(b"\n")
+        self._rest += head if found else tail
+        if not found:
+            if len(self._rest) > LONGEST:
+                raise RecordingError(f"a line is longer than any event ({LONGEST >> 20} MiB)")
+            return []
+        lines, self._rest = bytes(self._rest).split(b"\n"), bytearray(tail)
         return [event for line in lines if (event := decode_line(line)) is not None]

@@ -3,34 +3,10 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 
-# Categories that steer a terminal or reorder a line: controls, formats (bidi, zero width),
-# surrogates, private use, line and paragraph separators.
-_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+from ktui.printable import safe as safe
+
 _SUFFIXES = ("", "k", "M", "G", "T", "P")
-
-
-def safe(text: str) -> str:
-    """Untrusted text with every steering character shown as a visible placeholder.
-
-    C0 controls become their Unicode pictures (ESC → ␛), everything else that
-    could steer `⟨U+XXXX⟩`.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_visible(char) for char in text)
-
-
-def _visible(char: str) -> str:
-    code = ord(char)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    if unicodedata.category(char) in _UNSAFE:
-        return f"⟨U+{code:04X}⟩"
-    return char
 
 
 def integer(value: int) -> str:

@@ -7,14 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
+from rich.console import RenderableType
+from rich.segment import Segment
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual._context import active_app
 from textual.app import App
 from textual.cache import LRUCache
 from textual.css.stylesheet import Stylesheet
 from textual.message import Message
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.worker import WorkerFailed
 
+from ktui.printable import escaped, is_safe, with_few_marks
+
+_MOST_COPIED = 1 << 20  # characters: a terminal may take each of them for a command when it is pasted
 _SOURCES = 4096  # classes and files, several times what there is
 
 
@@ -43,7 +51,55 @@ class KeptStylesheet(Stylesheet):
         self.parse()
 
 
-class QuietApp(App[int]):
+class SafeApp(App[int]):
+    """The door to the terminal: no text of any widget controls it.
+
+    All that is painted (contents, borders, titles, tooltips, notifications) passes here as strips of
+    text and style. What is unsafe in a text is taken out, and its cells stay as they were.
+    """
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, safe_update(renderable))
+
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        return escaped(super().export_screenshot(title=title, simplify=simplify), "\n\t")
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """To the terminal's clipboard, encoded: its characters are as they are, their number is bounded."""
+        super().copy_to_clipboard(text[:_MOST_COPIED].encode("utf-8", "replace").decode())
+
+
+def safe_update(update: RenderableType | None) -> RenderableType | None:
+    """A compositor's update without what could control a terminal."""
+    if isinstance(update, LayoutUpdate):
+        return LayoutUpdate([list(map(safe_strip, line)) for line in update.strips], update.region)
+    if isinstance(update, ChopsUpdate):
+        chops = [
+            {x: strip and safe_strip(strip) for x, strip in line.items()} if line else line
+            for line in update.chops
+        ]
+        return ChopsUpdate(chops, update.spans, update.chop_ends)
+    return update
+
+
+def safe_strip(strip: Strip) -> Strip:
+    """The strip itself, or one of the same cells with safe texts and without links."""
+    if all(is_safe(text) and not (style and style.link) for text, style, _ in strip):
+        return strip
+    return Strip([_safe_segment(segment) for segment in strip], strip.cell_length)
+
+
+def _safe_segment(segment: Segment) -> Segment:
+    text, style, control = segment
+    if style is not None and style.link:
+        style = style.update_link(None)
+    if not is_safe(text):
+        kept = "".join(char if is_safe(char) else "?" * cell_len(char) for char in text)
+        text = set_cell_size(with_few_marks(kept, ""), cell_len(text))
+    return Segment(text, style, control)
+
+
+class QuietApp(SafeApp):
     """An app that keeps what has broken it, for whoever runs it to tell.
 
     Textual would print the traceback with all local variables: tokens are among them.
@@ -51,9 +107,14 @@ class QuietApp(App[int]):
 
     crash: BaseException | None = None
 
+    def work_failed(self, error: Exception) -> None:
+        """A worker has failed: the app goes on. Called instead of ending it."""
+
     def _handle_exception(self, error: Exception) -> None:
-        cause = error.error if isinstance(error, WorkerFailed) else error
-        self.crash = self.crash or cause
+        if isinstance(error, WorkerFailed) and isinstance(error.error, Exception):
+            self.work_failed(error.error)
+            return
+        self.crash = self.crash or error
         super()._handle_exception(error)
         self._exit_renderables.clear()  # of an error that can render itself
 

@@ -5,6 +5,7 @@ It knows no screen, so that they can all know it.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ from textual.message import Message
 from textual.worker import Worker
 
 from ktui.contract.events import AnyEvent
+from ktui.core.format import safe
 from ktui.core.references import Place, Request
 from ktui.core.seen import Seen
 from ktui.core.selection import InHand
 from ktui.core.state import State
+from ktui.supervision import Failure, describe
 from ktui.tui.compat import WholeScreen
 from ktui.tui.intake import Intake
 from ktui.tui.keys.hints import written
@@ -35,6 +38,10 @@ from ktui.tui.table.memory import TableMemory
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
     from ktui.core.recordings.recorder import Recorder
+
+
+log = logging.getLogger(__name__)
+log.addHandler(logging.NullHandler())
 
 
 class Dashboard(ThemedApp):
@@ -70,7 +77,7 @@ class Dashboard(ThemedApp):
         self.keys_seen = Seen()  # etcd's keys that were looked at, for completion
         self._follower: Worker[None] | None = None
         self._begun = False
-        self._pace = Pace(self.tick, self.fold)
+        self._pace = Pace(self.tick, self.fold, self.report)
 
     # What is known, and from where.
 
@@ -104,6 +111,18 @@ class Dashboard(ThemedApp):
         self._pace.collect(self)
         if self.intake.source is not None:
             self.follow()
+
+    def work_failed(self, error: Exception) -> None:
+        log.error("a background task of the dashboard failed: %s", describe(error), exc_info=error)
+        self._notify_of_bug(describe(error))
+
+    def report(self, failure: Failure) -> None:
+        """Tell of a task that failed and will be tried again, on the screen and in the log."""
+        log.error("%s", failure, exc_info=failure.error)
+        self._notify_of_bug(str(failure))
+
+    def _notify_of_bug(self, text: str) -> None:
+        self.notify(safe(text), title="a bug in ktui", severity="error", markup=False)
 
     async def on_event(self, event: events.Event) -> None:
         self._pace.saw(event)

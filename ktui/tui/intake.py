@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -14,11 +15,15 @@ from ktui.contract.events import AnyEvent
 from ktui.core import reducer
 from ktui.core.format import clock_time
 from ktui.core.state import State
+from ktui.supervision import describe
 from ktui.tui.source import LaunchError, Link, Report, Source, Stage
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
     from ktui.tui.replay.playback import Playback
+
+log = logging.getLogger(__name__)
+log.addHandler(logging.NullHandler())
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0)  # between attempts to reach somebody else's server; the last for good
 SILENCE_SECONDS = 15.0  # a server that lives tells at least every 5 s what asking etcd how it is has cost
@@ -137,6 +142,8 @@ class Intake:
             self.client = await source.connect(report)
         except (ClientError, LaunchError, RecordingError) as error:
             return False, str(error)
+        except Exception as error:
+            return False, _bug(error)
         self.playback = getattr(source, "playback", None)
         if self.playback is not None:
             self.playback.changed = self._changed
@@ -158,10 +165,18 @@ class Intake:
             return came, await source.why_stopped()
         except (ClientError, RecordingError) as error:
             return came, await source.why_stopped() or str(error)
+        except Exception as error:
+            return came, await source.why_stopped() or _bug(error)
 
     async def close(self) -> None:
         if self.source is not None:
             await self.source.close()
+
+
+def _bug(error: Exception) -> str:
+    """What to say of an error that reading the telemetry must not raise; it is in the log."""
+    log.error("reading the telemetry failed: %s", describe(error), exc_info=error)
+    return f"a bug in ktui: {describe(error)}"
 
 
 def _silently(_doing: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from textual import events
 from textual.app import App
 
+from ktui.supervision import PAUSES, Failure
 from ktui.tui.collector import EVERY, Collector
 from ktui.tui.hands import Hands
 
@@ -14,17 +16,30 @@ TABLE_INTERVAL = 0.1  # seconds: tables at 10 Hz
 
 
 class Pace:
-    """Calls `tick`; only `fold` where the next frame is left to the next key."""
+    """Calls `tick`; only `fold` where the next frame is left to the next key.
 
-    def __init__(self, tick: Callable[[], None], fold: Callable[[], None]) -> None:
+    An error in them is told to `failed`, and after a growing pause they are called again.
+    """
+
+    def __init__(
+        self,
+        tick: Callable[[], None],
+        fold: Callable[[], None],
+        failed: Callable[[Failure], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._tick = tick
         self._fold = fold
+        self._failed = failed
+        self._clock = clock
+        self._failures = 0
+        self._paused_until = 0.0
         self._hands = Hands()
         self._collector = Collector(self._hands)
 
     def keep(self, app: App[int]) -> None:
         """Tick from now on."""
-        app.set_interval(TABLE_INTERVAL, self._tick_unless_busy)
+        app.set_interval(TABLE_INTERVAL, self._tick_supervised)
 
     def collect(self, app: App[int]) -> None:
         """The first frame is there: from now on garbage is collected while nobody presses a key."""
@@ -35,6 +50,19 @@ class Pace:
         """Each event of the app: keys and buttons are hands."""
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
             self._hands.moved()
+
+    def _tick_supervised(self) -> None:
+        if self._clock() < self._paused_until:
+            return
+        try:
+            self._tick_unless_busy()
+        except Exception as error:
+            self._failures += 1
+            pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
+            self._paused_until = self._clock() + pause
+            self._failed(Failure("painting", error, self._failures, pause))
+        else:
+            self._failures = 0
 
     def _tick_unless_busy(self) -> None:
         """What comes is folded in any case: piled up it would hold up the next tick."""

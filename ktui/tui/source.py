@@ -95,12 +95,16 @@ class LiveSource:
         self._launcher = launcher
         self._client: ApiClient | None = None
         self._started = False
+        self._lives = False  # only its telemetry has broken off: the server is there
 
     @property
     def reconnects(self) -> bool:
-        return self._launcher.reconnects
+        return self._launcher.reconnects or self._lives
 
     async def connect(self, report: Report) -> ApiClient:
+        if self._lives and self._client is not None:
+            self._lives = False
+            return self._client
         start = self._launcher.restart if self._started else self._launcher.start
         self._started = True
         self._client = await start(report)
@@ -110,11 +114,14 @@ class LiveSource:
         if self._client is None:
             raise ClientError("the server has not been started")
         # Somebody else's server may be back without the old connection ever learning that it went.
-        async for batch in self._client.telemetry(PATIENCE_SECONDS if self.reconnects else None):
+        patience = PATIENCE_SECONDS if self._launcher.reconnects else None
+        async for batch in self._client.telemetry(patience):
             yield batch
 
     async def why_stopped(self) -> str:
-        return await self._launcher.why_stopped()
+        cause = await self._launcher.why_stopped()
+        self._lives = not cause and not self._launcher.reconnects
+        return cause
 
     def link(self) -> Link:
         return Link(Stage.LIVE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ from ktui.client.measure import Question
 from ktui.client.runs import Runs, run_often
 from ktui.client.target import Target, collection_size
 from ktui.core.lab.measured import Measured
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 from ktui.workloads.plans import NAMESPACE, NODE, Plan, PlannedList
 
 Report = Callable[[str], None]
@@ -207,7 +210,10 @@ class _Page(msgspec.Struct):
 async def _first(target: Target, plural: str, option: str) -> str:
     """The name of the first object. A page of one: resourceVersion=0 would bring all of them."""
     response = await target.client.request("GET", f"/api/v1/{plural}?limit=1")
-    page = msgspec.json.decode(response.content, type=_Page) if response.status_code == 200 else _Page()
+    page = _Page()
+    if response.status_code == 200:
+        with contextlib.suppress(DocumentError):
+            page = decode_json(response.content, _Page)
     if not page.items:
         raise ClientError(f"the server tells of no {plural}; name one with {option}")
     return page.items[0].metadata.name

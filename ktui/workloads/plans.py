@@ -26,6 +26,9 @@ from typing import Literal
 
 import msgspec
 
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+from ktui.documents.toml import MOST_BYTES, parse_toml
 from ktui.kube.requestinfo import split_url
 
 NODE, NAMESPACE = "{node}", "{namespace}"
@@ -106,16 +109,18 @@ def find_plan(word: str) -> Plan:
     if not (path.suffix or path.exists()):
         raise PlanError(f"there is no plan {word!r}; built in are {', '.join(plans)}, or name a .toml file")
     try:
-        return read_plan(path.stem, path.read_bytes())
+        return read_plan(path.stem, read_bytes(path, MOST_BYTES))
     except OSError as error:
         raise PlanError(f"cannot read the plan {word}: {error.strerror}") from error
+    except DocumentError as error:
+        raise PlanError(f"cannot read the plan {word}: {error}") from error
 
 
 def read_plan(name: str, content: bytes) -> Plan:
     """Read a plan file's text. PlanError names what is wrong with it."""
     try:
-        file = msgspec.toml.decode(content, type=_File)
-    except msgspec.DecodeError as error:
+        file = msgspec.convert(parse_toml(content.decode("utf-8")), _File)
+    except (msgspec.ValidationError, ValueError) as error:  # UnicodeDecodeError and DocumentError are, too
         raise PlanError(f"the plan {name!r} cannot be read: {error}") from error
     if not file.lists:
         raise PlanError(f"the plan {name!r} has no [[list]]")

@@ -7,11 +7,12 @@ import contextlib
 import functools
 import itertools
 from collections.abc import Awaitable, Callable
-
-import msgspec
+from urllib.parse import quote
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, Connection
+from ktui.client.listbody import ListBody
+from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.informer import run_informer
 from ktui.workloads.behaviours.kubelets import Kubelets
 from ktui.workloads.behaviours.polling import Poll, cilium_agent_lists, habits
@@ -27,48 +28,48 @@ INFORMERS = (
 )
 
 
-class _Continue(msgspec.Struct, rename={"token": "continue"}):
-    token: str = ""
+def start_readers(supervisor: Supervisor, connection: Connection, plan: Plan) -> None:
+    """Start informers and pollers; they may begin before there is anything to read.
 
-
-class _Page(msgspec.Struct):
-    metadata: _Continue
-
-
-async def run_readers(connection: Connection, plan: Plan) -> None:
-    """Informers and pollers until cancelled; they may begin before there is anything to read.
-
-    A refused or failed request is the server's to report, not ours to die of.
+    A refused or failed request is the server's to report: the next one follows all the same.
     """
-    async with asyncio.TaskGroup() as group:
-        for poll in habits(plan):
-            client = ApiClient(connection, poll.user_agent)
-            group.create_task(_repeat(poll.every, functools.partial(follow, client, poll)))
-        agent = ApiClient(connection, "cilium-agent/1.18.2")
-        restarts = itertools.cycle(plan.nodes)
-        group.create_task(_repeat(31, lambda: boot_agent(agent, next(restarts))))
-        for user_agent, path, selector in INFORMERS:
-            group.create_task(run_informer(ApiClient(connection, user_agent), path, selector))
+    for poll in habits(plan):
+        client = ApiClient(connection, poll.user_agent)
+        action = functools.partial(follow, client, poll)
+        supervisor.start(f"demo client {poll.user_agent}", functools.partial(_repeat, poll.every, action))
+    agent = ApiClient(connection, "cilium-agent/1.18.2")
+    restarts = itertools.cycle(plan.nodes)
+    boot = functools.partial(_repeat, 31, lambda: boot_agent(agent, next(restarts)))
+    supervisor.start("demo client cilium-agent", boot)
+    for user_agent, path, selector in INFORMERS:
+        informer = functools.partial(run_informer, ApiClient(connection, user_agent), path, selector)
+        supervisor.start(f"demo informer {user_agent}", informer)
 
 
-async def run_kubelets(connection: Connection, plan: Plan) -> None:
-    """Lease renewals, statuses and events until cancelled; the nodes and pods have to be there."""
-    async with asyncio.TaskGroup() as group:
-        kubelets = Kubelets(ApiClient(connection, "kubelet/v1.36.2"), plan)
-        every = LEASE_SECONDS / max(1, len(plan.nodes))
-        group.create_task(_repeat(every, kubelets.renew_lease))
-        group.create_task(_repeat(0.7, kubelets.report_status))
-        group.create_task(_repeat(3.1, kubelets.record_event))
+def start_kubelets(supervisor: Supervisor, connection: Connection, plan: Plan) -> None:
+    """Start lease renewals, statuses and events; the nodes and pods have to be there."""
+    kubelets = Kubelets(ApiClient(connection, "kubelet/v1.36.2"), plan)
+    every = LEASE_SECONDS / max(1, len(plan.nodes))
+    for what, seconds, action in (
+        ("leases", every, kubelets.renew_lease),
+        ("pod statuses", 0.7, kubelets.report_status),
+        ("events", 3.1, kubelets.record_event),
+    ):
+        supervisor.start(f"demo kubelets' {what}", functools.partial(_repeat, seconds, action))
 
 
 async def follow(client: ApiClient, poll: Poll) -> None:
     """One poll, and the pages after it."""
-    fired = await client.fire(poll.path, keep_body=poll.pages)
-    while poll.pages and fired.body is not None and fired.status == 200:
-        token = msgspec.json.decode(fired.body, type=_Page).metadata.token
-        if not token:
-            return
-        fired = await client.fire(f"{poll.path}&continue={token}", keep_body=True)
+    token = await _page(client, poll.path)
+    while poll.pages and token:
+        token = await _page(client, f"{poll.path}&continue={quote(token, safe='')}")
+
+
+async def _page(client: ApiClient, path: str) -> str:
+    """The token of the next page, "" after the last."""
+    body = ListBody(collection=True)
+    fired = await client.fire(path, on_chunk=body.feed)
+    return body.envelope().metadata.continue_token if fired.status == 200 else ""
 
 
 async def boot_agent(client: ApiClient, node: str) -> None:

@@ -54,7 +54,10 @@ class FakeServer:
         self.lists: dict[str, Fired] = {}
         self.on_fire: Callable[[Fired], None] = lambda fired: None
 
-    async def get_json(self, path: str) -> Any:
+    async def get_json(self, path: str, kind: Any = Any) -> Any:
+        return msgspec.convert(await self._found(path), kind, strict=False)
+
+    async def _found(self, path: str) -> Any:
         await self._ask(path)
         parts = urlsplit(path)
         query = {key: values[0] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
@@ -85,7 +88,6 @@ class FakeServer:
         path: str,
         *,
         headers: Mapping[str, str] | None = None,
-        keep_body: bool = False,
         on_bytes: Callable[[int], None] | None = None,
     ) -> Fired:
         if on_bytes is not None:

@@ -258,7 +258,7 @@ async def test_a_damaged_recording_is_one_sentence(recording: Path) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await until(lambda: app.link.stage is Stage.STOPPED, pilot)
         text = app.screen.query_one(Banner).text
-        assert text.startswith("no replay: ") and "is damaged: line 101: no telemetry event" in text
+        assert text.startswith("no replay: ") and "is damaged: line 101: not a telemetry event" in text
 
 
 async def test_leaving_while_a_recording_is_read_ends_the_reading(

@@ -54,7 +54,7 @@ def test_every_shipped_theme_loads_and_names_all_variables() -> None:
         ('inherits = "nobody"', "line 1: there is no theme 'nobody'"),
         ('name = "x"\ninherits = "x"\n', "at least a primary colour"),
         ("name = 3", "line 1: name must be a text in quotes"),
-        ("\xff", "no text in UTF-8"),
+        ("\xff", "not UTF-8 text"),
     ],
 )
 def test_a_bad_file_is_reported_with_its_line_and_skipped(tmp_path: Path, text: str, says: str) -> None:

@@ -24,14 +24,13 @@ def read_with_bar(logs: list[Log], tally: Tally) -> None:
 def _label(name: str) -> str:
     from rich.markup import escape
 
-    from ktui.cli.explain_text import printable
+    from ktui.printable import escaped
 
-    return escape(printable(name)[-40:])
+    return escape(escaped(name)[-40:])
 
 
 def _progress() -> Progress:
     """On standard error, and only where somebody watches it."""
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -41,7 +40,9 @@ def _progress() -> Progress:
         TransferSpeedColumn,
     )
 
-    console = Console(stderr=True)
+    from ktui.cli.printing import Printer
+
+    console = Printer(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

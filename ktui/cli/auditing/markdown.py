@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ktui.audit import words
 from ktui.audit.moves import percent
 from ktui.audit.report import GroupReport, Report
-from ktui.cli.explain_text import printable
+from ktui.printable import escaped
 
 # What would be markup, a link or a mention in some Markdown: all of it is shown as it is.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~@&$]")
@@ -86,4 +86,4 @@ def _row(*cells: str) -> str:
 
 def _text(untrusted: str) -> str:
     """As it reads, on one line, and never markup."""
-    return _SPECIAL.sub(r"\\\g<0>", printable(untrusted))
+    return _SPECIAL.sub(r"\\\g<0>", escaped(untrusted))

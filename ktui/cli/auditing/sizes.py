@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import attached_connection
+from ktui.cli.output import warn
 from ktui.core.prediction.resource_sizes import Size, SizesError, parse_sizes, sizes_in_etcd
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+
+MOST_BYTES = 16 << 20
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection
@@ -34,13 +38,15 @@ def find_sizes(args: argparse.Namespace) -> tuple[dict[str, Size], str]:
     except ClientError as error:
         if args.attach:
             raise
-        print(f"ktui: no sizes from the server that runs here: {error}", file=sys.stderr)
+        warn(f"no sizes from the server that runs here: {error}")
         return {}, ""
 
 
 def _from_file(name: str) -> dict[str, Size]:
     try:
-        return parse_sizes(Path(name).read_bytes())
+        return parse_sizes(read_bytes(Path(name), MOST_BYTES))
+    except DocumentError as error:
+        raise SizesError(f"{name} cannot be used: {error}") from None
     except SizesError as error:
         raise SizesError(f"{name} {error}") from None
 

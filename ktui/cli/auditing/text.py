@@ -14,8 +14,8 @@ from rich.text import Text
 from ktui.audit import words
 from ktui.audit.moves import VersionShare, percent
 from ktui.audit.report import GroupReport, Report, SlowReport
-from ktui.cli.explain_text import printable
 from ktui.cli.printing import Printer
+from ktui.printable import escaped
 
 Row = TypeVar("Row", GroupReport, SlowReport, VersionShare)
 _STYLES = {"etcd": "yellow", "cache": "green", "none": "red"}
@@ -81,7 +81,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     console.print(Text(words.counted(report), "dim"))
     for file in report.files:
         if file.problem:
-            console.print(Text(f"! {printable(file.name)}: {file.problem}", "red"))
+            console.print(Text(f"! {escaped(file.name)}: {file.problem}", "red"))
     _section(console, f"costliest groups under {report.kube_version}, by {report.ranked_by}", report.groups)
     if report.groups:
         console.print(_table(_GROUPS, report.groups, console.width))
@@ -97,7 +97,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     _malformed(console, report)
     console.print()
     for note in report.notes:
-        console.print(_indented(Text(f"· {printable(note)}", "dim"), 2))
+        console.print(_indented(Text(f"· {escaped(note)}", "dim"), 2))
 
 
 def _indented(text: Text, by: int) -> Padding:
@@ -130,7 +130,7 @@ def _table(columns: Iterable[Column], rows: Sequence[Row], width: int) -> Table:
 
 def _cell(column: Column, row: Row) -> Text:
     style = _STYLES.get(row.route, "") if column.title == "route" and isinstance(row, GroupReport) else ""
-    return Text("\n".join(map(printable, _texts(column, row))), style, overflow="fold")
+    return Text("\n".join(map(escaped, _texts(column, row))), style, overflow="fold")
 
 
 def _texts(column: Column, row: Row) -> Sequence[str]:
@@ -149,15 +149,15 @@ def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
     for alike in advised:
         first = alike[0]
         ranks = ", ".join(f"#{group.rank}" for group in alike)
-        console.print(Text(f"  {ranks}  {printable(first.example)}", overflow="fold"))
+        console.print(Text(f"  {ranks}  {escaped(first.example)}", overflow="fold"))
         for cheaper in first.cheaper:
             line = Text.assemble(
-                (f"{cheaper.route:<5}  ", _STYLES.get(cheaper.route, "")), printable(cheaper.path)
+                (f"{cheaper.route:<5}  ", _STYLES.get(cheaper.route, "")), escaped(cheaper.path)
             )
             console.print(_indented(line, 5))
-            console.print(_indented(Text(printable(cheaper.why), "dim"), 12))
+            console.print(_indented(Text(escaped(cheaper.why), "dim"), 12))
         for warning in first.warnings:
-            console.print(_indented(Text(f"! {printable(warning)}", "red"), 5))
+            console.print(_indented(Text(f"! {escaped(warning)}", "red"), 5))
 
 
 def _versions(console: Console, rows: Sequence[VersionShare]) -> None:
@@ -174,5 +174,5 @@ def _share(part: int, row: VersionShare) -> str:
 def _malformed(console: Console, report: Report) -> None:
     _section(console, f"malformed lines ({report.lines.malformed:,}), the first of them", report.malformed)
     for bad in report.malformed:
-        console.print(Text(f"  {printable(bad.file)}:{bad.line}: {printable(bad.why)}"))
-        console.print(_indented(Text(printable(bad.text), "dim", overflow="fold"), 4))
+        console.print(Text(f"  {escaped(bad.file)}:{bad.line}: {escaped(bad.why)}"))
+        console.print(_indented(Text(escaped(bad.text), "dim", overflow="fold"), 4))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
 from ktui.cli.server.codec import StoredCodec
 from ktui.cli.server.config import ServeConfig
+from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
 from ktui.cli.server.facts import Facts
 from ktui.cli.server.log_telemetry import log_telemetry
@@ -52,14 +52,14 @@ class Composition:
         self._config = config
         self._args = config.args
         self._bus = Bus()
-        self._supervisor = Supervisor(lambda: self._bus.publish(self._task_failures()))
-        self._bus.add_snapshot(lambda: [self._task_failures()] if self._supervisor.failures else [])
+        self._demo: Demo | None = None
+        self._supervisor = Supervisor(self._publish_failures)
+        self._bus.add_snapshot(lambda: [found] if (found := self._task_failures()).failures else [])
         self._source = EtcdSource(config.args, self._bus, self._supervisor)
         self._tasks: list[asyncio.Task[None]] = []
         self._client: EtcdClient | None = None
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
-        self._demo: asyncio.subprocess.Process | None = None
         self._stop = asyncio.Event()
 
     @property
@@ -89,7 +89,8 @@ class Composition:
         self._keep_running("the status check", partial(follow_vitals, client))
         self._announce()
         if self._args.demo:
-            self._demo = await self._start_demo()
+            self._demo = Demo(self._args, self.url, self._publish_failures)
+            self._keep_running("the process of the demo's clients", self._demo.run)
 
     async def until_stopped(self) -> None:
         """Until a signal, or until the embedded etcd ends by itself (then its error)."""
@@ -105,9 +106,6 @@ class Composition:
 
     async def stop(self) -> None:
         withdraw(os.getpid())
-        if self._demo is not None and self._demo.returncode is None:
-            self._demo.terminate()
-            await self._demo.wait()
         await stop(*self._tasks)
         if self._http is not None:
             await self._http.stop()
@@ -199,19 +197,11 @@ class Composition:
         self._tasks.append(self._supervisor.start(name, work))
 
     def _task_failures(self) -> TaskFailures:
-        return TaskFailures(failures=[str(failure) for failure in self._supervisor.failures])
+        demo = self._demo.failing if self._demo is not None else []
+        return TaskFailures(failures=[*map(str, self._supervisor.failures), *demo])
 
-    async def _start_demo(self) -> asyncio.subprocess.Process:
-        """The demo's clients are a process of their own: their work is not to be mixed with the server's."""
-        args = self._args
-        size = [f"--{name}={getattr(args, name)}" for name in ("pods", "nodes", "namespaces", "seed")]
-        traffic = [] if args.quiet else ["--traffic"]
-        # A dashboard shows its server's last words as the cause of its end: nothing else belongs there.
-        telling = "--silent" if args.quiet or args.parent else "--progress"
-        words = ["seed", "--attach", self.url, telling, f"--parent={os.getpid()}", *size, *traffic]
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "ktui", *words, stdin=asyncio.subprocess.DEVNULL
-        )
+    def _publish_failures(self) -> None:
+        self._bus.publish(self._task_failures())
 
     def _listen_to_signals(self) -> None:
         loop = asyncio.get_running_loop()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from ktui.cli.logs import log_of
+from ktui.cli.output import warn
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig, config_from
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -42,7 +42,7 @@ class EtcdSource:
             await client.close()
             raise
         for warning in self.warnings:
-            _say(f"warning: {warning}")
+            warn(f"warning: {warning}")
             log.warning("%s", warning)
         return client
 
@@ -109,7 +109,7 @@ class EtcdSource:
                 "no Kubernetes object is found in this etcd; the etcd screen shows its raw keys"
             )
         elif found != DEFAULT:
-            _say(f"Kubernetes keeps its keys under {found} in this etcd")
+            warn(f"Kubernetes keeps its keys under {found} in this etcd")
         return found or DEFAULT
 
 
@@ -121,10 +121,6 @@ def endpoints_of(etcd: str, environ: Mapping[str, str]) -> str:
     if not endpoints.strip(", "):
         raise ValueError("--etcd takes the endpoints from ETCDCTL_ENDPOINTS, which is not set")
     return endpoints
-
-
-def _say(text: str) -> None:
-    print(f"ktui: {text}", file=sys.stderr, flush=True)
 
 
 def _path(text: str | None) -> Path | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 
+from ktui.cli.output import tell
 from ktui.core.recordings.recorder import Recorder
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
@@ -23,7 +23,7 @@ def record(bus: Bus, supervisor: Supervisor, path: Path) -> asyncio.Task[None]:
         async for batch in subscription.batches():
             recorder.write(batch)
             if recorder.problem:
-                print(f"ktui serve: {recorder.problem}", file=sys.stderr, flush=True)
+                tell(f"ktui serve: {recorder.problem}")
                 return
 
     def close(task: asyncio.Task[None]) -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+
+# Numbers from a recording or a foreign server: without these limits one of them could not be formatted,
+# or would be no date. Integers are those of Go: counts, bytes, revisions and ids of 63 bits.
+Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+Difference = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+UnixTime = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]  # up to the year 9999
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True, gc=False):
     """Base of all events: without cycles, so that the garbage collector need not look at them."""
 
-    seq: int = 0
-    at: float = 0.0
+    seq: Count = 0
+    at: UnixTime = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.contract.events.base import Event
+from ktui.contract.events.base import Count, Event, Milliseconds
 
 
 class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
@@ -10,22 +10,22 @@ class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
 
     op: str  # range | txn | compact | lease_grant | status | watch_create | watch_progress | …
     request: str
-    request_id: int = 0  # the API request that caused it; 0: ktui's own housekeeping
+    request_id: Count = 0  # the API request that caused it; 0: ktui's own housekeeping
     purpose: str = ""  # "list", "get", "probe", "reflector", "count", "browse", …
-    count: int = 0  # keys returned
-    sent_bytes: int = 0
-    received_bytes: int = 0
-    ms: float = 0.0
-    revision: int = 0
+    count: Count = 0  # keys returned
+    sent_bytes: Count = 0
+    received_bytes: Count = 0
+    ms: Milliseconds = 0.0
+    revision: Count = 0
     error: str = ""
 
 
 class Toll(Event, frozen=True, kw_only=True, tag="toll"):
     """What ktui itself has cost this etcd since it attached."""
 
-    rpcs: int
-    sent_bytes: int
-    received_bytes: int
+    rpcs: Count
+    sent_bytes: Count
+    received_bytes: Count
 
 
 class EtcdHealth(Event, frozen=True, kw_only=True, tag="etcd_health"):
@@ -46,10 +46,10 @@ class Progress(Event, frozen=True, kw_only=True, tag="progress"):
     emptied or restored from a backup, or another cluster answers.
     """
 
-    head: int
-    compact: int = 0
-    db_bytes: int = 0
-    histories: int = 0
+    head: Count
+    compact: Count = 0
+    db_bytes: Count = 0
+    histories: Count = 0
 
 
 class Prefix(Event, frozen=True, kw_only=True, tag="prefix"):
@@ -57,7 +57,7 @@ class Prefix(Event, frozen=True, kw_only=True, tag="prefix"):
 
     prefix: str  # "/registry/pods/"
     resource: str = ""  # "" when unknown
-    count: int = 0
-    bytes: int = 0
+    count: Count = 0
+    bytes: Count = 0
     exact: bool = True
     leased: bool = False

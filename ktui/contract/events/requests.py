@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from ktui.contract.events.base import Event
+from ktui.contract.events.base import Count, Difference, Event, Milliseconds
 
 
 class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
     """A request passed authentication. `id` is unique within the server's life."""
 
-    id: int
+    id: Count
     verb: str  # GET LIST WATCH POST PUT PATCH DELETE …, normalised as in kube-apiserver's log
     path: str
     query: str  # raw, without "?"
@@ -37,7 +37,7 @@ class RouteStep(msgspec.Struct, frozen=True, gc=False):
 class RequestRouted(Event, frozen=True, kw_only=True, tag="request_routed"):
     """The routing decision, before anything was read."""
 
-    id: int
+    id: Count
     route: str  # cache | cache_snapshot | etcd | none
     reason_id: str
     reason: str
@@ -70,34 +70,34 @@ class Processing:
 class RequestFinished(Processing, Event, frozen=True, kw_only=True, tag="request_finished"):
     """The answer is out (for a WATCH: the stream has ended)."""
 
-    id: int
-    status: int
+    id: Count
+    status: Count
     route: str  # as finally answered: cache | cache_snapshot | etcd | none | "cache,etcd"
     reason_id: str = ""
-    ms: float
+    ms: Milliseconds
     # ms by phase: queue, wait, etcd, decode, filter, encode, send
-    phases: dict[str, float] = msgspec.field(default_factory=dict)
-    fetched: int = 0
-    evaluated: int = 0
-    matched: int = 0
-    returned: int = 0
-    etcd_gets: int = 0
-    etcd_lists: int = 0
-    etcd_rpcs: int = 0
-    etcd_keys: int = 0
-    etcd_bytes: int = 0  # as etcd's answers came in
-    cached_bytes: int = 0  # stored bytes of the objects that a cache was read for
-    decoded_bytes: int = 0  # stored bytes that had to be parsed for this request
-    encoded_bytes: int = 0  # the body before gzip
-    sent_bytes: int = 0  # the body after gzip
-    seats: int = 0
-    cpu_ms: float = 0.0  # CPU time of its own steps on the event loop, and of gzip in its thread
-    peak_held: int = 0  # the most bytes that it held at one time: etcd's answers, objects, body in the making
-    process_growth: int | None = None  # bytes by which the process grew meanwhile; None: small, or not told
+    phases: dict[str, Milliseconds] = msgspec.field(default_factory=dict)
+    fetched: Count = 0
+    evaluated: Count = 0
+    matched: Count = 0
+    returned: Count = 0
+    etcd_gets: Count = 0
+    etcd_lists: Count = 0
+    etcd_rpcs: Count = 0
+    etcd_keys: Count = 0
+    etcd_bytes: Count = 0  # as etcd's answers came in
+    cached_bytes: Count = 0  # stored bytes of the objects that a cache was read for
+    decoded_bytes: Count = 0  # stored bytes that had to be parsed for this request
+    encoded_bytes: Count = 0  # the body before gzip
+    sent_bytes: Count = 0  # the body after gzip
+    seats: Count = 0
+    cpu_ms: Milliseconds = 0.0  # CPU time of its own steps on the event loop, and of gzip in its thread
+    peak_held: Count = 0  # the most bytes held at one time: etcd's answers, objects, the body
+    process_growth: Difference | None = None  # of the process' bytes; None: small, or not measured
     shared: bool = False  # others were served meanwhile: the growth may be theirs
-    initial: int = 0  # WATCH: events until it was live
-    initial_bytes: int = 0
-    initial_ms: float = 0.0  # until the last of them (without any, the head) was out: so long seats are held
+    initial: Count = 0  # WATCH: events until it was live
+    initial_bytes: Count = 0
+    initial_ms: Milliseconds = 0.0  # until the last of them (without any, the head) was sent: seats are held
     error: str = ""  # the Status message of an error answer
     rv: str = ""  # list resourceVersion or object resourceVersion of the answer
 

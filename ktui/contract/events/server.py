@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ktui.contract.events.base import Event
+from ktui.contract.events.base import Count, Event
 
 
 class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
@@ -18,7 +18,7 @@ class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
     writable: bool
     progress: str  # "supported" | "assumed" | "unsupported"
     etcd_prefix: str = "/registry"
-    pid: int = 0
+    pid: Count = 0
     name: str = ""  # what the header calls it: "demo", a file name, a host
     # Those that differ from the defaults of `kube_version`.
     feature_gates: dict[str, bool] = msgspec.field(default_factory=dict)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ktui.contract.events.base import Event
+from ktui.contract.events.base import Count, Event
 
 
 class Dropped(Event, frozen=True, kw_only=True, tag="dropped"):
     """This subscriber was too slow: `count` events were not sent to it."""
 
-    count: int
+    count: Count
 
 
 class Marker(Event, frozen=True, kw_only=True, tag="marker"):

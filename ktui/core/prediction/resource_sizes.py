@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import msgspec
 
 from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.contract.events.base import Count
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
 
 class SizesError(ValueError):
@@ -31,18 +34,16 @@ Sizes = Mapping[str, Size]
 
 
 class _Entry(msgspec.Struct):
-    count: int
-    bytes: int
+    count: Count
+    bytes: Count
 
 
 def parse_sizes(text: bytes) -> dict[str, Size]:
     """`{"pods": {"count": 100000, "bytes": 1400000000}, …}` by resource id. Raises SizesError."""
     try:
-        entries = msgspec.json.decode(text, type=dict[str, _Entry])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise SizesError(f"is no JSON like {_LIKE}: {error}") from None
-    if any(entry.count < 0 or entry.bytes < 0 for entry in entries.values()):
-        raise SizesError("holds a negative number")
+        entries = decode_json(text, dict[str, _Entry])
+    except DocumentError as error:
+        raise SizesError(f"is not JSON like {_LIKE}: {error}") from None
     return {resource: Size(entry.count, entry.bytes) for resource, entry in entries.items()}
 
 

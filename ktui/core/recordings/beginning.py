@@ -7,9 +7,8 @@ from io import BufferedIOBase
 from pathlib import Path
 
 from ktui.contract.errors import RecordingError
-from ktui.contract.recording import decode_line
+from ktui.contract.recording import LONGEST, decode_line
 
-LONGEST = 16 << 20  # bytes a line may have: an event is a few kilobytes at most
 GZIP_MAGIC = b"\x1f\x8b"
 
 

@@ -9,13 +9,18 @@ from pathlib import Path
 import msgspec
 
 from ktui.config.places import state_home
+from ktui.contract.events.base import UnixTime
 from ktui.core.recordings.moments import Moment
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
+MOST_BYTES = 4 << 20
 _ENDING = ".markers.json"
 
 
 class _Marker(msgspec.Struct):
-    at: float
+    at: UnixTime
     text: str = ""
 
 
@@ -41,8 +46,8 @@ class MarkerFile:
         if path is None:
             return
         try:
-            found = msgspec.json.decode(path.read_bytes(), type=_Markers)
-        except (OSError, msgspec.DecodeError) as error:
+            found = decode_json(read_bytes(path, MOST_BYTES), _Markers)
+        except (OSError, DocumentError) as error:
             self.problem, self._damaged = f"cannot read the markers in {path}: {error}", True
             return
         self.moments = [Moment(one.at, one.text, own=True) for one in found.markers]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from urllib.parse import quote, unquote_plus
 
@@ -11,6 +10,7 @@ import msgspec
 
 from ktui.core.sharing.keys import Keys, is_secret
 from ktui.core.sharing.names import Pseudonyms, words
+from ktui.documents.typed import decode_json
 
 _HARMLESS = words(
     "limit resourceVersion resourceVersionMatch watch allowWatchBookmarks sendInitialEvents timeoutSeconds "
@@ -107,8 +107,8 @@ def without_key(token: str) -> str:
     """A continue token that still tells its revision, on which the route hangs, but no key."""
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        found = msgspec.json.decode(raw, type=_Token)
-    except (binascii.Error, ValueError, msgspec.DecodeError):
+        found = decode_json(raw, _Token)
+    except ValueError:  # binascii.Error and DocumentError are, too
         return "left-out"
     plain = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": found.rv, "start": "left-out\u0000"})
     return base64.urlsafe_b64encode(plain).decode().rstrip("=")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -56,7 +57,7 @@ class Aiming:
             self._desk.say(busy_text())
             return
         try:
-            names, current = contexts()
+            names, current = await asyncio.to_thread(contexts)
         except ClientError as error:
             self._desk.warn(str(error))
             names, current = [], ""

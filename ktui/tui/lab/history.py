@@ -15,9 +15,13 @@ import msgspec
 
 from ktui.client.running import state_home, write_private
 from ktui.core.lab.result import LabResult
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 from ktui.private_file import open_private
 
 KEPT = 200  # results
+MOST_BYTES = 16 << 20
 _FILE = "lab-history.ndjson"
 _CONTINUE = re.compile(r"([?&]continue=)[^&]*")
 
@@ -32,15 +36,15 @@ class LabHistory:
     def read(self) -> list[LabResult]:
         """Oldest first; lines of another version of ktui are skipped."""
         try:
-            lines = self.path.read_bytes().splitlines()
-        except OSError:
+            lines = read_bytes(self.path, MOST_BYTES).splitlines()
+        except (OSError, DocumentError):
             return []
         self._lines = len(lines)
         found = []
         for line in lines[-KEPT:]:
             try:
-                found.append(msgspec.json.decode(line, type=LabResult))
-            except msgspec.DecodeError:
+                found.append(decode_json(line, LabResult))
+            except DocumentError:
                 continue
         return found
 

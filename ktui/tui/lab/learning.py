@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ktui.client.connection import ClientError
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, ResourceTable
@@ -11,6 +13,12 @@ from ktui.tui.lab.fields import Candidates
 from ktui.tui.screens.asking import AskingScreen
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?resourceVersion=0"
+
+
+class _Definitions(msgspec.Struct):
+    """The part of a CustomResourceDefinitionList that is read."""
+
+    items: list[dict[str, Any]] | None = None
 
 
 class Known:
@@ -31,11 +39,11 @@ class Known:
 
     async def _learn(self) -> None:
         try:
-            crds = (await self._screen.ask(CRDS)).get("items", [])
-            self.table = _with_custom(crds)
+            definitions = msgspec.convert(await self._screen.ask(CRDS), _Definitions)
+            self.table = _with_custom(definitions.items or [])
             page = await self._screen.server.cached_objects("namespaces", limit=500)
             self.candidates.namespaces = [each.name for each in page.objects]
-        except ClientError:
+        except (ClientError, msgspec.ValidationError):
             return  # only completions and custom resources are missing: the form says so when one is named
 
 
@@ -45,6 +53,6 @@ def _with_custom(crds: list[dict[str, Any]]) -> ResourceTable:
     for crd in crds:
         try:
             custom += resources_of(crd)
-        except (KeyError, TypeError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             continue  # somebody's unfinished definition: kube-apiserver serves nothing for it either
     return BUILTIN.plus(custom)

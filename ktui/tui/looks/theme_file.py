@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,9 @@ from typing import Any
 from msgspec import Struct, field
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
+
+from ktui.documents.limits import DocumentError
+from ktui.documents.toml import parse_toml, read_toml_text
 
 COLOURS = (
     "primary", "secondary", "accent", "warning", "error", "success",
@@ -52,13 +54,11 @@ class ThemeFile(Struct, eq=False):
 def read_theme_file(path: Path) -> ThemeFile:
     """Raises ThemeError."""
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
+        text = read_toml_text(path)
+        data = parse_toml(text)
     except OSError as error:
         raise ThemeError(path, "", str(error.strerror), "") from error
-    except UnicodeDecodeError as error:
-        raise ThemeError(path, "", "is no text in UTF-8", "") from error
-    except tomllib.TOMLDecodeError as error:
+    except DocumentError as error:
         raise ThemeError(path, "", str(error), "") from error  # says the line itself
     return _Reader(path, text).read(data)
 
@@ -108,8 +108,8 @@ class _Reader:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_toml_text(path)
+    except (OSError, DocumentError):
         return ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from textual.worker import Worker
 
 from ktui.client.connection import ClientError
@@ -49,7 +48,4 @@ class AskingScreen(ModeScreen):
 
     async def ask(self, path: str) -> Any:
         """The JSON answer of a GET. Raises ClientError."""
-        try:
-            return await self.client.get_json(path)
-        except msgspec.DecodeError as error:
-            raise ClientError(f"the server's answer to {path} is no JSON ({error})") from error
+        return await self.client.get_json(path)

@@ -8,6 +8,9 @@ from pathlib import Path
 import msgspec
 
 from ktui.client.running import state_home, write_private
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 from ktui.tui.prompt.history import LineHistory
 
 _FILE = "columns.json"
@@ -45,8 +48,8 @@ class ColumnChoices:
     def _read(self) -> dict[str, list[str]]:
         if self._chosen is None:
             try:
-                self._chosen = msgspec.json.decode(self.path.read_bytes(), type=dict[str, list[str]])
-            except (OSError, msgspec.DecodeError):  # none yet, or another program's
+                self._chosen = decode_json(read_bytes(self.path, 1 << 20), dict[str, list[str]])
+            except (OSError, DocumentError):  # none yet, or another program's
                 self._chosen = {}
         return self._chosen
 

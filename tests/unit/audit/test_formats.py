@@ -227,8 +227,8 @@ def test_what_belongs_to_a_log_without_being_counted(line: bytes) -> None:
     [
         (b"\x00\xff\x1b[31m", "neither"),
         (b"hello", "neither"),
-        (b'{"a":', "no JSON"),
-        (b'{"auditID":"1"}', "no audit Event"),
+        (b'{"a":', "not valid JSON"),
+        (b'{"auditID":"1"}', "not an audit Event"),
         (EXAMPLE[:100], "httplog line that breaks off"),
         (EXAMPLE.replace(b"1.926865ms", b"fast"), "no duration"),
         (EXAMPLE.replace(b"I0823", b"I1399"), "no day"),

@@ -157,7 +157,7 @@ def test_a_server_that_is_not_there(
         (["LOG", "--kube-version", "1.99"], "unknown Kubernetes version"),
         (["LOG", "--feature-gates", "Nonsense=true"], "unknown feature gate"),
         (["LOG", "--etcd-version", "new"], "not an etcd version"),
-        (["LOG", "--sizes", "LOG"], "is no JSON like"),
+        (["LOG", "--sizes", "LOG"], "is not JSON like"),
         (["LOG", "--sizes", "/no/sizes"], "cannot read /no/sizes"),
     ],
 )

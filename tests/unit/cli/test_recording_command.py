@@ -120,7 +120,7 @@ def test_a_shared_copy_names_nothing(recording: Path, capsys: pytest.CaptureFixt
     ("words", "says"),
     [
         (["info", "{dir}/none"], "ktui: cannot read {dir}/none: No such file or directory"),
-        (["info", "{dir}/text"], "ktui: {dir}/text is no recording: line 1: no telemetry event: "),
+        (["info", "{dir}/text"], "ktui: {dir}/text is no recording: line 1: not a telemetry event: "),
         (["cut", "{r}", "{dir}/out", "--from", "soon"], "ktui: 'soon' is no time of a recording: "),
         (
             ["cut", "{r}", "{dir}/out", "--from", "90"],

@@ -9,7 +9,7 @@ DEPLOYMENTS = Subject("apps", "deployments")
 
 
 def grown(*lines: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    return moved({}, read_counters("\n".join(lines)))
+    return moved({}, read_counters("\n".join(lines).encode()))
 
 
 def test_a_full_read_of_etcd_up_to_1_33() -> None:
@@ -96,11 +96,11 @@ def test_a_resource_has_many_names(line: str) -> None:
 
 
 def test_nothing_moved() -> None:
-    counters = read_counters('apiserver_storage_list_total{resource="pods"} 7')
+    counters = read_counters(b'apiserver_storage_list_total{resource="pods"} 7')
     found = account(moved(counters, counters), PODS)
     assert (found.route, found.counters) == ("", {})
 
 
 def test_other_lines_are_not_looked_at() -> None:
     text = "# HELP apiserver_storage_list_total x\nfoo 1\n\napiserver_storage_list_total{broken 1\n"
-    assert read_counters(text) == {}
+    assert read_counters(text.encode()) == {}

@@ -97,7 +97,7 @@ def test_a_certificate_that_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [("]", "is no kubeconfig"), ("users: 7", "is no kubeconfig"), ("{}", "names no current-context")],
+    [("]", "is not a kubeconfig"), ("users: 7", "is not a kubeconfig"), ("{}", "names no current-context")],
 )
 def test_a_file_that_is_none(tmp_path: Path, content: str, says: str) -> None:
     path = tmp_path / "config"

@@ -67,7 +67,7 @@ def test_a_missing_file_is_an_empty_one(path: Path) -> None:
 
 
 def test_what_is_no_toml_is_said_with_its_place(path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"config\.toml is no TOML: .*line 2"):
+    with pytest.raises(ConfigError, match=r"config\.toml is not valid TOML: .*line 2"):
         written(path, "a = 1\nb = \n")
 
 

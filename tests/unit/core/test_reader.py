@@ -79,13 +79,13 @@ def test_lines_know_their_places(tmp_path: Path) -> None:
     [
         (b"", "r is empty: nothing was recorded"),
         (gzip.compress(b"", mtime=0), "r is empty: nothing was recorded"),
-        (b"hello\nworld\n", "r is no recording: line 1: no telemetry event: JSON is malformed"),
-        (b"hello", "r is no recording: line 1: no telemetry event: JSON is malformed"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(64), "r is no recording: line 1: no telemetry event: "),
-        (b'[1,2]\n', "r is no recording: line 1: no telemetry event: Expected `object`, got `array`"),
-        (b'{"head":3}\n', "r is no recording: line 1: no telemetry event: "),
-        (WHOLE + b'{"type":"progress","head":"x"}\n', "r is damaged: line 4: no telemetry event: "),
-        (WHOLE + b"\xff\xfe\n" + WHOLE, "r is damaged: line 4: no telemetry event: "),
+        (b"hello\nworld\n", "r is no recording: line 1: not a telemetry event: JSON is malformed"),
+        (b"hello", "r is no recording: line 1: not a telemetry event: JSON is malformed"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(64), "r is no recording: line 1: not a telemetry event: "),
+        (b'[1,2]\n', "r is no recording: line 1: not a telemetry event: Expected `object`, got `array`"),
+        (b'{"head":3}\n', "r is no recording: line 1: not a telemetry event: "),
+        (WHOLE + b'{"type":"progress","head":"x"}\n', "r is damaged: line 4: not a telemetry event: "),
+        (WHOLE + b"\xff\xfe\n" + WHOLE, "r is damaged: line 4: not a telemetry event: "),
     ],
 )  # fmt: skip
 def test_what_is_no_recording_is_one_sentence(content: bytes, says: str, tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     ("content", "says"),
     [
         (WHOLE, ""),
-        (WHOLE[:20], "is no recording: line 1: no telemetry event"),
+        (WHOLE[:20], "is no recording: line 1: not a telemetry event"),
         (gzip.compress(WHOLE, mtime=0), ""),
-        (gzip.compress(b"hello\n", mtime=0), "is no recording: line 1: no telemetry event"),
+        (gzip.compress(b"hello\n", mtime=0), "is no recording: line 1: not a telemetry event"),
         (b"", "is empty: nothing was recorded"),
         (WHOLE + b"damaged", ""),
     ],

@@ -67,6 +67,7 @@ def test_no_class_of_ours_takes_a_private_name_of_textuals() -> None:
     assert taken == {
         "KeptStylesheet": {"_parse_cache"},
         "QuietApp": {"_fatal_error", "_handle_exception"},
+        "SafeApp": {"_display"},
         "WholeScreen": {"_compositor_refresh"},
     }
 

@@ -1,0 +1,77 @@
+"""The demo's clients, a process of their own: their work is not on the server's account."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+
+from ktui.cli.logs import log_of
+from ktui.cli.output import tell
+from ktui.cli.seed import FAILING, read_failing
+from ktui.cli.streams import lines_of
+
+log = log_of(__name__)
+
+
+class DemoEnded(Exception):
+    """The demo's clients have ended by themselves; the message is their last line."""
+
+
+class Demo:
+    """`run` is for a supervisor: it raises DemoEnded when the process fails, and may run again.
+
+    `failing` are sentences about clients that do not work while the process lives; `changed` is
+    called when they have become others.
+    """
+
+    def __init__(self, args: argparse.Namespace, url: str, changed: Callable[[], None]) -> None:
+        self.failing: list[str] = []
+        self._changed = changed
+        self._command = _command(args, url)
+        # A dashboard takes the last lines of its server's standard error for the cause of its end.
+        self._forwards = not args.parent
+
+    async def run(self) -> None:
+        process = await asyncio.create_subprocess_exec(
+            *self._command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        )
+        try:
+            last = await self._follow(process)
+            if await process.wait():
+                raise DemoEnded(last or f"status {process.returncode}")
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                await process.wait()
+            self._set_failing([])
+
+    async def _follow(self, process: asyncio.subprocess.Process) -> str:
+        """Read its standard error to the end; the last line."""
+        assert process.stderr is not None
+        last = ""
+        async for text in lines_of(process.stderr):
+            if text.startswith(FAILING):
+                self._set_failing(read_failing(text))
+                continue
+            last = text.removeprefix("ktui: ") or last
+            if self._forwards:
+                tell(text)
+        return last
+
+    def _set_failing(self, failing: list[str]) -> None:
+        if failing != self.failing:
+            self.failing = failing
+            for text in failing:
+                log.warning("%s", text)
+            self._changed()
+
+
+def _command(args: argparse.Namespace, url: str) -> list[str]:
+    size = [f"--{name}={getattr(args, name)}" for name in ("pods", "nodes", "namespaces", "seed")]
+    traffic = [] if args.quiet else ["--traffic"]
+    telling = "--silent" if args.quiet or args.parent else "--progress"
+    words = ["seed", "--attach", url, telling, f"--parent={os.getpid()}", *size, *traffic]
+    return [sys.executable, "-m", "ktui", *words]

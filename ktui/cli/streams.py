@@ -1,0 +1,21 @@
+"""Lines of a child's output, however long it writes them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+LONGEST = 8192  # bytes of a line that are kept
+_CHUNK = 1 << 16
+
+
+async def lines_of(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Each line without its end, cut at LONGEST bytes. (asyncio's own iteration fails at a long line.)"""
+    rest = b""
+    while chunk := await stream.read(_CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line[:LONGEST].decode("utf-8", "replace").rstrip()
+        rest = rest[:LONGEST]
+    if rest:
+        yield rest.decode("utf-8", "replace").rstrip()

@@ -1,0 +1,22 @@
+"""Reading a file of others: not more of it than what may be in such a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from ktui.documents.limits import TooLarge
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """The whole file. Raises OSError, and TooLarge for more than `most` bytes (/dev/zero has more, too)."""
+    with path.open("rb") as file:
+        return read_stream(file, most)
+
+
+def read_stream(file: BinaryIO, most: int) -> bytes:
+    """All of an open file, as `read_bytes`."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise TooLarge(f"it is larger than {most >> 10:,} KiB")
+    return data

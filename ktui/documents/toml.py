@@ -1,0 +1,35 @@
+"""TOML read within limits: tomllib takes memory that grows with the square of a dotted key's length."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+
+MOST_BYTES = 1 << 20
+_MOST_DOTS = 1000  # in a line: more levels than any table has, fewer than would be felt
+
+
+def read_toml_text(path: Path) -> str:
+    """Raises OSError and DocumentError."""
+    data = read_bytes(path, MOST_BYTES)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"it is not UTF-8 text: byte {error.start} cannot be read") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The document. DocumentError says what is wrong, with the line where it is known."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > _MOST_DOTS:
+            raise DocumentError(f"line {number} has more than {_MOST_DOTS:,} dots: no key has so many parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise DocumentError("its arrays or tables nest too deeply") from None
+    except ValueError as error:  # TOMLDecodeError is one, and a number of thousands of digits
+        raise DocumentError(str(error)) from None
