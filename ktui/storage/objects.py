@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -18,6 +18,7 @@ from ktui.wire.codec import codec_for
 from ktui.wire.errors import CodecError
 from ktui.wire.pieces import Pieces
 from ktui.wire.scan import Scanned, Scanner
+from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
 
 
 class Codec(Protocol):
@@ -38,12 +39,12 @@ class Reader:
         self.prefix = prefix
         self.codec: Codec = codec or codec_for()
         self.scanner = Scanner(resource)
-        self._shaper = Shaper(resource.schemas) if resource.schemas else None
+        self._defaults = _defaults_of(resource)
 
     def object(self, kv: KV) -> StoredObject:
-        """The object at `kv`. A custom resource is what its schema makes of it, all else what is stored."""
+        """The object at `kv`, with what Kubernetes changes in it while it decodes it."""
         key = kv.key.decode("utf-8", "backslashreplace")
-        value = kv.value if self._shaper is None else self._shaper.shaped(kv.value)
+        value = kv.value if self._defaults is None else self._defaults(kv.value)
         return StoredObject(self, key, value, kv.mod_revision, kv.create_revision, kv.lease)
 
     def scanned(self, kv: KV) -> StoredObject:
@@ -51,6 +52,15 @@ class Reader:
         obj = self.object(kv)
         obj.scan()
         return obj
+
+
+def _defaults_of(resource: Resource) -> Callable[[bytes], bytes] | None:
+    """A custom resource is what its schema makes of it; some built-in ones have their template's labels."""
+    if resource.schemas:
+        return Shaper(resource.schemas).shaped
+    if resource.id in LABELLED_BY_TEMPLATE:
+        return TemplateLabels(resource).set
+    return None
 
 
 # Superseded versions that are restored from one another, one after the other, at most.

@@ -76,7 +76,8 @@ class Writer:
         """
         key = self._keys.of(namespace, name)
         with writing(self._resource, name, verb):
-            current, fresh = (cached, False) if cached else (await self._read(key), True)
+            current, stored = (cached, None) if cached else await self._read(key)
+            fresh = cached is None
             while True:
                 try:
                     expect(len(current.raw) if current else 0)
@@ -86,17 +87,19 @@ class Writer:
                         return current
                     if fresh:
                         raise
-                    current, fresh = await self._read(key), True
+                    current, stored = await self._read(key)
+                    fresh = True
                     continue
                 assert current is not None
-                if raw != current.raw:
-                    written, current = await self._commit(key, raw, current, ttl)
+                # Decoding may set defaults: what is compared is what etcd has.
+                if raw != (stored or current.raw):
+                    written, current, stored = await self._commit(key, raw, current, ttl)
                     if written is not None:
                         return written
                 elif fresh:
                     return current
                 else:
-                    current = await self._read(key)
+                    current, stored = await self._read(key)
                 fresh = True
 
     def _changed(self, current: StoredObject | None, name: str, change: Change) -> bytes | None:
@@ -108,27 +111,28 @@ class Writer:
 
     async def _commit(
         self, key: bytes, raw: bytes | None, current: StoredObject, ttl: int
-    ) -> tuple[StoredObject | None, StoredObject | None]:
-        """What was written or deleted; or None and what is there instead of `current`."""
+    ) -> tuple[StoredObject | None, StoredObject | None, bytes | None]:
+        """What was written or deleted; or None, and what is there instead of `current`."""
         if raw is None:
             result = await self._client.delete(key, current.rv)
             if result.succeeded:
-                return current.with_rv(result.revision), None
+                return current.with_rv(result.revision), None, None
         else:
             lease = await self._lease(ttl) or current.lease
             result = await self._client.update(key, raw, current.rv, lease)
             if result.succeeded:
                 kv = KV(key, raw, current.create_revision, result.revision, 0, lease)
-                return self._reader.object(kv), None
-        return None, self._object(result.kv)
+                return self._reader.object(kv), None, None
+        return None, *self._object(result.kv)
 
-    async def _read(self, key: bytes) -> StoredObject | None:
+    async def _read(self, key: bytes) -> tuple[StoredObject | None, bytes | None]:
         current_meter().etcd_gets += 1
         kvs = (await self._client.range(key, purpose="get")).kvs
         return self._object(kvs[0] if kvs else None)
 
-    def _object(self, kv: KV | None) -> StoredObject | None:
-        return self._reader.object(kv) if kv else None
+    def _object(self, kv: KV | None) -> tuple[StoredObject | None, bytes | None]:
+        """The object and its bytes as etcd has them."""
+        return (self._reader.object(kv), kv.value) if kv else (None, None)
 
     async def _lease(self, ttl: int) -> int:
         return await self._leases.lease_for(ttl) if ttl else 0

@@ -93,6 +93,28 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
         raise CodecError(TRUNCATED) from None
 
 
+def spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """Where the fields of a message lie: (number, start of the tag, start and end of the value).
+
+    Raises CodecError for bytes that are no protobuf message, IndexError where they are truncated.
+    """
+    while at < end:
+        began = at
+        tag, at = varint(data, at)
+        wire = tag & 7
+        if wire == VARINT:
+            start = at
+            _, at = varint(data, at)
+        elif wire in (BYTES, FIXED64, FIXED32):
+            size, start = varint(data, at) if wire == BYTES else (8 if wire == FIXED64 else 4, at)
+            at = start + size
+            if at > end:
+                raise CodecError(TRUNCATED)
+        else:
+            raise CodecError(f"wire type {wire} occurs in no Kubernetes value")
+        yield tag >> 3, began, start, at
+
+
 def canonical(data: bytes, fields: tuple[Field, ...]) -> bytes:
     """The same message with its known fields only, ascending, each singular one once.
 

@@ -44,8 +44,9 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
 
     def change(old: Obj) -> Obj:
         _check_declared(server, config, resource)
-        check_identity(copied(config), context)
-        return apply.merged(old)
+        new = apply.merged(old)
+        check_identity(new, context)  # the name may be the object's own
+        return new
 
     async def create_it() -> None:
         await compute(_check_declared, server, config, resource)

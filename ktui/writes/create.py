@@ -22,6 +22,7 @@ from ktui.kube.status import (
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.pods import admit_pod
+from ktui.writes.before_create import prepare
 from ktui.writes.decoding.field_validation import (
     STRICT,
     WARN,
@@ -37,15 +38,15 @@ from ktui.writes.metadata.objectmeta import fill_new, metadata_of, timestamp, va
 from ktui.writes.metadata.rules import finalizer_warnings
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import validate_object
+from ktui.writes.validation.objects import validate_new
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 Obj = dict[str, Any]
 
-# Kinds whose owner reports the status with the object itself.
-KEEPS_STATUS = frozenset({"Node", "Event", "Namespace"})
+# Kinds whose clients report the status with the object itself.
+KEEPS_STATUS = frozenset({"Node"})
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -141,7 +142,9 @@ def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
     """Admission and validation; `node` is the one that a pod names. StatusError 422."""
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
-    validate_object(obj, resource)
+    if not resource.custom:
+        prepare(obj, call.behaviour.minor)
+    validate_new(obj, resource, call.behaviour.minor)
     if resource.custom:
         warn(call, finalizer_warnings(metadata_of(obj), None))
 

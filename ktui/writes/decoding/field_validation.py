@@ -35,7 +35,7 @@ def check_metadata(obj: Obj) -> None:
         texts = (metadata or {}).get(name)
         if texts is None:
             continue
-        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        if not isinstance(texts, dict) or not all(isinstance(text, str | None) for text in texts.values()):
             raise Unfit(f"metadata.{name}: expected texts by name")
     if not isinstance((metadata or {}).get("finalizers") or [], list):
         raise Unfit("metadata.finalizers: expected a list")

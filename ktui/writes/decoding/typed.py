@@ -48,7 +48,11 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
     if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
         raise Unfit(fault)
     check_metadata(own)
-    drop_empty(metadata_of(own))
+    metadata = metadata_of(own)
+    for name in ("labels", "annotations"):
+        if metadata.get(name):  # as Go decodes a null into a map of texts
+            metadata[name] = {key: "" if text is None else text for key, text in metadata[name].items()}
+    drop_empty(metadata)
     schema = resource.schemas.get(resource.version, ANYTHING)
     unknown = shape(own, schema)
     return own, unknown_texts(sorted(unknown))

@@ -145,6 +145,26 @@ def _replica_set(obj: Obj) -> None:
     _sub(obj, "status").setdefault("replicas", 0)
 
 
+def _replication_controller(obj: Obj) -> None:
+    """It selects the pods of its template, and has their labels, unless it says otherwise."""
+    spec = _sub(obj, "spec")
+    spec.setdefault("replicas", 1)
+    if isinstance(spec.get("template"), dict):
+        _template(spec)
+        if labels := _labelled_by_template(obj):
+            spec["selector"] = spec.get("selector") or {**labels}
+    _sub(obj, "status").setdefault("replicas", 0)
+
+
+def _labelled_by_template(obj: Obj) -> Obj:
+    """Set the labels of its template to an object without any; the template's labels."""
+    labels: Obj = _sub(_sub(_sub(obj, "spec"), "template"), "metadata").get("labels") or {}
+    metadata = _sub(obj, "metadata")
+    if labels and not metadata.get("labels"):
+        metadata["labels"] = {**labels}
+    return labels
+
+
 def _daemon_set(obj: Obj) -> None:
     spec = _sub(obj, "spec")
     spec.setdefault("revisionHistoryLimit", 10)
@@ -190,6 +210,7 @@ def _job(obj: Obj) -> None:
         podReplacementPolicy=replacement,
     )
     _template(spec)
+    _labelled_by_template(obj)
     _sub(obj, "status")
 
 
@@ -221,7 +242,7 @@ def _namespace(obj: Obj) -> None:
     name = (obj.get("metadata") or {}).get("name", "")
     if name:
         _sub(_sub(obj, "metadata"), "labels").setdefault("kubernetes.io/metadata.name", name)
-    _sub(obj, "spec").setdefault("finalizers", ["kubernetes"])
+    _sub(obj, "spec")
     _sub(obj, "status").setdefault("phase", "Active")
 
 
@@ -260,6 +281,7 @@ _BY_KIND: dict[str, Callable[[Obj], None]] = {
     "Pod": _pod,
     "PriorityClass": others.priority_class,
     "ReplicaSet": _replica_set,
+    "ReplicationController": _replication_controller,
     "RoleBinding": others.role_binding,
     "Secret": _secret,
     "Service": _service,

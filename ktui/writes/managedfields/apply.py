@@ -9,7 +9,7 @@ from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import Cause, StatusError
 from ktui.writes.managedfields.compare import Changes, compare
-from ktui.writes.managedfields.entries import entry_order, group_of, store_entries, track_update
+from ktui.writes.managedfields.entries import entry_order, group_of, owned, store_entries, track_update
 from ktui.writes.managedfields.fieldset import (
     FieldSet,
     difference,
@@ -45,7 +45,7 @@ class Apply:
 
     @property
     def _fields(self) -> FieldSet:
-        return applied_fields(self.config, self._root)
+        return owned(applied_fields(self.config, self._root), self.resource, self.subresource)
 
     def merged(self, old: Obj) -> Obj:
         """The object with the configuration in it, and without what this manager no longer applies.

@@ -68,4 +68,8 @@ ATOMIC = frozenset(
         "targetRef",
     }
 )
+# The same, by kind and path.
+ATOMIC_PATHS = frozenset({("Ingress", "spec.defaultBackend.service.port")})
+# Keyed lists whose items are one value each.
+ATOMIC_ITEMS = frozenset({"imagePullSecrets", "ownerReferences", "secrets"})
 KEY_DEFAULTS = {"protocol": "TCP"}

@@ -4,67 +4,49 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec.json
+
 from ktui.kube.resources import Resource
+from ktui.wire.codec import codec_for, encode_object
 from ktui.writes.managedfields.compare import compare
-from ktui.writes.managedfields.fieldset import difference, ordered, union
+from ktui.writes.managedfields.fieldset import FieldSet, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 
-# Members that Go's zero value of a type already writes: they are not "added" by a create.
-EMPTY_OBJECTS: dict[str, dict[str, Any]] = {
-    "ConfigMap": {},
-    "DaemonSet": {
-        "spec": {
-            "selector": None,
-            "template": {"metadata": {}, "spec": {"containers": None}},
-            "updateStrategy": {},
+# Kinds that are stored as JSON: their types are not among the messages.
+_EMPTY_JSON: dict[str, dict[str, Any]] = {
+    "CustomResourceDefinition": {
+        "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
+        "status": {
+            "conditions": None,
+            "acceptedNames": {"plural": "", "kind": ""},
+            "storedVersions": None,
         },
-        "status": {},
     },
-    "Deployment": {
-        "spec": {
-            "selector": None,
-            "template": {"metadata": {}, "spec": {"containers": None}},
-            "strategy": {},
-        },
-        "status": {},
-    },
-    "Event": {
-        "involvedObject": {},
-        "source": {},
-        "firstTimestamp": None,
-        "lastTimestamp": None,
-        "eventTime": None,
-        "reportingComponent": "",
-        "reportingInstance": "",
-    },
-    "Namespace": {"spec": {}, "status": {}},
-    "Node": {"spec": {}, "status": {}},
-    "PersistentVolumeClaim": {"spec": {"resources": {}}, "status": {}},
-    "Pod": {"spec": {"containers": None}, "status": {}},
-    "ReplicaSet": {"spec": {"selector": None}, "status": {}},
-    "Service": {"spec": {}, "status": {"loadBalancer": {}}},
-    "StatefulSet": {
-        "spec": {
-            "selector": None,
-            "serviceName": "",
-            "template": {"metadata": {}, "spec": {"containers": None}},
-            "updateStrategy": {},
-        },
-        "status": {},
-    },
-    "Job": {"spec": {"template": {"metadata": {}, "spec": {"containers": None}}}, "status": {}},
-    "CronJob": {
-        "spec": {
-            "schedule": "",
-            "jobTemplate": {
-                "metadata": {},
-                "spec": {"template": {"metadata": {}, "spec": {"containers": None}}},
-            },
-        },
-        "status": {},
-    },
-    "Lease": {"spec": {}},
+    "APIService": {"spec": {"groupPriorityMinimum": 0, "versionPriority": 0}, "status": {}},
 }
+
+
+_empty: dict[tuple[str, str], dict[str, Any]] = {}
+
+
+def _empty_object(resource: Resource) -> dict[str, Any]:
+    """What Go writes of a type's zero value: its members are not added by a creation."""
+    if resource.custom:
+        return {}
+    if resource.encoding != "protobuf":
+        return _EMPTY_JSON.get(resource.kind, {})
+    identity = (resource.api_version, resource.kind)
+    if identity not in _empty:
+        raw = encode_object({"apiVersion": resource.api_version, "kind": resource.kind}, resource)
+        _empty[identity] = msgspec.json.decode(codec_for().object_json(raw, None, resource.api_version))
+    return _empty[identity]
+
+
+def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
+    """Without the status, which the main resource resets (upstream: GetResetFields)."""
+    if subresource or "status" not in resource.subresources:
+        return fields
+    return {key: below for key, below in fields.items() if key != "f:status"}
 
 
 def track_update(
@@ -90,10 +72,9 @@ def track_update(
         store_entries(new, [])  # nobody has begun to keep them
         return
     entries = [e for e in starting if group_of(e.get("apiVersion", "")) == group_of(api_version)]
-    base = (
-        old if old is not None else ({} if resource.custom else EMPTY_OBJECTS.get(str(new.get("kind")), {}))
-    )
+    base = old if old is not None else _empty_object(resource)
     changes = compare(base, new, root_of(resource))
+    changes.set = owned(changes.set, resource, subresource)
     own = _own_entry(entries, manager, api_version, subresource)
     for entry in entries:
         taken = changes.removed if entry is own else union(changes.set, changes.removed)

@@ -9,6 +9,8 @@ from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import Schema, additional, items
 from ktui.writes.managedfields.builtin import (
     ATOMIC,
+    ATOMIC_ITEMS,
+    ATOMIC_PATHS,
     CONTAINER_PORTS,
     KEY_DEFAULTS,
     LIST_KEYS,
@@ -48,15 +50,15 @@ class BuiltinNode:
 
     typed = True
 
-    def __init__(self, kind: str, path: str = "", name: str = "") -> None:
+    def __init__(self, kind: str, path: str = "", name: str = "", *, atomic: bool = False) -> None:
         self._kind, self._path, self._name = kind, path, name
-        self.atomic = name in ATOMIC
+        self.atomic = atomic or name in ATOMIC or (kind, path) in ATOMIC_PATHS
 
     def member(self, name: str) -> BuiltinNode:
         return BuiltinNode(self._kind, f"{self._path}.{name}" if self._path else name, name)
 
     def item(self) -> BuiltinNode:
-        return BuiltinNode(self._kind, f"{self._path}[]")
+        return BuiltinNode(self._kind, f"{self._path}[]", atomic=self._name in ATOMIC_ITEMS)
 
     def keys(self, value: list[Any]) -> Keys:
         name = self._name

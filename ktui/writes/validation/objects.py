@@ -10,8 +10,13 @@ from ktui.kube.names import config_key_faults, dns_label_faults
 from ktui.kube.resources import Resource
 from ktui.kube.trees import copied
 from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.validation.selectors import (
+    PREFIXED_SINCE,
+    controller_selector_errors,
+    generated_selector_errors,
+    workload_selector_errors,
+)
 from ktui.writes.validation.updates.table import RULES, update_errors
-from ktui.writes.validation.updates.workloads import selector_errors
 
 Obj = dict[str, Any]
 
@@ -26,9 +31,12 @@ def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
     return rule(obj) if rule is not None else []
 
 
-def validate_object(obj: Obj, resource: Resource) -> None:
-    """StatusError 422 with every cause found."""
-    if errors := object_errors(obj, resource):
+def validate_new(obj: Obj, resource: Resource, minor: int) -> None:
+    """Validate an object to be created; StatusError 422 with every cause found."""
+    errors = []
+    if resource.id == "jobs.batch":
+        errors += generated_selector_errors(obj, prefixed=minor >= PREFIXED_SINCE)
+    if errors := [*errors, *object_errors(obj, resource)]:
         name = str((obj.get("metadata") or {}).get("name", ""))
         raise invalid_object(resource.kind, resource.group, name, errors)
 
@@ -69,14 +77,15 @@ def _config(obj: Obj) -> Iterator[FieldError]:
 
 _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
     "configmaps": _config,
-    "daemonsets.apps": selector_errors,
-    "deployments.apps": selector_errors,
-    "jobs.batch": selector_errors,
+    "daemonsets.apps": workload_selector_errors,
+    "deployments.apps": workload_selector_errors,
+    "jobs.batch": workload_selector_errors,
     "pods": _pod,
-    "replicasets.apps": selector_errors,
+    "replicasets.apps": workload_selector_errors,
+    "replicationcontrollers": controller_selector_errors,
     "secrets": _config,
     "services": _service,
-    "statefulsets.apps": selector_errors,
+    "statefulsets.apps": workload_selector_errors,
 }
 
 

@@ -14,7 +14,7 @@ from ktui.kube.versions import behaviour_of
 from ktui.writes.decoding.body import SentBody, decode_object
 from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_fields
 from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.objects import change_errors, validate_object
+from ktui.writes.validation.objects import change_errors, validate_new
 
 
 def resource(name: str, group: str = "", version: str = "v1") -> Resource:
@@ -129,7 +129,7 @@ def test_what_was_stored_without_its_defaults_is_unchanged_by_them() -> None:
 def test_containers_have_names_and_images() -> None:
     pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "A_b"}]}}
     with pytest.raises(StatusError) as caught:
-        validate_object(pod, resource("pods"))
+        validate_new(pod, resource("pods"), 36)
     causes = caught.value.body()["details"]["causes"]
     assert [cause["field"] for cause in causes] == ["spec.containers[0].name", "spec.containers[0].image"]
 

@@ -13,7 +13,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError, bad_request
 from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
 from ktui.writes.metadata.objectmeta import validate_metadata
-from ktui.writes.validation.objects import validate_object
+from ktui.writes.validation.objects import validate_new
 
 MOST_BYTES = 100_000
 HUGE = "!" * MAX_BODY_BYTES
@@ -25,7 +25,7 @@ def refusal(obj: dict[str, Any], plural: str = "configmaps") -> dict[str, Any]:
     resource = BUILTIN.find("", "v1", plural)
     assert resource is not None
     with pytest.raises(StatusError) as refused:
-        validate_object(obj, resource)
+        validate_new(obj, resource, 36)
         validate_metadata(obj, resource)
     return bounded(refused.value)
 

@@ -232,13 +232,16 @@ def deployment(**members: Any) -> Obj:
 
 def test_the_status_changes_through_its_subresource_only() -> None:
     deployments = resource("deployments", "apps")
-    new = deployment(status={"phase": "Running"}, spec={"replicas": 2})
-    by_status = updated(
-        deployment(), copy.deepcopy(new), context(whole=False, subresource="status", of=deployments)
-    )
-    assert (by_status["spec"], by_status["status"]) == ({"replicas": 1}, {"phase": "Running"})
-    by_main = updated(deployment(), copy.deepcopy(new), context(whole=False, of=deployments))
-    assert (by_main["spec"], by_main["status"]) == ({"replicas": 2}, {"phase": "Pending"})
+    selector = {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}},
+    }
+    old = deployment(spec={"replicas": 1, **selector})
+    new = deployment(status={"phase": "Running"}, spec={"replicas": 2, **selector})
+    by_status = updated(old, copy.deepcopy(new), context(whole=False, subresource="status", of=deployments))
+    assert (by_status["spec"]["replicas"], by_status["status"]) == (1, {"phase": "Running"})
+    by_main = updated(old, copy.deepcopy(new), context(whole=False, of=deployments))
+    assert (by_main["spec"]["replicas"], by_main["status"]) == (2, {"phase": "Pending"})
     assert by_main["metadata"]["generation"] == 2
     assert by_status["metadata"]["generation"] == 1
 

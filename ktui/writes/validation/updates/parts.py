@@ -59,16 +59,3 @@ def fixed(*paths: str) -> Rule:
         return [error for path in paths for error in unchanged(at(old, path), at(new, path), path)]
 
     return rule
-
-
-def selector_shown(selector: Any) -> Any:
-    """A LabelSelector in the order of its Go type, maps sorted."""
-    if not isinstance(selector, dict):
-        return selector
-    shown: Obj = {}
-    if labels := selector.get("matchLabels"):
-        shown["matchLabels"] = dict(sorted(labels.items()))
-    if expressions := selector.get("matchExpressions"):
-        order = ("key", "operator", "values")
-        shown["matchExpressions"] = [{n: e[n] for n in order if n in e} for e in expressions]
-    return shown

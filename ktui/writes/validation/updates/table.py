@@ -12,7 +12,7 @@ RULES: dict[str, Rule] = {
     "controllerrevisions.apps": fixed("data"),
     "csidrivers.storage.k8s.io": storage.driver,
     "csistoragecapacities.storage.k8s.io": storage.capacity,
-    "daemonsets.apps": workloads.daemon_set,
+    "daemonsets.apps": workloads.workload,
     "deployments.apps": workloads.workload,
     "endpointslices.discovery.k8s.io": fixed("addressType"),
     "ingressclasses.networking.k8s.io": fixed("spec.controller"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, required
-from ktui.writes.validation.updates.parts import Obj, bad, same, selector_shown, spec_of, unchanged
+from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.writes.validation.selectors import selector_shown
+from ktui.writes.validation.updates.parts import Obj, bad, same, spec_of, unchanged
 
 _STATEFUL_SET_FIELDS = (
     "replicas",
@@ -24,26 +25,20 @@ _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def workload(old: Obj, new: Obj) -> list[FieldError]:
-    """Deployments and replica sets."""
-    return _removed_selector(old, new) + _selector(old, new)
-
-
-def daemon_set(old: Obj, new: Obj) -> list[FieldError]:
-    """Upstream does not miss a selector here, only what it would find."""
-    return _removed_selector(old, new)[1:] + _selector(old, new)
+    """Deployments, replica sets and daemon sets."""
+    return _selector(old, new)
 
 
 def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
     rest = (was.keys() | wanted.keys()) - set(_STATEFUL_SET_FIELDS)
     same_rest = all(same(_bare(was.get(name)), _bare(wanted.get(name))) for name in rest)
-    errors = _removed_selector(old, new)
-    return errors if same_rest else [*errors, forbidden("spec", _STATEFUL_SET)]
+    return [] if same_rest else [forbidden("spec", _STATEFUL_SET)]
 
 
 def job(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
-    errors = _removed_selector(old, new) + _completions(was, wanted) + _selector(old, new)
+    errors = _completions(was, wanted) + _selector(old, new)
     free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
     if not same(_template(was, free), _template(wanted, free)):
         errors.append(bad("spec.template", wanted.get("template"), "field is immutable"))
@@ -51,28 +46,6 @@ def job(old: Obj, new: Obj) -> list[FieldError]:
     for name in names:
         errors += unchanged(was.get(name), wanted.get(name), f"spec.{name}")
     return errors
-
-
-def selector_errors(obj: Obj) -> list[FieldError]:
-    """A template whose pods the selector would not find."""
-    wanted = (spec_of(obj).get("selector") or {}).get("matchLabels") or {}
-    labels = ((spec_of(obj).get("template") or {}).get("metadata") or {}).get("labels") or {}
-    if all(labels.get(key) == value for key, value in wanted.items()):
-        return []
-    return [_mismatch(labels)]
-
-
-def _mismatch(labels: Obj) -> FieldError:
-    shown = dict(sorted(labels.items())) or None
-    return bad("spec.template.metadata.labels", shown, "`selector` does not match template `labels`")
-
-
-def _removed_selector(old: Obj, new: Obj) -> list[FieldError]:
-    """No selector finds nothing."""
-    if spec_of(old).get("selector") is None or spec_of(new).get("selector") is not None:
-        return []
-    labels = ((spec_of(new).get("template") or {}).get("metadata") or {}).get("labels") or {}
-    return [required("spec.selector"), _mismatch(labels)]
 
 
 def _selector(old: Obj, new: Obj) -> list[FieldError]:

@@ -1,0 +1,89 @@
+"""Labels that Kubernetes sets while it decodes a stored object: those of its pod template.
+
+A Job or a ReplicationController that is stored without labels is read, and selected, with
+the labels of its template (SetDefaults_Job, SetDefaults_ReplicationController).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ktui.wire.envelope import MAGIC
+from ktui.wire.errors import CodecError
+from ktui.wire.pb import put_bytes, spans
+from ktui.wire.schema import fields, message_of
+
+if TYPE_CHECKING:
+    from ktui.kube.resources import Resource
+
+LABELLED_BY_TEMPLATE = frozenset({"jobs.batch", "replicationcontrollers"})
+_METADATA = 1  # of every object, and of every pod template
+_SPEC = 2
+
+
+class TemplateLabels:
+    """Sets the missing labels of one resource's stored values."""
+
+    def __init__(self, resource: Resource) -> None:
+        message = message_of(resource.storage_version, resource.kind)
+        assert message is not None
+        spec = next(field for field in fields(message) if field.name == "spec")
+        self._template = next(field.number for field in fields(spec.type) if field.name == "template")
+        self._labels = next(field.number for field in fields("meta.v1.ObjectMeta") if field.name == "labels")
+
+    def set(self, raw: bytes) -> bytes:
+        """The value with its template's labels if it has none of its own; any other as it is."""
+        try:
+            return self._set(raw) if raw.startswith(MAGIC) else _set_json(raw)
+        except (CodecError, IndexError):
+            return raw  # whoever reads it says what is wrong with it
+
+    def _set(self, raw: bytes) -> bytes:
+        for number, at, start, end in spans(raw, len(MAGIC), len(raw)):
+            if number == 2:  # the object, in its envelope
+                body = self._object(raw[start:end])
+                return raw[:at] + put_bytes(2, body) + raw[end:] if body else raw
+        return raw
+
+    def _object(self, body: bytes) -> bytes:
+        """The message with labels, empty when it needs none."""
+        found = {number: (at, start, end) for number, at, start, end in spans(body, 0, len(body))}
+        if _METADATA not in found or _SPEC not in found:
+            return b""
+        at, start, end = found[_METADATA]
+        metadata = body[start:end]
+        later = len(metadata)
+        for number, begin, _, _ in spans(metadata, 0, len(metadata)):
+            if number == self._labels:
+                return b""
+            if number > self._labels:
+                later = min(later, begin)
+        labels = self._template_labels(body, *found[_SPEC][1:])
+        if not labels:
+            return b""
+        return body[:at] + put_bytes(_METADATA, metadata[:later] + labels + metadata[later:]) + body[end:]
+
+    def _template_labels(self, body: bytes, start: int, end: int) -> bytes:
+        """The encoded entries of `spec.template.metadata.labels`."""
+        for wanted in (self._template, _METADATA):
+            inner = [(s, e) for number, _, s, e in spans(body, start, end) if number == wanted]
+            if not inner:
+                return b""
+            start, end = inner[-1]
+        entries = [body[at:e] for number, at, _, e in spans(body, start, end) if number == self._labels]
+        return b"".join(entries)
+
+
+def _set_json(raw: bytes) -> bytes:
+    try:
+        obj = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        tree = msgspec.json.decode(raw)
+        labels = tree["spec"]["template"]["metadata"]["labels"]
+    except (msgspec.MsgspecError, KeyError, TypeError, UnicodeDecodeError, RecursionError):
+        return raw
+    metadata = tree.get("metadata")
+    if not labels or not isinstance(metadata, dict) or metadata.get("labels"):
+        return raw
+    return msgspec.json.encode({**obj, "metadata": {**metadata, "labels": labels}})

@@ -1,0 +1,36 @@
+"""What strategies change in a new object between admission and validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.validation.selectors import LEGACY_LABELS, PREFIXED_LABELS, PREFIXED_SINCE
+
+Obj = dict[str, Any]
+
+
+def prepare(obj: Obj, minor: int) -> None:
+    """Change a new object of a built-in kind in place."""
+    kind = obj.get("kind")
+    if kind == "Job":
+        generate_selector(obj, minor)
+    elif kind == "Namespace":
+        spec = obj.setdefault("spec", {})
+        finalizers = spec.get("finalizers") or []
+        spec["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
+
+
+def generate_selector(job: Obj, minor: int) -> None:
+    """The labels by which a Job finds its own pods only, unless it selects them by hand."""
+    spec = job.setdefault("spec", {})
+    if spec.get("manualSelector"):
+        return
+    prefixed = minor >= PREFIXED_SINCE
+    metadata = metadata_of(job)
+    labels = metadata_of(spec.setdefault("template", {})).setdefault("labels", {})
+    for label, member in {**LEGACY_LABELS, **(PREFIXED_LABELS if prefixed else {})}.items():
+        labels.setdefault(label, metadata[member])
+    selector = spec.setdefault("selector", {}).setdefault("matchLabels", {})
+    own = "batch.kubernetes.io/controller-uid" if prefixed else "controller-uid"
+    selector.setdefault(own, metadata["uid"])

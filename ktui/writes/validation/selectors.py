@@ -1,0 +1,134 @@
+"""Label selectors of workloads: well formed, not empty, and matching the labels of the pod template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, limited, required
+from ktui.kube.names import label_key_faults, label_value_faults
+from ktui.kube.selectors import LabelSelector
+from ktui.kube.selectors.documents import requirements_of
+
+Obj = dict[str, Any]
+
+# Jobs have the labels with a Kubernetes prefix, and select by them, from 1.27.
+PREFIXED_SINCE = 27
+MISMATCH = "`selector` does not match template `labels`"
+LEGACY_LABELS = {"controller-uid": "uid", "job-name": "name"}
+PREFIXED_LABELS = {"batch.kubernetes.io/controller-uid": "uid", "batch.kubernetes.io/job-name": "name"}
+
+
+@limited
+def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
+    """Of a LabelSelector: keys, operators and values."""
+    if not isinstance(selector, dict):
+        return
+    for key, value in (selector.get("matchLabels") or {}).items():
+        for fault in label_key_faults(key):
+            yield invalid_value(f"{field}.matchLabels", key, fault)
+        for fault in label_value_faults(str(value)):
+            yield invalid_value(f"{field}.matchLabels", value, fault)
+    for at, expression in enumerate(selector.get("matchExpressions") or []):
+        yield from _expression_errors(expression, f"{field}.matchExpressions[{at}]")
+
+
+def _expression_errors(expression: Obj, field: str) -> Iterator[FieldError]:
+    operator, values = expression.get("operator", ""), expression.get("values") or []
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield required(f"{field}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield forbidden(f"{field}.values", why)
+    else:
+        yield invalid_value(f"{field}.operator", operator, "not a valid selector operator")
+    for fault in label_key_faults(expression.get("key", "")):
+        yield invalid_value(f"{field}.key", expression.get("key", ""), fault)
+    for at, value in enumerate(values):
+        for fault in label_value_faults(value):
+            yield invalid_value(f"{field}.values[{at}]", value, fault)
+
+
+def workload_selector_errors(obj: Obj) -> list[FieldError]:
+    """Of Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
+    kind, spec = obj.get("kind"), obj.get("spec") or {}
+    selector = spec.get("selector")
+    if selector is None:  # upstream finds a DaemonSet's missing selector only by what it does not match
+        missing = [] if kind == "DaemonSet" else [required("spec.selector")]
+        return [*missing, *_mismatch(_template_labels(spec))]
+    errors = label_selector_errors(selector, "spec.selector")
+    if not (selector.get("matchLabels") or selector.get("matchExpressions")) and kind != "Job":
+        owner = {"DaemonSet": "daemonset", "StatefulSet": "statefulset"}.get(str(kind), "deployment")
+        errors.append(invalid_tree("spec.selector", {}, f"empty selector is invalid for {owner}"))
+    if errors:
+        return errors
+    labels = _template_labels(spec)
+    return [] if _matches(selector, labels) else _mismatch(labels)
+
+
+def controller_selector_errors(obj: Obj) -> list[FieldError]:
+    """Of ReplicationControllers: their selector is a map of labels."""
+    spec = obj.get("spec") or {}
+    selector, labels = spec.get("selector"), _template_labels(spec)
+    if not selector:
+        return [required("spec.selector")]
+    if spec.get("template") is None:
+        return [required("spec.template")]
+    return [] if _matches({"matchLabels": selector}, labels) else _mismatch(labels)
+
+
+def generated_selector_errors(job: Obj, *, prefixed: bool) -> list[FieldError]:
+    """Of a Job that does not select by hand: the generated labels, and a selector that only they match.
+
+    `prefixed`: the labels with a Kubernetes prefix are demanded as well (1.27).
+    """
+    spec, metadata = job.get("spec") or {}, job.get("metadata") or {}
+    if spec.get("manualSelector") or spec.get("selector") is None:
+        return []
+    labels = _template_labels(spec)
+    demanded = {**LEGACY_LABELS, **(PREFIXED_LABELS if prefixed else {})}
+    expected = {label: str(metadata.get(member, "")) for label, member in demanded.items()}
+    errors = []
+    for label, value in expected.items():
+        field = f"spec.template.metadata.labels[{label}]"
+        if label not in labels:
+            errors.append(required(field, f"must be '{value}'"))
+        elif labels[label] != value:
+            errors.append(invalid_tree(field, dict(sorted(labels.items())), f"must be '{value}'"))
+    if not _matches(spec["selector"], expected):
+        errors.append(
+            invalid_tree("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
+        )
+    return errors
+
+
+def selector_shown(selector: Any) -> Any:
+    """A LabelSelector in the order of its Go type, maps sorted."""
+    if not isinstance(selector, dict):
+        return selector
+    shown: Obj = {}
+    if labels := selector.get("matchLabels"):
+        shown["matchLabels"] = dict(sorted(labels.items()))
+    if expressions := selector.get("matchExpressions"):
+        order = ("key", "operator", "values")
+        shown["matchExpressions"] = [{n: e[n] for n in order if n in e} for e in expressions]
+    return shown
+
+
+def _template_labels(spec: Obj) -> Obj:
+    labels: Obj = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    return labels
+
+
+def _matches(selector: Obj, labels: Obj) -> bool:
+    try:
+        return LabelSelector(requirements_of(selector)).matches(labels)
+    except ValueError:
+        return True  # an operator that is told of elsewhere
+
+
+def _mismatch(labels: Obj) -> list[FieldError]:
+    shown = dict(sorted(labels.items())) or None
+    return [invalid_tree("spec.template.metadata.labels", shown, MISMATCH)]
