@@ -31,7 +31,7 @@ from ktui.writes.decoding.field_validation import (
     refused,
     strict_error,
 )
-from ktui.writes.decoding.typed import shaped, warn
+from ktui.writes.decoding.typed import keep_empty_lists, shaped, warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.metadata.objectmeta import fill_new, metadata_of, timestamp, validate_metadata
@@ -131,6 +131,7 @@ def _tracked(server: Server, call: Call, new: Creation) -> Obj:
     resource, obj = new.resource, _shaped(server, call, new)
     validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
     metadata_of(obj).pop("managedFields", None)
+    keep_empty_lists(obj, new.obj)
     if new.apply is not None:
         new.apply.track(None, obj, timestamp())
     else:

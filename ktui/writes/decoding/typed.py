@@ -93,6 +93,16 @@ def _patched(server: Server, obj: Obj, same: Obj, resource: Resource) -> Obj:
     return stored
 
 
+def keep_empty_lists(obj: Obj, sent: Obj) -> None:
+    """Put back the empty lists of `sent` that are null in storage: a client that sends one manages it."""
+    for name, value in obj.items():
+        given = sent.get(name)
+        if value is None and given == []:
+            obj[name] = []
+        elif isinstance(value, dict) and isinstance(given, dict):
+            keep_empty_lists(value, given)
+
+
 def _storable(obj: Obj) -> Obj:
     """Without what is never stored in an object and yet no mistake of the client's."""
     if obj.get("kind") == "Secret":
