@@ -2,8 +2,10 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 ROUNDS ?= 20
+SECONDS ?= 600
+ETCD ?=
 
-.PHONY: setup check test snapshots steady screenshots man bench
+.PHONY: setup check test snapshots steady screenshots man bench faults soak
 
 setup: $(BIN)/ktui  ## a virtual environment with everything in it
 
@@ -36,3 +38,10 @@ man: setup  ## write the manual page from the parsers
 
 bench: setup  ## benchmarks, with ratios
 	$(BIN)/python -m benchmarks
+
+faults: setup  ## random faults between ktui and etcd for SECONDS, every answer checked; ETCD=FILE names the etcd
+	$(BIN)/python -m tools.faults --self-test $(if $(ETCD),--etcd $(ETCD))
+	$(BIN)/python -m tools.faults --seconds $(SECONDS) $(if $(ETCD),--etcd $(ETCD)) $(if $(SEED),--seed $(SEED))
+
+soak: setup  ## the same for an hour on one server, whose memory and descriptors must not grow
+	$(BIN)/python -m tools.faults --soak --seconds 3600 $(if $(ETCD),--etcd $(ETCD)) $(if $(SEED),--seed $(SEED))

@@ -1,0 +1,198 @@
+"""One schedule: clients and faults; then everything has to recover and agree."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools.faults import readers, watchers, writers
+from tools.faults.bench import Bench, HarnessError
+from tools.faults.check import caught_up, check
+from tools.faults.faults import Faults
+from tools.faults.objects import LAST, RESOURCES, SENTINEL, body, key_of
+from tools.faults.records import Records, Violations, Write, clock
+from tools.faults.watchers import Informer
+from tools.faults.workload import NO_ANSWER, Workload
+
+RECOVERY_SECONDS = 30.0  # promised after the end of all faults
+CATCH_UP_SECONDS = 30.0
+VERSIONS = ("1.36", "1.36", "1.37", "1.33", "1.30", "1.25")
+WRITERS, PAST_API, COUNTERS, PATCHERS, LISTERS, GETTERS, WATCHERS, INFORMERS = 3, 2, 4, 3, 4, 2, 8, 5
+
+Client = Coroutine[Any, Any, None]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a seed stands for."""
+
+    seed: int
+    members: int
+    version: str
+    seconds: float
+
+    @classmethod
+    def of(cls, seed: int) -> Plan:
+        rnd = random.Random(seed)
+        return cls(seed, rnd.choice((1, 3, 3)), rnd.choice(VERSIONS), rnd.choice((10.0, 18.0)))
+
+
+@dataclass(slots=True)
+class Outcome:
+    """`harness`: why the schedule proves nothing, "" when it does. `recovered` in seconds."""
+
+    violations: Violations
+    records: Records = field(default_factory=Records)
+    verified: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    recovered: float | None = None
+    stood_still: float = 0.0  # seconds, at most: what took longer may be the machine's fault
+    harness: str = ""
+
+
+async def run(plan: Plan, etcd: Path, directory: Path, log: Path | None = None) -> Outcome:
+    """A schedule on a bench of its own."""
+    violations = Violations(log, seed=plan.seed, members=plan.members, version=plan.version)
+    bench = Bench(plan.members, plan.version, etcd, directory, violations, plan.seed)
+    outcome = Outcome(violations)
+    try:
+        await bench.start()
+        await schedule(bench, plan.seed, plan.seconds, outcome)
+    except HarnessError as error:
+        outcome.harness = str(error)
+    finally:
+        await bench.close()
+    return outcome
+
+
+async def schedule(
+    bench: Bench, seed: int, seconds: float, outcome: Outcome, *, faulty: bool = True, restarts: bool = True
+) -> None:
+    """Run clients for so many seconds, with faults unless `faulty` is False; wait for recovery; check."""
+    load = bench.workload(seed, outcome.records)
+    informers = [Informer(load, f"informer {number}") for number in range(INFORMERS)]
+    writing = [asyncio.create_task(client) for client in _writers(load)]
+    reading = [asyncio.create_task(client) for client in _readers(load, informers)]
+    measuring = asyncio.create_task(_measure_stalls(outcome))
+    rnd = random.Random(f"{seed} faults")
+    faults = Faults(rnd, bench.cluster, bench.server, bench.oracle, outcome.faults, restarts=restarts)
+    try:
+        end = clock() + seconds
+        while clock() < end:
+            await (faults.next() if faulty else asyncio.sleep(0.5))
+            bench.look()
+            _look(writing + reading)
+        bench.cluster.heal()
+        await _recover(bench, load, outcome)
+        await _cancel(writing)
+        load.quiet.set()
+        await _catch_up(bench, load, informers)
+        _look(reading)
+        await _check_caches(load)
+    finally:
+        await _cancel([*writing, *reading, measuring])
+    outcome.verified = check(load.records, load.history, load.violations)
+
+
+def _writers(load: Workload) -> list[Client]:
+    return [
+        *(writers.write_through_api(load, f"writer-{n}") for n in range(WRITERS)),
+        *(writers.write_past_api(load, f"past {n}") for n in range(PAST_API)),
+        *(writers.count(load, f"count {n}") for n in range(COUNTERS)),
+        *(writers.patch_shared(load, f"patcher-{load.seed}-{n}") for n in range(PATCHERS)),
+    ]
+
+
+def _readers(load: Workload, informers: list[Informer]) -> list[Client]:
+    return [
+        *(readers.list_objects(load, f"list {n}") for n in range(LISTERS)),
+        *(readers.get_objects(load, f"get {n}") for n in range(GETTERS)),
+        *(watchers.watch(load, f"watch {n}") for n in range(WATCHERS)),
+        watchers.watch_without_reading(load),
+        *(informer.run() for informer in informers),
+    ]
+
+
+def _look(clients: list[asyncio.Task[None]]) -> None:
+    for client in clients:
+        if client.done():
+            raise HarnessError(f"a client of the checker failed: {client.exception()!r}")
+
+
+async def _recover(bench: Bench, load: Workload, outcome: Outcome) -> None:
+    outcome.recovered, problem = await bench.server.ready(load.api.http, RECOVERY_SECONDS)
+    if outcome.recovered is None:
+        later, _ = await bench.server.ready(load.api.http, 2 * RECOVERY_SECONDS)
+        bench.violations.add("not recovered", within=RECOVERY_SECONDS, problem=problem, later=later)
+    await asyncio.sleep(1.0)
+
+
+async def _catch_up(bench: Bench, load: Workload, informers: list[Informer]) -> None:
+    """All that is open has to show all that was written."""
+    history = load.history
+    last = max([await _write_last(load, resource) for resource in RESOURCES])
+    if not await _until(lambda: bench.oracle.revision >= last):
+        raise HarnessError("the independent watch has not seen the last write")
+
+    def behind() -> list[Informer]:  # a write whose client was cancelled may still be made
+        return [one for one in informers if one.state != history.state(one.selection, history.revision)]
+
+    if not await _until(lambda: not behind()):
+        for informer in behind():
+            about = {"selection": informer.selection, "rv": informer.rv, "lists": informer.lists}
+            load.violations.add("an informer does not have etcd's state", **about)
+    lagging = [one for one in load.records.watches if one.status == 200 and not one.end]
+    if not await _until(lambda: all(one.end or caught_up(one, history) for one in lagging)):
+        for watched in lagging:
+            if not watched.end and not caught_up(watched, history):
+                load.violations.add("an open WATCH lags", url=watched.url, shown=len(watched.events))
+
+
+async def _write_last(load: Workload, resource: str) -> int:
+    key = key_of(resource, LAST, SENTINEL)
+    for _ in range(40):
+        mark = load.marks.next(resource)
+        load.records.writes.append(Write("put_past", key, mark.id))
+        try:
+            return await load.cluster.put(key, json.dumps(body(resource, LAST, SENTINEL, mark)))
+        except (*NO_ANSWER, RuntimeError):
+            await asyncio.sleep(0.25)
+    raise HarnessError("etcd takes no write after the end of all faults")
+
+
+async def _check_caches(load: Workload) -> None:
+    """ktui's own comparison of its caches with etcd has to agree."""
+    for resource in RESOURCES:
+        status, answer = await load.api.request("POST", f"/ktui/v1/caches/{resource}/check", seconds=60)
+        if status != 200 or not answer.get("consistent"):
+            load.violations.add(
+                "a cache is not what etcd holds", resource=resource, status=status, answer=answer
+            )
+
+
+async def _until(holds: Callable[[], bool]) -> bool:
+    end = clock() + CATCH_UP_SECONDS
+    while not holds():
+        if clock() > end:
+            return False
+        await asyncio.sleep(0.2)
+    return True
+
+
+async def _measure_stalls(outcome: Outcome) -> None:
+    while True:
+        before = clock()
+        await asyncio.sleep(0.05)
+        outcome.stood_still = max(outcome.stood_still, clock() - before - 0.05)
+
+
+async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
