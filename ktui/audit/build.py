@@ -14,6 +14,7 @@ from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
 from ktui.audit.report import Lines, Others, Report, Requests, TimeSpan
 from ktui.audit.rows import group_report, slow_report
 from ktui.audit.tally import Tally
+from ktui.core.format import integer
 from ktui.core.prediction.resource_sizes import Sizes
 from ktui.kube.versions import Behaviour
 
@@ -115,8 +116,8 @@ def _doubles(tally: Tally) -> str:
         return "audit and httplog lines were both read, and no request stands in both: all of them count"
     rest = "; there were more than can be remembered: some may count twice" if doubles.lost else ""
     return (
-        f"{doubles.count:,} httplog lines stand for requests that are in the audit log as well: these count "
-        f"once, by their audit Events; seats and initial times are from httplog{rest}"
+        f"{integer(doubles.count)} httplog lines stand for requests that are in the audit log as well: "
+        f"these count once, by their audit Events; seats and initial times are from httplog{rest}"
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ktui.audit.foresight import Foresight
 from ktui.audit.group import Group
+from ktui.core.format import percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,6 @@ class Move:
             f"{self.from_version} → {self.to_version} moves {percent(self.requests_share)} of your "
             f"LIST requests{of_bytes} from etcd to the cache"
         )
-
-
-def percent(share: float) -> str:
-    """`81%`; never 0 or 100 for what is not quite."""
-    if 0 < share < 0.005:
-        return "less than 1%"
-    if 0.995 < share < 1:
-        return "over 99%"
-    return f"{share * 100:.0f}%"
 
 
 def shares(groups: Iterable[Group], foresight: Foresight) -> list[VersionShare]:

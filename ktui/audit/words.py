@@ -6,37 +6,12 @@ from collections.abc import Sequence
 
 from ktui.audit.moves import VersionShare
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
-
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
-
-
-def size(value: float) -> str:
-    """Bytes with their unit: `812 B`, `4.1 MB`."""
-    for unit in _UNITS:
-        if value < 999.5 or unit == _UNITS[-1]:
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 99.95 else f"{value:.1f} {unit}"
+from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds
 
 
-def milliseconds(value: float) -> str:
-    """Three telling digits with a unit: `0.04 ms`, `6.1 ms`, `1.2 s`, `5.0 min`."""
-    if value >= 99_950:
-        return f"{value / 60_000:,.1f} min"
-    if value >= 999.5:
-        return f"{value / 1000:.1f} s"
-    return f"{value:.0f} ms" if value >= 9.95 else f"{value:.2g} ms"
-
-
-def rate(per_second: float | None) -> str:
-    """`12/s`, `3/min`, `0.5/h`, in the unit that gives a readable number."""
-    if per_second is None:
-        return ""
-    for times, unit in ((1, "s"), (60, "min"), (3600, "h")):
-        if per_second * times >= 0.95 or unit == "h":
-            break
-    value = per_second * times
-    return f"{value:,.0f}/{unit}" if value >= 9.95 else f"{value:.1f}/{unit}"
+def rate(group: GroupReport) -> str:
+    """`3.0/min`; "" where the log does not say over how long."""
+    return "" if group.per_second is None else frequency(group.per_second)
 
 
 def who(group: GroupReport) -> str:
@@ -69,11 +44,11 @@ def how(group: GroupReport) -> str:
 
 def errors(group: GroupReport) -> str:
     """`429 ×12, 504 ×1`."""
-    return ", ".join(f"{code} ×{count:,}" for code, count in group.errors.items())
+    return ", ".join(f"{code} ×{integer(count)}" for code, count in group.errors.items())
 
 
 def percentile(latency: Latency | None, name: str) -> str:
-    return "" if latency is None else milliseconds(float(getattr(latency, name)))
+    return "" if latency is None else long_milliseconds(float(getattr(latency, name)))
 
 
 def processed(group: GroupReport) -> float:
@@ -83,7 +58,7 @@ def processed(group: GroupReport) -> float:
 
 def estimated(group: GroupReport) -> str:
     """`~1.2 GB`; "" where nothing is known."""
-    return f"~{size(processed(group))}" if group.estimated is not None else ""
+    return f"~{long_bytes(processed(group))}" if group.estimated is not None else ""
 
 
 def changes(group: GroupReport) -> list[tuple[str, str]]:
@@ -120,7 +95,7 @@ def slow_range(slow: SlowReport) -> str:
     parts = [slow.resource or slow.example or "(no key)"]
     parts += [{"all": "all", "namespace": "one namespace", "key": "one key", "": ""}[slow.scope]]
     parts += [slow.what if slow.what != "range" else ""]
-    parts += [f"limit {slow.limit:,}" if slow.limit else "no limit" if slow.scope in _RANGES else ""]
+    parts += [f"limit {integer(slow.limit)}" if slow.limit else "no limit" if slow.scope in _RANGES else ""]
     parts += ["later page" if slow.later_page else "", "at a revision" if slow.at_revision else ""]
     return ", ".join(part for part in parts if part)
 
@@ -136,21 +111,13 @@ def source(slow: SlowReport) -> str:
 def counted(report: Report) -> str:
     """One line about what was read."""
     lines, requests, span = report.lines, report.requests, report.span
-    over = f" over {span_words(span.seconds)}" if span else ""
-    both = f"; {lines.doubles:,} requests stand in both logs and count once" if lines.doubles else ""
+    over = f" over {duration(span.seconds)}" if span else ""
+    both = f"; {integer(lines.doubles)} requests stand in both logs and count once" if lines.doubles else ""
     return (
-        f"{lines.total:,} lines: {requests.list:,} LISTs, {requests.watch:,} WATCHes, {requests.get:,} GETs, "
-        f"{lines.etcd:,} slow etcd requests{over}; {lines.skipped:,} others skipped, "
-        f"{lines.malformed:,} malformed{both}"
+        f"{integer(lines.total)} lines: {integer(requests.list)} LISTs, {integer(requests.watch)} WATCHes, "
+        f"{integer(requests.get)} GETs, {integer(lines.etcd)} slow etcd requests{over}; "
+        f"{integer(lines.skipped)} others skipped, {integer(lines.malformed)} malformed{both}"
     )
-
-
-def span_words(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} d"
 
 
 def others(report: Report) -> str:
@@ -159,8 +126,8 @@ def others(report: Report) -> str:
     if not o.groups_folded and not o.slow:
         return ""
     return (
-        f"others: {o.groups_folded:,} small groups of {o.list:,} LISTs, {o.get:,} GETs and {o.watch:,} "
-        f"WATCHes, and {o.slow:,} slow etcd requests"
+        f"others: {integer(o.groups_folded)} small groups of {integer(o.list)} LISTs, "
+        f"{integer(o.get)} GETs and {integer(o.watch)} WATCHes, and {integer(o.slow)} slow etcd requests"
     )
 
 

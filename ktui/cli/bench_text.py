@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.printing import Printer
-from ktui.cli.units import size, times
+from ktui.core.format import figure, integer, long_bytes, milliseconds, times
+from ktui.core.routes import letter_of
 from ktui.printable import escaped
 from ktui.workloads.benchmark import total_of
 
@@ -47,7 +48,7 @@ def print_table(bench: Bench) -> None:
 
 def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
     """A table of its own: what was not measured does not stand beside what was."""
-    table = _table((f"× {many.agents:,}, extrapolated", "processed", "received"), width)
+    table = _table((f"× {integer(many.agents)}, extrapolated", "processed", "received"), width)
     for row in bench.rows:
         if row.measured.ok:
             table.add_row(Text(escaped(row.planned.path)), *_many(row.times(many)))
@@ -110,7 +111,7 @@ def _title(bench: Bench) -> str:
 def _heads(bench: Bench) -> list[str]:
     if bench.many is None:
         return [*_HEADS]
-    return [*_HEADS, f"× {bench.many.agents:,} processed", f"× {bench.many.agents:,} received"]
+    return [*_HEADS, f"× {integer(bench.many.agents)} processed", f"× {integer(bench.many.agents)} received"]
 
 
 def _cells(row: Row, bench: Bench) -> list[str]:
@@ -119,7 +120,7 @@ def _cells(row: Row, bench: Bench) -> list[str]:
 
 
 def _many(total: Total) -> list[str]:
-    return [_known(total.processed), size(total.received)]
+    return [_known(total.processed), long_bytes(total.received)]
 
 
 def _without(row: Row, without: Runs) -> list[str]:
@@ -134,16 +135,16 @@ def _measured(runs: Runs, name: str) -> list[str]:
     measured = runs.measured
     if not measured.ok:
         return ["!", f"{name}: {_refusal(measured.status, escaped(measured.message))}"]
-    letter = {"cache": "C", "etcd": "E", "cache,etcd": "E"}.get(measured.route, "?")
+    letter = letter_of(measured.route)
     fetched = measured.counters.get("fetched")
     return [
         letter + ("≠" if runs.agrees is False else ""),
         name,
-        f"{measured.items:,}" + ("" if fetched is None else f" of {fetched:,}"),
+        integer(measured.items) + ("" if fetched is None else f" of {integer(fetched)}"),
         _known(measured.processed_bytes),
-        size(measured.body_bytes),
-        size(measured.memory.peak_held) if measured.memory is not None else "",
-        f"{measured.total_ms:,.1f}",
+        long_bytes(measured.body_bytes),
+        long_bytes(measured.memory.peak_held) if measured.memory is not None else "",
+        milliseconds(measured.total_ms),
     ]
 
 
@@ -155,7 +156,7 @@ def _refusal(status: int, message: str) -> str:
 
 
 def _known(count: int | None) -> str:
-    return "?" if count is None else size(count)
+    return "?" if count is None else long_bytes(count)
 
 
 def _sum(bench: Bench) -> list[str]:
@@ -164,11 +165,11 @@ def _sum(bench: Bench) -> list[str]:
     return [
         "",
         "all of them" + (", with their selectors" if any(row.without for row in bench.rows) else ""),
-        f"{sum(m.items for m in measured):,}",
+        integer(sum(m.items for m in measured)),
         _known(sum(known) if known else None),
-        size(sum(m.body_bytes for m in measured)),
+        long_bytes(sum(m.body_bytes for m in measured)),
         "",
-        f"{sum(m.total_ms for m in measured):,.1f}",
+        milliseconds(sum(m.total_ms for m in measured)),
     ]
 
 
@@ -182,7 +183,8 @@ def _foot(bench: Bench, *, held: bool = True) -> Iterator[str]:
     many = bench.many
     if many is not None:
         yield (
-            f"× agents is extrapolated, not measured: {many.agents:,} agents, each asking once, in a cluster "
-            f"of {many.nodes:,} nodes whose collections are {many.growth:,.4g} times those measured"
+            f"× agents is extrapolated, not measured: {integer(many.agents)} agents, each asking once, "
+            f"in a cluster of {integer(many.nodes)} nodes whose collections are "
+            f"{figure(many.growth)} times those measured"
         )
     yield from dict.fromkeys(remark for row in bench.rows for remark in row.measured.remarks)

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ktui.core.routes import letter_of
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source, Wait
@@ -14,7 +15,6 @@ from ktui.kube.routing.reasons import REASONS
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
 from ktui.printable import escaped
 
-_LETTERS = {Source.CACHE: "C", Source.SNAPSHOT: "S", Source.ETCD: "E", Source.NONE: "!"}
 _WORDS = {
     Source.CACHE: "cache",
     Source.SNAPSHOT: "cache, a snapshot",
@@ -46,7 +46,7 @@ def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
 
 def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
     first, *others = plan.reasons
-    plain = f"{_LETTERS[plan.source]}  {_WORDS[plan.source]} — {first}: {REASONS[first]}"
+    plain = f"{letter_of(plan.source)}  {_WORDS[plan.source]} — {first}: {REASONS[first]}"
     head, *rest = _wrapped(plain, width, "", " " * 3)
     # Coloured after wrapping: escape sequences take no room on the screen.
     yield _letter(plan, colour) + head[1:]
@@ -56,7 +56,7 @@ def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
 
 
 def _letter(plan: Plan, colour: bool) -> str:
-    letter = _LETTERS[plan.source]
+    letter = letter_of(plan.source)
     return f"\x1b[{_SGR[letter]}m{letter}\x1b[0m" if colour else letter
 
 

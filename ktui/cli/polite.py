@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ktui.cli.confirm import confirm
-from ktui.cli.units import size
 from ktui.client.burden import burdens_of
+from ktui.core.format import integer, long_bytes
 from ktui.core.prediction.server_assumptions import World
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ async def ask_before(target: Target, paths: Iterable[str], world: World, *, yes:
     count = len(burdens.each)
     what = "this LIST goes" if count == 1 else f"these {count} LISTs go"
     confirm(
-        f"{what} over {burdens.objects:,} objects (about {size(burdens.bytes)} as JSON) "
+        f"{what} over {integer(burdens.objects)} objects (about {long_bytes(burdens.bytes)} as JSON) "
         f"of {target.client.connection.url}",
         yes=yes,
     )

@@ -122,9 +122,9 @@ def _share(source: Path, target: Path, *, hashing: bool) -> int:
 
 
 def _done(source: Path, target: Path, size: int, warning: str) -> int:
-    from ktui.cli.units import size as shown
+    from ktui.core.format import long_bytes
 
     if warning:
         warn(f"{source}: {warning}")
-    emit(f"{shown(size)} written to {target}")
+    emit(f"{long_bytes(size)} written to {target}")
     return OK

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from ktui.cli.units import size
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import ServerInfo
-from ktui.core.format import safe
+from ktui.core.format import elapsed, integer, long_bytes, safe
 from ktui.core.recordings.moments import Moments
 from ktui.core.recordings.reader import Tape
 from ktui.core.recordings.timeline import Timeline
@@ -96,20 +95,22 @@ def _is_news(servers: list[ServerInfo], event: ServerInfo) -> bool:
 def as_text(summary: Summary) -> str:
     """For people, a fact a line."""
     packed = summary.bytes != summary.unpacked_bytes
-    sizes = f"{size(summary.bytes)}" + (f", {size(summary.unpacked_bytes)} unpacked" if packed else "")
+    sizes = f"{long_bytes(summary.bytes)}" + (
+        f", {long_bytes(summary.unpacked_bytes)} unpacked" if packed else ""
+    )
     lines = [
         f"file      {summary.file}  {sizes}",
         f"from      {_clock(summary.began)}",
-        f"to        {_clock(summary.ended)}  {_elapsed(summary.ended - summary.began)}",
+        f"to        {_clock(summary.ended)}  {elapsed(summary.ended - summary.began)}",
     ]
     lines += [f"server    {_server(one)}" for one in summary.servers]
-    lines.append(f"events    {summary.events:,}")
-    lines += [f"  {kind:<18}{count:>12,}" for kind, count in summary.by_type.items()]
+    lines.append(f"events    {integer(summary.events)}")
+    lines += [f"  {kind:<18}{integer(count):>12}" for kind, count in summary.by_type.items()]
     if summary.skipped:
-        lines.append(f"  {'of a newer ktui':<18}{summary.skipped:>12,}  skipped")
+        lines.append(f"  {'of a newer ktui':<18}{integer(summary.skipped):>12}  skipped")
     if summary.marks:
         lines.append("marks")
-        lines += [f"  {_elapsed(one.at):>8}  {'◆' if one.own else '▲'} {one.text}" for one in summary.marks]
+        lines += [f"  {elapsed(one.at):>8}  {'◆' if one.own else '▲'} {one.text}" for one in summary.marks]
     if summary.warning:
         lines.append(f"careful   {summary.warning}")
     return "\n".join(safe(line) for line in lines)
@@ -124,9 +125,3 @@ def _server(info: ServerInfo) -> str:
 
 def _clock(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at)) if at else "unknown"
-
-
-def _elapsed(seconds: float) -> str:
-    minutes, rest = divmod(max(0, round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}"

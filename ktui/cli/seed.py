@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.exits import OK, fail
 from ktui.cli.options import add_demo_size
 from ktui.cli.output import emit, replace_line, tell, warn
+from ktui.core.format import duration, integer
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection
@@ -114,7 +115,9 @@ async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) ->
         seconds = time.perf_counter() - started
         if sys.stdout.isatty():
             replace_line("")
-        emit(f"created {progress.created:,} objects in {seconds:.1f} s ({progress.existed:,} existed)")
+        emit(
+            f"created {integer(progress.created)} objects in {duration(seconds)} ({integer(progress.existed)} existed)"
+        )
 
 
 def _report(progress: SeedProgress) -> None:

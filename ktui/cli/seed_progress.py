@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from ktui.cli.output import tell
+from ktui.core.format import duration, integer
 
 if TYPE_CHECKING:
     from ktui.workloads.seeding import SeedProgress
@@ -37,12 +38,16 @@ class SeedTeller:
         if done >= self._total or not self._due(done):
             return
         share = done * 100 // self._total
-        self._say(f"demo cluster: {share} %, {done:,} of {self._total:,} objects ({progress.stage})")
+        self._say(
+            f"demo cluster: {share} %, {integer(done)} of {integer(self._total)} objects ({progress.stage})"
+        )
 
     def finish(self, progress: SeedProgress) -> None:
         """The last line: what there is now, and how long it took."""
         done = progress.created + progress.existed
-        self._say(f"demo cluster: complete, {done:,} objects in {self._clock() - self._began:.1f} s")
+        self._say(
+            f"demo cluster: complete, {integer(done)} objects in {duration(self._clock() - self._began)}"
+        )
 
     def _due(self, done: int) -> bool:
         if not self._terminal:

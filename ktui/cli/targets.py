@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.attach import add_attach_arguments
 from ktui.cli.options import context_environment, context_words
 from ktui.cli.output import warn
+from ktui.core.format import integer
 
 if TYPE_CHECKING:
     from ktui.client.connection import Connection
@@ -73,7 +74,7 @@ async def _demo(user_agent: str) -> AsyncIterator[Target]:
     from ktui.workloads.demo.plan import DemoSize, make_plan
     from ktui.workloads.seeding import seed
 
-    warn(f"no server runs here; starting one with a demo cluster of {PODS:,} pods …")
+    warn(f"no server runs here; starting one with a demo cluster of {integer(PODS)} pods …")
     child = ServerChild([])
     try:
         connection = await child.start()

@@ -12,14 +12,15 @@ from rich.text import Text
 
 from ktui.cli.listing import factors
 from ktui.cli.printing import Printer
-from ktui.cli.units import duration, size, times
+from ktui.core.format import figure, integer, long_bytes, long_milliseconds, times
+from ktui.core.routes import letter_of
 from ktui.printable import escaped
 
 if TYPE_CHECKING:
     from ktui.cli.listing import Cheaper, Listing
     from ktui.core.lab.measured import Measured, Memory
 
-_STYLES = {"cache": ("C", "green"), "etcd": ("E", "yellow"), "cache,etcd": ("E", "yellow")}
+_STYLES = {"C": "green", "E": "yellow"}
 _FACTORS = {"processed": "fewer bytes processed", "etcd_bytes": "fewer bytes out of etcd", "ms": "faster"}
 # Prediction and measurement: alike, different, not comparable.
 _MARKS = {True: ("=", "green"), False: ("≠", "red"), None: ("?", "dim")}
@@ -54,9 +55,9 @@ def _verdict(measured: Measured) -> Text:
 
 
 def _route(route: str) -> Text:
-    letter, style = _STYLES.get(route, ("-", "dim"))
+    letter = letter_of(route, "-")
     words = {"": "route unknown", "none": "refused before storage is asked"}.get(route, route)
-    return Text(f"{letter} {words}", f"bold {style}")
+    return Text(f"{letter} {words}", f"bold {_STYLES.get(letter, 'dim')}")
 
 
 def _costs(listing: Listing) -> Table:
@@ -72,16 +73,25 @@ def _costs(listing: Listing) -> Table:
 def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     m = listing.measured
     if not m.ok:
-        yield "time", duration(m.total_ms)
+        yield "time", long_milliseconds(m.total_ms)
         return
-    yield "objects", f"{_counts(m, 'fetched', 'evaluated')}{m.items:,} returned"
+    yield "objects", f"{_counts(m, 'fetched', 'evaluated')}{integer(m.items)} returned"
     yield "etcd", _etcd(m)
     yield "processed", _processed(m)
-    pages = f" in {m.pages:,} pages" if m.pages > 1 else ""
-    yield "received", f"{size(m.body_bytes)}{pages}{_on_the_wire(m)}"
-    yield "time", f"{duration(m.total_ms)}, first byte after {duration(m.first_byte_ms)}{_runs(listing)}"
-    yield "phases", ", ".join(f"{name} {duration(ms)}" for name, ms in m.phases.items())
-    yield "CPU", "" if m.cpu_ms is None else f"{duration(m.cpu_ms)} of the server's event loop, gzip included"
+    pages = f" in {integer(m.pages)} pages" if m.pages > 1 else ""
+    yield "received", f"{long_bytes(m.body_bytes)}{pages}{_on_the_wire(m)}"
+    yield (
+        "time",
+        f"{long_milliseconds(m.total_ms)}, first byte after {long_milliseconds(m.first_byte_ms)}"
+        f"{_runs(listing)}",
+    )
+    yield "phases", ", ".join(f"{name} {long_milliseconds(ms)}" for name, ms in m.phases.items())
+    yield (
+        "CPU",
+        ""
+        if m.cpu_ms is None
+        else f"{long_milliseconds(m.cpu_ms)} of the server's event loop, gzip included",
+    )
     yield "memory", _memory(m.memory)
     yield "seats", _seats(m)
     yield "flow control", ", ".join(f"{name} {uid}" for name, uid in m.flow_control.items())
@@ -90,14 +100,17 @@ def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
 
 def _counts(measured: Measured, *names: str) -> str:
     known = measured.counters
-    return "".join(f"{known[name]:,} {name}, " for name in names if name in known)
+    return "".join(f"{integer(known[name])} {name}, " for name in names if name in known)
 
 
 def _etcd(measured: Measured) -> str:
     known = measured.counters
     rpcs, keys, read = (known.get(f"etcd_{name}") for name in ("rpcs", "keys", "bytes"))
-    words = [f"{rpcs:,} RPC" if rpcs is not None else "", f"{keys:,} keys" if keys is not None else ""]
-    words.append(size(read) if read is not None else "")
+    words = [
+        f"{integer(rpcs)} RPC" if rpcs is not None else "",
+        f"{integer(keys)} keys" if keys is not None else "",
+    ]
+    words.append(long_bytes(read) if read is not None else "")
     return ", ".join(word for word in words if word)
 
 
@@ -105,37 +118,39 @@ def _processed(measured: Measured) -> str:
     processed, factor = measured.processed_bytes, measured.amplification
     if processed is None:
         return ""
-    return size(processed) + (f", {factor:,.2f} for each byte returned" if factor is not None else "")
+    return long_bytes(processed) + (
+        f", {figure(factor)} for each byte returned" if factor is not None else ""
+    )
 
 
 def _memory(memory: Memory | None) -> str:
     """`17.9 MB held at most; the process grew by 21.4 MB (others were served meanwhile)`."""
     if memory is None:
         return ""
-    held = f"{size(memory.peak_held)} held at most"
+    held = f"{long_bytes(memory.peak_held)} held at most"
     if memory.process_growth is None:
         return held
     doubt = " (others were served meanwhile: it may be theirs)" if memory.shared else ""
-    return f"{held}; the process grew by {size(memory.process_growth)}{doubt}"
+    return f"{held}; the process grew by {long_bytes(memory.process_growth)}{doubt}"
 
 
 def _seats(measured: Measured) -> str:
     if measured.seats is None:
         return ""
     seconds = measured.seat_seconds
-    return str(measured.seats) + (f", {seconds:,.3g} seat-seconds" if seconds is not None else "")
+    return str(measured.seats) + (f", {figure(seconds)} seat-seconds" if seconds is not None else "")
 
 
 def _on_the_wire(measured: Measured) -> str:
     sent = measured.counters.get("sent_bytes", 0)
-    return f" ({size(sent)} on the wire, gzip)" if sent and sent < 0.98 * measured.body_bytes else ""
+    return f" ({long_bytes(sent)} on the wire, gzip)" if sent and sent < 0.98 * measured.body_bytes else ""
 
 
 def _runs(listing: Listing) -> str:
     runs = listing.runs.ms
     if len(runs) < 2:
         return ""
-    return f" (median of {len(runs)}: {duration(min(runs))} to {duration(max(runs))})"
+    return f" (median of {len(runs)}: {long_milliseconds(min(runs))} to {long_milliseconds(max(runs))})"
 
 
 def _prediction(listing: Listing) -> Iterator[RenderableType]:
@@ -188,11 +203,11 @@ def _saving(dear: Measured, cheap: Measured) -> Text:
     words = [f"{times(factor)} {_FACTORS[name]}" for name, factor in found.items()
              if name in _FACTORS and factor is not None and factor >= NOTICEABLE]  # fmt: skip
     if dear.counters.get("etcd_bytes") and cheap.counters.get("etcd_bytes") == 0:
-        words.insert(0, f"nothing out of etcd instead of {size(dear.counters['etcd_bytes'])}")
+        words.insert(0, f"nothing out of etcd instead of {long_bytes(dear.counters['etcd_bytes'])}")
     words = words or ["no saving"]
     if found["ms"] is not None and found["ms"] * NOTICEABLE <= 1:
         words.append(f"{times(1 / found['ms'])} slower")
-    took = f" ({duration(dear.total_ms)} → {duration(cheap.total_ms)})"
+    took = f" ({long_milliseconds(dear.total_ms)} → {long_milliseconds(cheap.total_ms)})"
     return Text.assemble(_route(cheap.route), ", ", (", ".join(words), "bold"), took)
 
 

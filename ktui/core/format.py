@@ -1,4 +1,7 @@
-"""How values read on a screen: numbers with their units, and text that cannot bite."""
+"""How values read on a screen, in a terminal and in a report: numbers with their units, harmless text.
+
+`short_…` fits a table's cell whose heading says the unit, `long_…` says it in a text.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def many(count: int, noun: str) -> str:
 
 def short_count(value: float) -> str:
     """At most five cells: 812, 3.0k, 48k, 1.2M."""
-    return _scaled(value, 1000.0)
+    return _scaled(value)
 
 
 def within(value: int, width: int) -> str:
@@ -41,20 +44,20 @@ def short_bytes(value: float) -> str:
 
     In a sentence `long_bytes` says the unit.
     """
-    return _scaled(value, 1000.0)
+    return _scaled(value)
 
 
 def long_bytes(value: float) -> str:
     """Bytes with their unit, for texts: `28 B`, `879 kB`, `4.1 MB`."""
-    text = _scaled(value, 1000.0)
+    text = _scaled(value)
     return f"{text[:-1]} {text[-1]}B" if text[-1:].isalpha() else f"{text} B"
 
 
-def _scaled(value: float, step: float) -> str:
+def _scaled(value: float) -> str:
     for suffix in _SUFFIXES:
-        if abs(value) < step * 0.9995 or suffix == _SUFFIXES[-1]:
+        if abs(value) < 999.5 or suffix == _SUFFIXES[-1]:
             break
-        value /= step
+        value /= 1000
     if not suffix:
         return f"{value:.0f}"
     return f"{value:.1f}{suffix}" if abs(value) < 99.95 else f"{value:.0f}{suffix}"
@@ -86,6 +89,16 @@ def long_milliseconds(value: float) -> str:
     return f"{value / 1000:,.1f} s" if value < 599_950 else f"{value / 60_000:,.1f} min"
 
 
+def figure(value: float) -> str:
+    """A factor or an average in three telling digits: 0.004, 1.02, 12.3, 180, 1,204."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
+
+
+def times(factor: float) -> str:
+    """`1.5×`, `12×`, `1.2k×`."""
+    return f"{factor:.1f}×" if factor < 9.95 else f"{short_count(factor)}×"
+
+
 def duration(seconds: float) -> str:
     """A span with its unit, for people: `0.4s`, `38s`, `12m`, `3h05m`, `2d04h`."""
     if seconds < 10:
@@ -109,11 +122,27 @@ def rate(per_second: float) -> str:
     return f"+{short_count(per_second)}/s" if per_second >= 9.95 else f"+{per_second:.1f}/s"
 
 
+def frequency(per_second: float) -> str:
+    """`12/s`, `3.0/min`, `0.5/h`, in the unit that gives a readable number."""
+    for seconds, unit in ((1, "s"), (60, "min"), (3600, "h")):
+        if per_second * seconds >= 0.95 or unit == "h":
+            break
+    value = per_second * seconds
+    return f"{value:,.0f}/{unit}" if value >= 9.95 else f"{value:.1f}/{unit}"
+
+
 def percent(share: float) -> str:
     """`58%`, `<1%`, `>99%`: at most four cells, never 0 or 100 for what is not quite."""
     if 0 < share < 0.005:
         return "<1%"
     return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
+
+
+def elapsed(seconds: float) -> str:
+    """A place in a recording: `04:05`, `1:04:05`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
 
 
 def clock_time(at: float) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ktui.core.format import safe
+from ktui.core.format import integer, safe
 
 # A ConfigMap can hold a megabyte in one line; nobody reads past this on a screen.
 LONGEST_LINE = 2_000
@@ -54,7 +54,7 @@ def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
     """Offset, `width` bytes, their ASCII; a last line says how much of `total` is not shown."""
     lines = [_hex_line(offset, data[offset : offset + width], width) for offset in range(0, len(data), width)]
     if total > len(data):
-        lines.append((Span(f"… {total - len(data):,} more bytes", "dim"),))
+        lines.append((Span(f"… {integer(total - len(data))} more bytes", "dim"),))
     return lines
 
 
@@ -160,6 +160,10 @@ def _short(line: Line) -> Line:
     for at, span in enumerate(line):
         if len(span.text) > room:
             more = sum(len(rest.text) for rest in line[at:]) - room
-            return (*line[:at], Span(span.text[:room], span.role), Span(f"… +{more:,} characters", "dim"))
+            return (
+                *line[:at],
+                Span(span.text[:room], span.role),
+                Span(f"… +{integer(more)} characters", "dim"),
+            )
         room -= len(span.text)
     return line

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
-from ktui.core.state import RequestRow
+if TYPE_CHECKING:
+    from ktui.core.rows import RequestRow
 
 
 class Badge(Struct, frozen=True):
@@ -37,6 +40,13 @@ LEGEND = (CACHE, SNAPSHOT, ETCD, WAITING, ERROR)
 def badge_of_route(route: str) -> Badge:
     """The badge of a route's name as telemetry and `X-Ktui-Route` write it."""
     return _BY_ROUTE.get(route, PENDING)
+
+
+def letter_of(route: str, unknown: str = "?") -> str:
+    """`C`, `S`, `E`, `!` for what is refused; `unknown` where no route is told."""
+    if route == "none":
+        return ERROR.letter
+    return _BY_ROUTE[route].letter if route and route in _BY_ROUTE else unknown
 
 
 def badge_of(row: RequestRow) -> Badge:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ktui.audit import words
-from ktui.audit.moves import percent
 from ktui.audit.report import GroupReport, Report
+from ktui.core.format import integer, long_bytes, percent
 from ktui.printable import escaped
 
 # What would be markup, a link or a mention in some Markdown: all of it is shown as it is.
@@ -46,7 +46,7 @@ def _groups(groups: Sequence[GroupReport]) -> Iterator[str]:
     for g in groups:
         times = [words.percentile(g.latency, name) for name in ("p50", "p99", "max")]
         named = [words.what(g), words.how(g), words.who(g)]
-        yield _row(str(g.rank), *map(_text, named), f"{g.count:,}", words.rate(g.per_second), *times,
+        yield _row(str(g.rank), *map(_text, named), integer(g.count), words.rate(g), *times,
                    words.errors(g), words.estimated(g), words.routed(g), words.later(g))  # fmt: skip
 
 
@@ -64,11 +64,13 @@ def _slow(report: Report) -> Iterator[str]:
     yield _row("range", "line", "count", "p95", "max", "max keys", "max size", "probably")
     yield _row("-", "-", "-:", "-:", "-:", "-:", "-:", "-")
     for s in report.etcd:
-        keys = "" if s.max_keys is None else f"{s.max_keys:,}"
-        most = "" if s.max_bytes is None else words.size(s.max_bytes)
+        keys = "" if s.max_keys is None else integer(s.max_keys)
+        most = "" if s.max_bytes is None else long_bytes(s.max_bytes)
         times = [words.percentile(s.took, name) for name in ("p95", "max")]
         probably = _text("; ".join(s.probably))
-        yield _row(_text(words.slow_range(s)), words.source(s), f"{s.count:,}", *times, keys, most, probably)
+        yield _row(
+            _text(words.slow_range(s)), words.source(s), integer(s.count), *times, keys, most, probably
+        )
 
 
 def _versions(report: Report) -> Iterator[str]:
@@ -76,7 +78,7 @@ def _versions(report: Report) -> Iterator[str]:
     yield _row("-", "-:", "-:", "-:", "-:")
     for v in words.changing(report.versions):
         total = v.cache + v.etcd + v.refused
-        read = "" if v.etcd_bytes is None else words.size(v.etcd_bytes)
+        read = "" if v.etcd_bytes is None else long_bytes(v.etcd_bytes)
         yield _row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)
 
 

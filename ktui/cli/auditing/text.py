@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.audit import words
-from ktui.audit.moves import VersionShare, percent
+from ktui.audit.moves import VersionShare
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.cli.printing import Printer
+from ktui.core.format import integer, long_bytes, percent
 from ktui.printable import escaped
 
 Row = TypeVar("Row", GroupReport, SlowReport, VersionShare)
@@ -42,8 +43,8 @@ _GROUPS = (
     Column("request", words.what),
     Column("parameters", words.how, narrowest=70, whole=16),
     Column("client", lambda g: [part for part in (words.agent(g), g.user) if part], whole=19),
-    Column("count", lambda g: f"{g.count:,}", right=True),
-    Column("rate", lambda g: words.rate(g.per_second), right=True, narrowest=130),
+    Column("count", lambda g: integer(g.count), right=True),
+    Column("rate", words.rate, right=True, narrowest=130),
     Column("p50", lambda g: words.percentile(g.latency, "p50"), right=True, narrowest=150),
     Column("p99", lambda g: words.percentile(g.latency, "p99"), right=True, narrowest=100),
     Column("max", lambda g: words.percentile(g.latency, "max"), right=True, narrowest=170),
@@ -57,11 +58,11 @@ _GROUPS = (
 _SLOW = (
     Column("range", words.slow_range),
     Column("line", words.source, narrowest=100),
-    Column("count", lambda s: f"{s.count:,}", right=True),
+    Column("count", lambda s: integer(s.count), right=True),
     Column("p95", lambda s: words.percentile(s.took, "p95"), right=True),
     Column("max", lambda s: words.percentile(s.took, "max"), right=True, narrowest=90),
-    Column("max keys", lambda s: "" if s.max_keys is None else f"{s.max_keys:,}", right=True),
-    Column("max size", lambda s: "" if s.max_bytes is None else words.size(s.max_bytes), right=True),
+    Column("max keys", lambda s: "" if s.max_keys is None else integer(s.max_keys), right=True),
+    Column("max size", lambda s: "" if s.max_bytes is None else long_bytes(s.max_bytes), right=True),
     Column("probably", lambda s: "; ".join(s.probably), narrowest=80),
 )
 _VERSIONS = (
@@ -70,7 +71,7 @@ _VERSIONS = (
     Column("from the cache", lambda v: _share(v.cache, v), right=True),
     Column("refused", lambda v: _share(v.refused, v) if v.refused else "", right=True),
     Column(
-        "etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{words.size(v.etcd_bytes)}", right=True
+        "etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{long_bytes(v.etcd_bytes)}", right=True
     ),
 )
 
@@ -86,7 +87,9 @@ def print_report(report: Report, console: Console | None = None) -> None:
     if report.groups:
         console.print(_table(_GROUPS, report.groups, console.width))
         if report.groups_total > len(report.groups):
-            console.print(Text(f"  and {report.groups_total - len(report.groups):,} more: --top N", "dim"))
+            console.print(
+                Text(f"  and {integer(report.groups_total - len(report.groups))} more: --top N", "dim")
+            )
     if others := words.others(report):
         console.print(Text(f"  {others}", "dim"))
     _advice(console, report.groups)
@@ -172,7 +175,9 @@ def _share(part: int, row: VersionShare) -> str:
 
 
 def _malformed(console: Console, report: Report) -> None:
-    _section(console, f"malformed lines ({report.lines.malformed:,}), the first of them", report.malformed)
+    _section(
+        console, f"malformed lines ({integer(report.lines.malformed)}), the first of them", report.malformed
+    )
     for bad in report.malformed:
         console.print(Text(f"  {escaped(bad.file)}:{bad.line}: {escaped(bad.why)}"))
         console.print(_indented(Text(escaped(bad.text), "dim", overflow="fold"), 4))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ktui.core.format import integer
 from ktui.core.lab.measured import Measured
-from ktui.core.routes import ERROR, badge_of_route
+from ktui.core.routes import letter_of
 from ktui.kube.explain import Explanation
 from ktui.kube.indexes import finds_namespaces
 from ktui.kube.routing.plan import Source
@@ -140,8 +140,8 @@ def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
     told = bool(route) or not measured.from_storage
     yield Comparison(
         "route",
-        _letter(figures.route),
-        _letter(route or "none") if told else "?",
+        letter_of(figures.route),
+        letter_of(route or "none") if told else "?",
         ("=" if figures.agrees(route) else "≠") if told else "?",
     )
     if measured.ok and figures.seats is not None:
@@ -191,7 +191,3 @@ def _limit(figures: Figures, measured: Measured) -> Comparison:
     words = {True: "honoured", False: "ignored", None: "all fitted"}
     verdict = "?" if honoured is None else "=" if honoured == figures.limit_honoured else "≠"
     return Comparison("limit", words[figures.limit_honoured], words[honoured], verdict)
-
-
-def _letter(route: str) -> str:
-    return ERROR.letter if route == "none" else badge_of_route(route).letter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ktui.contract.events import WatcherState
-from ktui.core.format import duration, long_bytes, short_count
+from ktui.core.format import duration, integer, long_bytes, short_count
 from ktui.core.ranking.spent import Spent
 from ktui.core.rates import Rate
 
@@ -89,12 +89,16 @@ class Open(Struct, frozen=True):
 
     def words(self) -> str:
         """`open for 3m, 12 ev/s`, `60 open for up to 3m, 12 ev/s`."""
-        many = f"{self.count:,} open for up to" if self.count > 1 else "open for"
+        many = f"{integer(self.count)} open for up to" if self.count > 1 else "open for"
         return f"{many} {self.age}, {self.speed}"
 
     def brief(self) -> str:
         """`open 3m, 12 ev/s`, `60 open, 12 ev/s`."""
-        return f"{self.count:,} open, {self.speed}" if self.count > 1 else f"open {self.age}, {self.speed}"
+        return (
+            f"{integer(self.count)} open, {self.speed}"
+            if self.count > 1
+            else f"open {self.age}, {self.speed}"
+        )
 
     def size_words(self) -> str:
         """`1.2 kB/s`."""

@@ -18,6 +18,7 @@ from ktui.contract.events import (
     RequestFinished,
     ServerInfo,
 )
+from ktui.core.format import integer
 
 MOST = 1_000  # moments found in one recording
 BURST = 3  # answers of one status …
@@ -104,8 +105,8 @@ class Moments:
         if event.histories <= before:
             return ""
         if event.head >= head:
-            return f"another etcd cluster answers, at revision {event.head:,}"
-        return f"etcd's revision went back to {event.head:,}"
+            return f"another etcd cluster answers, at revision {integer(event.head)}"
+        return f"etcd's revision went back to {integer(event.head)}"
 
     def _see_answer(self, event: RequestFinished, at: float) -> str:
         status = event.status
@@ -123,7 +124,7 @@ class Moments:
         return _BURSTS[status]
 
     def _see_dropped(self, event: Dropped, at: float) -> str:
-        return f"{event.count:,} events missing"
+        return f"{integer(event.count)} events missing"
 
 
 _LOOKS: dict[type[Any], Callable[[Moments, Any, float], str]] = {

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.audit.moves import VersionShare, percent
+from ktui.audit.moves import VersionShare
 from ktui.audit.report import Report
-from ktui.core.format import integer, long_bytes
+from ktui.core.format import integer, long_bytes, percent
 from ktui.tui.audit.lines import shape_runs
 from ktui.tui.audit.versions import Moved, VersionLine, compared_with, gates_of, moved_between
 from ktui.tui.audit.view import audit_badge
@@ -42,7 +42,7 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
     shown = moved if len(moved) <= room else moved[: max(0, room - 1)]
     drawn += [_moved(each, width) for each in shown]
     if len(shown) < len(moved):
-        drawn.append(line((f"  … {len(moved) - len(shown):,} groups more", "$ink-muted")))
+        drawn.append(line((f"  … {integer(len(moved) - len(shown))} groups more", "$ink-muted")))
     return lines(drawn[:height])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.audit import words
-from ktui.core.format import milliseconds, short_bytes, short_count
+from ktui.core.format import long_milliseconds, milliseconds, short_bytes, short_count
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
 from ktui.tui.audit import view
 from ktui.tui.audit.lines import GroupLine, shape_runs
@@ -94,7 +94,7 @@ _ASKED: tuple[Column[GroupLine], ...] = (
     Column("count", "count", lambda row: short_count(row.group.count), lambda row: row.group.count, 6,
            align="right", priority=1, descending=True,
            about="requests in the log"),
-    Column("rate", "rate", lambda row: (words.rate(row.group.per_second), "$ink-muted"),
+    Column("rate", "rate", lambda row: (words.rate(row.group), "$ink-muted"),
            lambda row: row.group.per_second or 0.0, 8, align="right", priority=5, descending=True,
            about="requests a second over the time of the log"),
     Column("p95", "p95 ms", _ms, lambda row: view.p95(row.group), 6, align="right",
@@ -124,7 +124,7 @@ _BYTES: Column[GroupLine] = Column(
 _TIME: Column[GroupLine] = Column(
     "cost",
     "total",
-    lambda row: words.milliseconds(row.cost) if row.cost else NOTHING,
+    lambda row: long_milliseconds(row.cost) if row.cost else NOTHING,
     lambda row: row.cost,
     8,
     align="right",

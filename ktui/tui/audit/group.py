@@ -11,7 +11,7 @@ from textual.content import Content
 from ktui.audit import words
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.contract.events import RouteStep
-from ktui.core.format import integer, long_bytes, safe
+from ktui.core.format import integer, long_bytes, long_milliseconds, safe
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.tui.audit.view import audit_badge, busy_ms, every_route
@@ -31,7 +31,7 @@ def request_content(group: GroupReport, report: Report, width: int, height: int)
     drawn.append(_counts(group, width))
     drawn.append(_costs(group, report, width))
     if busy := busy_ms(group):
-        text = f"{words.milliseconds(busy)} of the apiserver's time in all (count × latency)"
+        text = f"{long_milliseconds(busy)} of the apiserver's time in all (count × latency)"
         drawn.append(line((text, "$ink-muted")).truncate(width, ellipsis=True))
     return lines(drawn[:height])
 
@@ -39,7 +39,7 @@ def request_content(group: GroupReport, report: Report, width: int, height: int)
 def _counts(group: GroupReport, width: int) -> Content:
     client = group.client or "(no user agent)"
     whose = [(f" as {group.user}", "$foreground")] if group.user else []
-    rate = [(f" · {words.rate(group.per_second)}", "$ink-muted")] if group.per_second is not None else []
+    rate = [(f" · {words.rate(group)}", "$ink-muted")] if group.per_second is not None else []
     count = [(f"  {integer(group.count)} requests", "$foreground"), *rate]
     forms = [line((client, "$foreground"), *whose, *count), line((client, "$foreground"), *count)]
     return longest_that_fits(forms, width)
@@ -153,7 +153,7 @@ def slow_lines(read: SlowReport, width: int) -> list[Content]:
     """One kind of slow read of etcd, in two lines."""
     most = [f"{integer(read.max_keys)} keys"] if read.max_keys is not None else []
     most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
-    took = f"p95 {words.milliseconds(read.took.p95)}, max {words.milliseconds(read.took.max)}"
+    took = f"p95 {long_milliseconds(read.took.p95)}, max {long_milliseconds(read.took.max)}"
     parts = [took, words.source(read), *([f"at most {', '.join(most)}"] if most else [])]
     head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (words.slow_range(read), "$foreground"))
     return [

@@ -9,6 +9,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.audit.report import GroupReport, Report
+from ktui.core.format import integer
 from ktui.tui.audit.group import instead_content, request_content, route_content, slow_content
 from ktui.tui.audit.latency import latency_content
 from ktui.tui.audit.view import explanation_of, slow_reads_of
@@ -44,7 +45,7 @@ class GroupView(Container):
 
     def show(self, group: GroupReport, report: Report) -> None:
         explained, slow = explanation_of(group, report), slow_reads_of(group, report)
-        entitle(self.query_one("#request"), line(f"group #{group.rank} of {len(report.groups):,}"))
+        entitle(self.query_one("#request"), line(f"group #{group.rank} of {integer(len(report.groups))}"))
         entitle(self.query_one("#route"), line(f"route under {report.kube_version}"))
         builds: dict[str, Callable[[int, int], Content]] = {
             "request": lambda width, height: request_content(group, report, width, height),

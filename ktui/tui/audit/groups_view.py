@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from ktui.audit.report import GroupReport, Report
+from ktui.core.format import integer
 from ktui.core.selection import InHand
 from ktui.kube.routing.request import RequestError
 from ktui.tui.audit.columns import groups
@@ -61,7 +62,7 @@ class GroupsView(Vertical):
         self.report = report
         self.table.set_columns(groups(by_bytes(report)))
         self.table.set_rows(group_lines(report))
-        told = f"{len(report.groups):,} groups by {report.ranked_by} · rules of {report.kube_version}"
+        told = f"{integer(len(report.groups))} groups by {report.ranked_by} · rules of {report.kube_version}"
         entitle(self.table, line(told))
         self.query_one("#summary", Panel).show(
             lambda width, height: summary_content(report, partly, width, height)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from ktui.audit import words
-from ktui.audit.moves import percent
 from ktui.audit.report import GroupReport, Latency
-from ktui.core.format import integer
+from ktui.core.format import integer, long_milliseconds, percent
 from ktui.tui.audit.view import told_latency
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.widgets.lines import line, lines
@@ -26,9 +24,9 @@ def latency_content(group: GroupReport, width: int, height: int) -> Content:
         return lines([line((why, "$ink-muted")), *errors][:height])
     head = [] if group.verb != "watch" else [line(("until the initial events were sent", "$ink-muted"))]
     total = line(
-        ("p50 ", "$ink-muted"), words.milliseconds(took.p50), ("  p95 ", "$ink-muted"),
-        (words.milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
-        words.milliseconds(took.p99), ("  max ", "$ink-muted"), words.milliseconds(took.max),
+        ("p50 ", "$ink-muted"), long_milliseconds(took.p50), ("  p95 ", "$ink-muted"),
+        (long_milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
+        long_milliseconds(took.p99), ("  max ", "$ink-muted"), long_milliseconds(took.max),
     ).truncate(width, ellipsis=True)  # fmt: skip
     room = height - len(head) - len(errors) - 1
     return lines([*head, total, *_histogram(took, width, room), *errors][:height])
@@ -52,7 +50,7 @@ def _histogram(took: Latency, width: int, height: int) -> list[Content]:
         filled = bar(share_of(count, max(counts)), track) if count else ""
         drawn.append(
             line(
-                (f"< {words.milliseconds(bound)}".rjust(10) + " ", "$ink-muted"),
+                (f"< {long_milliseconds(bound)}".rjust(10) + " ", "$ink-muted"),
                 (filled, "$rv-tick"),
                 (TRACK * (track - len(filled)), "$line"),
                 (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.containers import Container
 from textual.content import Content
 
-from ktui.audit.moves import percent
 from ktui.audit.report import Report
+from ktui.core.format import percent
 from ktui.kube.versions import Behaviour
 from ktui.tui.audit.versions import MOST_ASKED, share_under
 from ktui.tui.dialogs.rules import RulesScreen, key_line

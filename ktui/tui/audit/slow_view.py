@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from ktui.audit.report import Report, SlowReport
-from ktui.core.format import safe
+from ktui.core.format import integer, safe
 from ktui.tui.audit.slow_columns import SLOW
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines
@@ -36,7 +36,9 @@ class SlowView(Vertical):
 
     def show(self, report: Report) -> None:
         self.table.set_rows(report.etcd)
-        told = f"slow in etcd · {len(report.etcd):,} kinds of ranges" if report.etcd else "slow in etcd"
+        told = (
+            f"slow in etcd · {integer(len(report.etcd))} kinds of ranges" if report.etcd else "slow in etcd"
+        )
         entitle(self.table, line(told))
         self.paint()
 

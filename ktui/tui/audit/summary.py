@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.audit import words
-from ktui.audit.moves import percent
 from ktui.audit.report import Report
-from ktui.core.format import duration, integer, long_bytes, safe
+from ktui.core.format import duration, integer, long_bytes, percent, safe
 from ktui.tui.audit.reading import Progress
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.charts.stacked import Part, by_route, stacked
@@ -60,7 +58,7 @@ def _share(label: str, etcd: float, parts: Sequence[Part], width: int, size: flo
 
 def _counted(report: Report, width: int) -> Content:
     counts, requests = report.lines, report.requests
-    over = f" over {words.span_words(report.span.seconds)}" if report.span else ""
+    over = f" over {duration(report.span.seconds)}" if report.span else ""
     bad = f", {integer(counts.malformed)} malformed" if counts.malformed else ""
     parts = [
         f"{integer(counts.total)} lines{over}{bad}",

@@ -8,6 +8,7 @@ from ktui.audit.foresight import presumed
 from ktui.audit.moves import VersionShare
 from ktui.audit.ranking import BY_BYTES
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.core.format import integer
 from ktui.core.routes import ERROR, Badge, badge_of_route
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.versions import Behaviour, behaviour_of
@@ -76,9 +77,9 @@ def read_text(report: Report) -> str:
     lines = report.lines
     parts = [
         "files",
-        *(f"  {file.name}: {file.lines:,} lines" + _problem(file.problem) for file in report.files),
+        *(f"  {file.name}: {integer(file.lines)} lines" + _problem(file.problem) for file in report.files),
     ]
-    parts += ["", f"lines  {lines.total:,}"]
+    parts += ["", f"lines  {integer(lines.total)}"]
     parts += [
         f"  {count:>12,}  {what}"
         for count, what in (
@@ -117,7 +118,9 @@ def nothing_recognised(report: Report) -> bool:
 
 def unknown_text(report: Report) -> str:
     """Why there is nothing to show, with examples, and what can be read."""
-    told = [f"{report.lines.total:,} lines were read, {report.lines.malformed:,} of them malformed."]
+    told = [
+        f"{integer(report.lines.total)} lines were read, {integer(report.lines.malformed)} of them malformed."
+    ]
     told += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
     told += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
     told += [

@@ -32,7 +32,7 @@ class RacePanel(Panel):
 
     def paint(self, state: State) -> None:
         race = race_of(state)
-        entitle(self, subtitle=Content.styled(f"track = {race.span:,} rev", "$ink-muted"))
+        entitle(self, subtitle=Content.styled(f"track = {integer(race.span)} rev", "$ink-muted"))
         self.show(lambda width, height: race_content(race, width, height), race)
 
 

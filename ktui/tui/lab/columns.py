@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ktui.core.format import clock_time, integer, milliseconds, short_bytes, short_count
+from ktui.core.format import clock_time, integer, milliseconds, short_bytes, short_count, times
 from ktui.core.lab.figures import returned_by
 from ktui.core.lab.result import LabResult
 from ktui.core.routes import ERROR, PENDING, Badge, badge_of_route
@@ -100,10 +100,7 @@ def _amplification(row: ResultLine) -> Cell:
     factor = measured.amplification if measured is not None and row.result.ok else None
     if factor is None:
         return NOTHING
-    return (
-        f"{factor:.1f}×" if factor < 100 else f"{short_count(factor)}×",
-        "bold $warning" if factor > 10 else "",
-    )
+    return (times(factor), "bold $warning" if factor > 10 else "")
 
 
 def _ms(row: ResultLine) -> Cell:

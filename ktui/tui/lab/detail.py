@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from ktui.core.format import integer, long_bytes, milliseconds
+from ktui.core.format import figure, integer, long_bytes, many, milliseconds
 from ktui.core.lab.figures import Comparison, reads_of, returned_by
 from ktui.core.lab.measured import Measured, Memory
 from ktui.core.lab.result import LabResult, saves, saving
@@ -100,10 +100,12 @@ def _objects(measured: Measured, width: int) -> Content:
     parts = [" → ".join([*parts, f"{integer(returned)} returned" if returned is not None else "returned"])]
     if rpcs is not None:
         keys = f", {integer(known['etcd_keys'])} keys" if "etcd_keys" in known else ""
-        parts.append(f"etcd: {_count(reads or 0, 'read')} in {_count(rpcs, 'RPC')}{keys}")
+        parts.append(f"etcd: {many(reads or 0, 'read')} in {many(rpcs, 'RPC')}{keys}")
     if measured.seats is not None:
-        seconds = f", {measured.seat_seconds:.3g} seat-seconds" if measured.seat_seconds is not None else ""
-        parts.append(f"{_count(measured.seats, 'seat')}{seconds}")
+        seconds = (
+            f", {figure(measured.seat_seconds)} seat-seconds" if measured.seat_seconds is not None else ""
+        )
+        parts.append(f"{many(measured.seats, 'seat')}{seconds}")
     if measured.pages > 1:
         parts.append(f"{integer(measured.pages)} pages")
     if measured.remaining:
@@ -116,7 +118,7 @@ def _bytes(measured: Measured, width: int) -> Content:
     processed, factor = measured.processed_bytes, measured.amplification
     parts = []
     if processed is not None:
-        times = f", {factor:,.2f} for each byte returned" if factor is not None else ""
+        times = f", {figure(factor)} for each byte returned" if factor is not None else ""
         parts.append(f"{long_bytes(processed)} processed{times}")
     if "decoded_bytes" in known:
         parts.append(f"{long_bytes(known['decoded_bytes'])} decoded")
@@ -152,7 +154,3 @@ def _memory(memory: Memory, width: int) -> Content:
 
 def _remark(text: str) -> Content:
     return line(("! ", "bold $warning"), (text, "$ink-muted"))
-
-
-def _count(value: int, what: str) -> str:
-    return f"{integer(value)} {what}{'' if value == 1 else 's'}"

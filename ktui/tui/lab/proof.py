@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.contract.caches import ConsistencyCheck, EtcdDigest
-from ktui.core.format import integer, long_bytes, milliseconds
+from ktui.core.format import integer, long_bytes, many, milliseconds
 
 
 def proof_text(resource_id: str, answer: ConsistencyCheck) -> str:
@@ -42,4 +42,4 @@ def headline(resource_id: str, answer: ConsistencyCheck) -> str:
 
 
 def _read(etcd: EtcdDigest) -> str:
-    return f"{integer(etcd.rpcs)} RPC{'' if etcd.rpcs == 1 else 's'}, {long_bytes(etcd.bytes)}"
+    return f"{many(etcd.rpcs, 'RPC')}, {long_bytes(etcd.bytes)}"

@@ -23,7 +23,7 @@ from ktui.contract.events import (
     WatcherOpened,
     WatcherState,
 )
-from ktui.core.format import clock_time, integer, milliseconds, short_count
+from ktui.core.format import clock_time, elapsed, integer, milliseconds, short_count
 from ktui.core.recordings.moments import Moment
 from ktui.core.recordings.times import FASTEST
 from ktui.tui.keys.hints import key_of
@@ -117,7 +117,7 @@ def status_line(
 def _places(span: Span, position: Position, peak: float) -> list[Content]:
     state = _state(position)
     clock = (clock_time(position.at), "bold $ink-strong")
-    passed = (f"{_elapsed(position.at - span.began)} / {_elapsed(span.seconds)}", "$foreground")
+    passed = (f"{elapsed(position.at - span.began)} / {elapsed(span.seconds)}", "$foreground")
     events = (f"event {integer(position.number)} of {integer(position.events)}", "$ink-muted")
     most = (f"peak {short_count(peak)} events/s", "$ink-muted")
     gap = ("  ", "")
@@ -176,10 +176,3 @@ def _state(position: Position) -> tuple[str, str]:
         return "■ end", "bold $warning"
     pace = "max" if position.speed == FASTEST else f"×{position.speed:g}"
     return (f"▶ {pace}", "bold $success") if position.playing else (f"‖ {pace}", "bold $warning")
-
-
-def _elapsed(seconds: float) -> str:
-    """`04:05`, `1:04:05`."""
-    minutes, rest = divmod(max(0, int(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"

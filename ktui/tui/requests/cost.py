@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from ktui.contract.events import RequestFinished
-from ktui.core.format import integer, long_bytes, milliseconds
+from ktui.core.format import figure, integer, long_bytes, milliseconds
 from ktui.core.request_view import READS, unfinished
 from ktui.core.state import RequestRow
 from ktui.core.walkthrough import OTHER, FunnelStep, Phase, fewer_phases, funnel_of, phases_of
@@ -50,9 +50,9 @@ def _used(row: RequestRow, width: int) -> list[Content]:
 def _amplified(done: RequestFinished, width: int) -> Content:
     """`48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`"""
     factor = done.amplification
-    times = f", {factor:,.2f} for each byte returned" if factor is not None else ""
+    times = f", {figure(factor)} for each byte returned" if factor is not None else ""
     processed = f"{long_bytes(done.processed_bytes)} processed"
-    seats = f"{done.seat_seconds:.3g} seat-seconds"
+    seats = f"{figure(done.seat_seconds)} seat-seconds"
     forms = [f"{processed}{times} · {seats}", f"{processed} · {seats}", seats]
     return longest_that_fits([line((form, "$ink-muted")) for form in forms], width)
 

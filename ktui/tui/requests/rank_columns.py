@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.core.format import percent, short_count, short_milliseconds, within
+from ktui.core.format import integer, percent, short_milliseconds, times, within
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.routes import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
@@ -27,7 +27,7 @@ def _share(line: RankLine) -> Cell:
 
 def _request(line: RankLine) -> Cell:
     if line.group is None:
-        return (f"{line.folded:,} rarer kinds of requests together", "$ink-muted")
+        return (f"{integer(line.folded)} rarer kinds of requests together", "$ink-muted")
     runs = shape_runs(line.group.key.shape)
     return [*runs, (f"  {line.open.brief()}", "$ink-muted")] if line.open is not None else runs
 
@@ -58,9 +58,7 @@ def _duration(line: RankLine, share: float) -> float:
 def factor(line: RankLine) -> str:
     """`12×`, `1.0×`; "" when nothing was returned."""
     value = line.spent.amplification
-    if value is None:
-        return ""
-    return f"{value:.1f}×" if value < 9.95 else f"{short_count(value)}×"
+    return "" if value is None else times(value)
 
 
 def _seconds(value: float) -> Cell:

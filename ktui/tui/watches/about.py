@@ -6,7 +6,7 @@ import textwrap
 
 from textual.content import Content
 
-from ktui.core.format import duration, integer, long_bytes, milliseconds, moment, rate, safe
+from ktui.core.format import duration, figure, integer, long_bytes, milliseconds, moment, rate, safe
 from ktui.core.state import WatcherRow
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.watches.columns import GLYPHS, STYLES
@@ -82,7 +82,7 @@ def _began(watch: WatchLine, width: int) -> list[Content]:
     if state is None or not state.initial:
         return []
     seconds = state.initial_ms / 1000.0
-    seats = f", {row.opened.seats * seconds:.2g} seat-seconds" if row.opened.seats else ""
+    seats = f", {figure(row.opened.seats * seconds)} seat-seconds" if row.opened.seats else ""
     said = f"{long_bytes(state.initial_bytes)} in {milliseconds(state.initial_ms)} ms{seats}"
     later = watch.seconds - seconds
     since = (

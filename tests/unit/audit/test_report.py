@@ -10,7 +10,7 @@ import pytest
 
 from ktui.audit.blocks import LongLine
 from ktui.audit.build import Question, build_report
-from ktui.audit.moves import Move, percent
+from ktui.audit.moves import Move
 from ktui.audit.ranking import BY_BYTES, BY_TIME
 from ktui.audit.record import Request, SlowRequest
 from ktui.audit.report import GroupReport, Report
@@ -162,14 +162,6 @@ def test_bytes_move_too_where_sizes_are_known() -> None:
 )  # fmt: skip
 def test_sentences_where_nothing_moves(lines: list[bytes], version: str, text: str) -> None:
     assert text in report_of(lines, version).summary
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, "0%"), (0.001, "less than 1%"), (0.806, "81%"), (0.999, "over 99%"), (1, "100%")],
-)
-def test_percentages_never_hide_a_rest(share: float, text: str) -> None:
-    assert percent(share) == text
 
 
 @pytest.mark.parametrize(

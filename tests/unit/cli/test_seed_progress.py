@@ -29,7 +29,7 @@ def test_a_log_gets_a_line_each_tenth() -> None:
     lines = told(io.StringIO(), 2_000)
     assert len(lines) == 10
     assert lines[0] == "demo cluster: 10 %, 200 of 2,000 objects (pods)"
-    assert lines[-1] == "demo cluster: complete, 2,000 objects in 20.0 s"
+    assert lines[-1] == "demo cluster: complete, 2,000 objects in 20s"
 
 
 def test_a_terminal_gets_a_line_every_few_seconds() -> None:

@@ -125,3 +125,29 @@ def test_long_durations_change_their_unit(value: float, short: str, long: str) -
 )
 def test_percent(share: float, text: str) -> None:
     assert f.percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.004, "0.004"), (1.02, "1.02"), (12.34, "12.3"), (180.4, "180"), (1204.0, "1,204")]
+)
+def test_figure(value: float, text: str) -> None:
+    assert f.figure(value) == text
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"), [(1.0, "1.0×"), (9.96, "10×"), (180.0, "180×"), (1500.0, "1.5k×")]
+)
+def test_times(factor: float, text: str) -> None:
+    assert f.times(factor) == text
+
+
+@pytest.mark.parametrize(
+    ("per_second", "text"), [(12.4, "12/s"), (0.05, "3.0/min"), (0.0001, "0.4/h"), (0.0, "0.0/h")]
+)
+def test_frequency(per_second: float, text: str) -> None:
+    assert f.frequency(per_second) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(-1, "00:00"), (65.9, "01:05"), (3845, "1:04:05")])
+def test_elapsed(seconds: float, text: str) -> None:
+    assert f.elapsed(seconds) == text

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ktui.core.format import integer, many
 from ktui.core.table.filter.parsing import Field, Fields, FilterError, find_field, names_of
 from ktui.core.table.filter.terms import COMPARING, Term, terms_of
 from ktui.core.table.filter.unfinished import begun
@@ -100,7 +101,7 @@ def _values(term: Term, begin: str, chosen: Field[Row], rows: Sequence[Row]) -> 
     counted = _counted(chosen, rows, term.op)
     wanted = term.value.casefold()
     suggestions = [
-        Suggestion(f"{begin}{term.column}{term.op}{_quoted(value)}", value, _rows(count))
+        Suggestion(f"{begin}{term.column}{term.op}{_quoted(value)}", value, many(count, "row"))
         for value, count in counted.items()
         if value.casefold().startswith(wanted)
     ]
@@ -126,10 +127,6 @@ def _counted(chosen: Field[Row], rows: Sequence[Row], op: str) -> dict[str, int]
     return found
 
 
-def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}"
-
-
 def _quoted(value: str) -> str:
     return f'"{value}"' if any(char.isspace() for char in value) else value
 
@@ -145,4 +142,4 @@ def _range(chosen: Field[Row], rows: Sequence[Row]) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    return integer(int(value)) if value == int(value) else f"{value:,.2f}"
