@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ktui.audit.doubles import settled
-from ktui.audit.foresight import ASSUMED, Foresight
 from ktui.audit.group import Group
 from ktui.audit.moves import Move, VersionShare, best_move, shares
+from ktui.audit.predictions import ASSUMED, VersionPredictions
 from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
 from ktui.audit.report import Lines, Others, Report, Requests, TimeSpan
 from ktui.audit.rows import group_report, slow_report
 from ktui.audit.tally import Tally
 from ktui.core.format import integer
-from ktui.core.prediction.resource_sizes import Sizes
+from ktui.core.prediction.sizes import Sizes
 from ktui.kube.versions import Behaviour
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,13 +38,13 @@ class Question:
 
 def build_report(tally: Tally, question: Question) -> Report:
     """The report of everything that `tally` has counted."""
-    foresight = Foresight(
+    predictions = VersionPredictions(
         question.versions, question.sizes, progress=question.progress, earlier=question.earlier
     )
-    groups, ranked_by = ranked(list(settled(tally.groups)), foresight)
-    every = shares(groups, foresight)
+    groups, ranked_by = ranked(list(settled(tally.groups)), predictions)
+    every = shares(groups, predictions)
     rows, earlier = every[: len(question.versions)], every[len(question.versions) :]
-    move = best_move(groups, foresight, rows)
+    move = best_move(groups, predictions, rows)
     span = _span(tally)
     chosen = question.versions[0]
     return Report(
@@ -65,11 +65,12 @@ def build_report(tally: Tally, question: Question) -> Report:
         earlier=tuple(earlier),
         groups_total=len(groups),
         groups=tuple(
-            group_report(rank, group, foresight, span) for rank, group in enumerate(groups[: question.top], 1)
+            group_report(rank, group, predictions, span)
+            for rank, group in enumerate(groups[: question.top], 1)
         ),
         others=_others(tally),
         etcd=tuple(
-            slow_report(slow, groups, foresight) for slow in ranked_slow(list(tally.slow))[: question.top]
+            slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[: question.top]
         ),
     )
 
@@ -88,7 +89,7 @@ def _summary(move: Move | None, rows: Sequence[VersionShare]) -> str:
 
 
 def _notes(tally: Tally, ranked_by: str, question: Question) -> list[str]:
-    notes = [f"routes are foreseen, not logged; taken for granted: {ASSUMED}"]
+    notes = [f"routes are predicted, not logged; taken for granted: {ASSUMED}"]
     if ranked_by == BY_TIME:
         unknown = f"{question.sizes_from} holds none of these resources" if question.sizes_from else ""
         notes.append(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.audit.foresight import Foresight
 from ktui.audit.group import Group, RangeKey
+from ktui.audit.predictions import VersionPredictions
 
 FILL_PAGE = 10_000
 """Keys in a page with which kube-apiserver fills a watch cache (and checks it, 1.34+)."""
 _MOST = 3
 
 
-def causes(key: RangeKey, groups: Sequence[Group], foresight: Foresight) -> list[Group]:
+def causes(key: RangeKey, groups: Sequence[Group], predictions: VersionPredictions) -> list[Group]:
     """The likeliest groups, the most frequent first: those that the rules send to etcd for such a range."""
     if key.what == "write":
         return []
-    found = [group for group in groups if _plausible(key, group, foresight)]
+    found = [group for group in groups if _plausible(key, group, predictions)]
     return sorted(found, key=lambda group: group.count, reverse=True)[:_MOST]
 
 
@@ -25,10 +25,10 @@ def fills_cache(key: RangeKey) -> bool:
     return key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE
 
 
-def _plausible(key: RangeKey, group: Group, foresight: Foresight) -> bool:
+def _plausible(key: RangeKey, group: Group, predictions: VersionPredictions) -> bool:
     shape = group.key.shape
-    foreseen = foresight.of(group)
-    if shape.resource != key.resource or foreseen.route() != "etcd":
+    predicted = predictions.of(group)
+    if shape.resource != key.resource or predicted.route() != "etcd":
         return False
     single = shape.verb == "get" or shape.narrowing == "name"
     scope = "key" if single else shape.narrowing or ("all" if shape.scope == "all" else "namespace")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ktui.audit.foresight import Foresight
 from ktui.audit.group import Group
+from ktui.audit.predictions import VersionPredictions
 from ktui.core.format import percent
 
 
@@ -51,20 +51,20 @@ class Move:
         )
 
 
-def shares(groups: Iterable[Group], foresight: Foresight) -> list[VersionShare]:
-    """One row a version, in the order of `foresight.every`."""
-    lists = [(group.count, foresight.of(group)) for group in groups if group.key.shape.verb == "list"]
+def shares(groups: Iterable[Group], predictions: VersionPredictions) -> list[VersionShare]:
+    """One row a version, in the order of `predictions.every`."""
+    lists = [(group.count, predictions.of(group)) for group in groups if group.key.shape.verb == "list"]
     rows = []
-    for i, behaviour in enumerate(foresight.every):
+    for i, behaviour in enumerate(predictions.every):
         counts = {"cache": 0, "etcd": 0, "none": 0}
         to_cache = to_etcd = 0
         known = [
             (count * cost.etcd, count * cost.cached)
-            for count, foreseen in lists
-            if (cost := foreseen.costs[i]) is not None
+            for count, predicted in lists
+            if (cost := predicted.costs[i]) is not None
         ]
-        for count, foreseen in lists:
-            before, after = foreseen.route(), foreseen.route(i)
+        for count, predicted in lists:
+            before, after = predicted.route(), predicted.route(i)
             counts[after] += count
             to_cache += count * (before == "etcd" and after == "cache")
             to_etcd += count * (before == "cache" and after == "etcd")
@@ -83,7 +83,9 @@ def shares(groups: Iterable[Group], foresight: Foresight) -> list[VersionShare]:
     return rows
 
 
-def best_move(groups: Sequence[Group], foresight: Foresight, rows: Sequence[VersionShare]) -> Move | None:
+def best_move(
+    groups: Sequence[Group], predictions: VersionPredictions, rows: Sequence[VersionShare]
+) -> Move | None:
     """The move worth a sentence; None when no later version takes anything from etcd."""
     total = rows[0].cache + rows[0].etcd + rows[0].refused
     best = max(range(len(rows)), key=lambda i: (rows[i].moved_to_cache, -i))
@@ -93,18 +95,18 @@ def best_move(groups: Sequence[Group], foresight: Foresight, rows: Sequence[Vers
         rows[0].version,
         rows[best].version,
         rows[best].moved_to_cache / total,
-        _bytes_share(groups, foresight, best),
+        _bytes_share(groups, predictions, best),
     )
 
 
-def _bytes_share(groups: Sequence[Group], foresight: Foresight, to: int) -> float | None:
+def _bytes_share(groups: Sequence[Group], predictions: VersionPredictions, to: int) -> float | None:
     moved = total = 0.0
     for group in groups:
-        foreseen = foresight.of(group)
-        if group.key.shape.verb != "list" or (cost := foreseen.costs[0]) is None:
+        predicted = predictions.of(group)
+        if group.key.shape.verb != "list" or (cost := predicted.costs[0]) is None:
             continue
         read = group.count * cost.processed
         total += read
-        if foreseen.route() == "etcd" and foreseen.route(to) == "cache":
+        if predicted.route() == "etcd" and predicted.route(to) == "cache":
             moved += read
     return moved / total if total else None

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.audit.foresight import Foresight
 from ktui.audit.group import Group, SlowGroup
+from ktui.audit.predictions import VersionPredictions
 
 BY_BYTES = "estimated bytes"
 BY_TIME = "count × latency"
 
 
-def ranked(groups: Sequence[Group], foresight: Foresight) -> tuple[list[Group], str]:
+def ranked(groups: Sequence[Group], predictions: VersionPredictions) -> tuple[list[Group], str]:
     """The costliest first, and by what: estimated bytes where any size is known, else the time spent."""
-    if any(foresight.of(group).costs[0] is not None for group in groups):
-        return sorted(groups, key=lambda group: _by_bytes(group, foresight), reverse=True), BY_BYTES
+    if any(predictions.of(group).costs[0] is not None for group in groups):
+        return sorted(groups, key=lambda group: _by_bytes(group, predictions), reverse=True), BY_BYTES
     return sorted(groups, key=_by_time, reverse=True), BY_TIME
 
 
@@ -26,6 +26,6 @@ def _by_time(group: Group) -> tuple[int, int]:
     return group.cost, group.count
 
 
-def _by_bytes(group: Group, foresight: Foresight) -> tuple[float, int, int]:
-    cost = foresight.of(group).costs[0]
+def _by_bytes(group: Group, predictions: VersionPredictions) -> tuple[float, int, int]:
+    cost = predictions.of(group).costs[0]
     return (group.count * cost.processed if cost else 0.0), *_by_time(group)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ktui.audit.causes import causes, fills_cache
-from ktui.audit.foresight import Foreseen, Foresight
 from ktui.audit.group import Group, SlowGroup
+from ktui.audit.predictions import GroupPrediction, VersionPredictions
 from ktui.audit.report import Cheaper, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
 from ktui.core.ranking.histogram import Histogram
 from ktui.kube.advice import advise
@@ -15,12 +15,14 @@ from ktui.kube.habits import Habit
 from ktui.kube.routing import sentences
 
 
-def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan | None) -> GroupReport:
-    shape, foreseen = group.key.shape, foresight.of(group)
+def group_report(
+    rank: int, group: Group, predictions: VersionPredictions, span: TimeSpan | None
+) -> GroupReport:
+    shape, predicted = group.key.shape, predictions.of(group)
     (request, state), plan, behaviour = (
-        foresight.request(group),
-        foreseen.plans[0],
-        foresight.versions[0],
+        predictions.request(group),
+        predicted.plans[0],
+        predictions.versions[0],
     )
     return GroupReport(
         rank=rank,
@@ -42,13 +44,13 @@ def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan |
         init_latency=_latency(group.init),
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
-        route=foreseen.route(),
+        route=predicted.route(),
         reason_id=plan.reason_id,
         reason=sentences.reason(plan),
         etcd_ops=plan.etcd_ops,
-        routes={b.version: foreseen.route(i) for i, b in enumerate(foresight.versions)},
-        earlier_routes={b.version: foreseen.route(i) for i, b in foresight.earlier},
-        estimated=_estimated(group, foreseen),
+        routes={b.version: predicted.route(i) for i, b in enumerate(predictions.versions)},
+        earlier_routes={b.version: predicted.route(i) for i, b in predictions.earlier},
+        estimated=_estimated(group, predicted),
         warnings=cautions(request, plan, behaviour),
         cheaper=tuple(
             Cheaper(advice.id, advice.why, advice.path, advice.plan.source.route)
@@ -58,8 +60,8 @@ def group_report(rank: int, group: Group, foresight: Foresight, span: TimeSpan |
     )
 
 
-def _estimated(group: Group, foreseen: Foreseen) -> Estimated | None:
-    cost = foreseen.costs[0]
+def _estimated(group: Group, predicted: GroupPrediction) -> Estimated | None:
+    cost = predicted.costs[0]
     if cost is None:
         return None
     return Estimated(
@@ -81,10 +83,10 @@ def _latency(took: Histogram, total: int | None = None) -> Latency | None:
     return Latency(p50, p95, p99, took.max / 1000, total / 1000, buckets)
 
 
-def slow_report(slow: SlowGroup, groups: Sequence[Group], foresight: Foresight) -> SlowReport:
+def slow_report(slow: SlowGroup, groups: Sequence[Group], predictions: VersionPredictions) -> SlowReport:
     """`groups` in the order of their ranks."""
     key = slow.key
-    likeliest = causes(key, groups, foresight)
+    likeliest = causes(key, groups, predictions)
     took = _latency(slow.took)
     assert took is not None  # a group is made for its first request
     return SlowReport(

@@ -78,7 +78,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     from ktui.client.connection import ClientError
     from ktui.config.errors import ConfigError
-    from ktui.core.prediction.resource_sizes import SizesError
+    from ktui.core.prediction.sizes import SizesError
     from ktui.kube.versions import BehaviourError
 
     try:

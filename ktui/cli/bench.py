@@ -96,17 +96,17 @@ async def _measure(args: argparse.Namespace, plan: Plan) -> Bench:
     from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench
 
     async with target(args, f"ktui/{__version__}") as found:
-        world = await found.world()
+        server = await found.assumptions()
         plan, node, namespace = await fill(found, plan, args.node, args.namespace)
         many = await extrapolation(found, plan, args.agents, args.nodes)
         paths = [planned.path for planned in plan.lists]
         twins = [planned.without for planned in plan.lists if args.without and planned.without]
-        await ask_before(found, [*paths, *dict.fromkeys(twins)], world, yes=args.yes)
+        await ask_before(found, [*paths, *dict.fromkeys(twins)], server, yes=args.yes)
         repeat = args.repeat or (1 if found.real else 3)
         report = _progress if sys.stderr.isatty() else lambda _: None
         rows = await run_bench(found, plan, repeat=repeat, without=args.without, report=report)
         report("")
-        return Bench(plan, rows, found.client.connection.url, node, namespace, world.behaviour.version, many)
+        return Bench(plan, rows, found.client.connection.url, node, namespace, server.behaviour.version, many)
 
 
 def _progress(path: str) -> None:

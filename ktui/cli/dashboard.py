@@ -18,7 +18,7 @@ from ktui.cli.options import (
     passed_on,
     secrets_environment,
 )
-from ktui.cli.preferences import add_view_arguments, aim_of, check_theme, preferences_of
+from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
 from ktui.cli.terminal import check_terminal
 from ktui.config.errors import ConfigError
@@ -126,14 +126,14 @@ def _open(args: argparse.Namespace) -> int:
 
 async def _show(args: argparse.Namespace) -> int:
     """The dashboard until it is left. A server of its own is started once the first frame is there."""
-    aim = aim_of(args)
+    kube_context = kube_context_of(args)
     child = None if args.replay or args.attach else server_child(args)
     recorder = None
     try:
         from ktui.tui.app import KtuiApp
 
         recorder = _recorder(args)
-        app = KtuiApp(_source(args, child), preferences=preferences_of(args, aim), recorder=recorder)
+        app = KtuiApp(_source(args, child), preferences=preferences_of(args, kube_context), recorder=recorder)
         status = await _drive(app, args)
     finally:
         if recorder is not None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli.polite import ask_before
-from ktui.client.foresight import Foreseen
 from ktui.client.measure import Question, verb_of
 from ktui.client.runs import Runs, run_often
+from ktui.core.prediction.predict import Prediction
 from ktui.kube.habits import BIG_ANSWER
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import split_url
@@ -83,10 +83,10 @@ def _factor(dear: float | None, cheap: float | None) -> float | None:
 async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     """Measure `args.path` as the arguments say. ClientError, Declined, OSError (of --save-body)."""
     if target.real:
-        await ask_before(target, [args.path], await target.world(), yes=args.yes)
+        await ask_before(target, [args.path], await target.assumptions(), yes=args.yes)
     question = Question(args.path, args.all_pages)
     runs = await run_often(target, question, args.repeat, lambda: _saved(args.save_body))
-    forms = _cheaper(runs.foreseen, question)
+    forms = _cheaper(runs.predicted, question)
     if runs.measured.ok and runs.measured.body_bytes < BIG_ANSWER:
         forms = [form for form in forms if not form.accept]  # a small answer is cheap in any form
     listing = Listing(runs, forms)
@@ -99,13 +99,13 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
 async def _try(target: Target, form: Cheaper, args: argparse.Namespace) -> None:
     """Fire a cheaper form as often as the dear one."""
     if target.real:
-        await ask_before(target, [form.path], await target.world(), yes=args.yes)
+        await ask_before(target, [form.path], await target.assumptions(), yes=args.yes)
     runs = await run_often(target, Question(form.path, form.all_pages, accept=form.accept), args.repeat)
     form.measured = runs.measured
 
 
-def _cheaper(foreseen: Foreseen, asked: Question) -> list[Cheaper]:
-    if foreseen.explanation is None:
+def _cheaper(predicted: Prediction, asked: Question) -> list[Cheaper]:
+    if predicted.explanation is None:
         return []
     whole = asked.all_pages or not _limited(asked.path)
     return [
@@ -117,7 +117,7 @@ def _cheaper(foreseen: Foreseen, asked: Question) -> list[Cheaper]:
             all_pages=whole and _limited(advice.path),
             accept=dict(advice.headers).get("Accept", ""),
         )
-        for advice in foreseen.explanation.advice
+        for advice in predicted.explanation.advice
         if advice.tryable
     ]
 

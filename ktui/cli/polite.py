@@ -6,25 +6,25 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ktui.cli.confirm import confirm
-from ktui.client.burden import burdens_of
+from ktui.client.unbounded import unbounded_lists
 from ktui.core.format import integer, long_bytes
-from ktui.core.prediction.server_assumptions import World
+from ktui.core.prediction.assumptions import ServerAssumptions
 
 if TYPE_CHECKING:
     from ktui.client.target import Target
 
 
-async def ask_before(target: Target, paths: Iterable[str], world: World, *, yes: bool) -> None:
+async def ask_before(target: Target, paths: Iterable[str], server: ServerAssumptions, *, yes: bool) -> None:
     """Declined unless the user agrees to LISTs of a real apiserver that are predicted to be large."""
     if not target.real:
         return
-    burdens = await burdens_of(target.client, list(paths), world)
-    if not burdens.heavy:
+    found = await unbounded_lists(target.client, list(paths), server)
+    if not found.large:
         return
-    count = len(burdens.each)
+    count = len(found.each)
     what = "this LIST goes" if count == 1 else f"these {count} LISTs go"
     confirm(
-        f"{what} over {integer(burdens.objects)} objects (about {long_bytes(burdens.bytes)} as JSON) "
+        f"{what} over {integer(found.objects)} objects (about {long_bytes(found.bytes)} as JSON) "
         f"of {target.client.connection.url}",
         yes=yes,
     )

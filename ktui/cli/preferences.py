@@ -44,8 +44,8 @@ def check_theme(args: argparse.Namespace) -> None:
     raise ConfigError(f"{value.where}: there is no theme {name!r}; {nearest(name, known)}")
 
 
-def preferences_of(args: argparse.Namespace, aim: str = "") -> Preferences:
-    """For the dashboard, or the audit's screens. `aim` is the kubeconfig's context for the Lab."""
+def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferences:
+    """For the dashboard, or the audit's screens. `kube_context` is the kubeconfig's context for the Lab."""
     from ktui.tui.preferences import Preferences
 
     config = args.configured.config
@@ -54,7 +54,7 @@ def preferences_of(args: argparse.Namespace, aim: str = "") -> Preferences:
         symbols=getattr(args, "symbols", None) or "",
         keymap=config.keys,
         columns=config.columns,
-        aim=aim,
+        kube_context=kube_context,
         mistakes=lambda: problems_of(config),
     )
 
@@ -77,7 +77,7 @@ def _told(config: Config, table: str, problems: Iterable[Problem]) -> Iterator[s
         yield f"{place_of(config.file, table, problem.id)}: [{table}] {problem.text}"
 
 
-def aim_of(args: argparse.Namespace) -> str:
+def kube_context_of(args: argparse.Namespace) -> str:
     """The context that the Lab is to fire at, "" for none. Raises ClientError.
 
     The Lab reads `$KUBECONFIG`, as kubectl does: a file given becomes that.

@@ -154,31 +154,31 @@ def _runs(listing: Listing) -> str:
 
 
 def _prediction(listing: Listing) -> Iterator[RenderableType]:
-    foreseen = listing.runs.foreseen
-    if foreseen.explanation is None:
-        yield _indented(Text(f"no prediction: {escaped(foreseen.problem)}", "dim"))
+    predicted = listing.runs.predicted
+    if predicted.explanation is None:
+        yield _indented(Text(f"no prediction: {escaped(predicted.problem)}", "dim"))
         return
-    version = foreseen.explanation.behaviour.version
+    version = predicted.explanation.behaviour.version
     letter, style = _MARKS[listing.runs.agrees]
     mark = Text(f"{letter} ", f"bold {style}")
     line = Text.assemble(
         ("  predicted  ", "dim"),
         mark,
-        _route(foreseen.route),
+        _route(predicted.route),
         (f" ({version}", "dim"),
         (_why(listing), "dim"),
     )
     yield line
-    for warning in foreseen.explanation.warnings:
+    for warning in predicted.explanation.warnings:
         yield _indented(Text(f"note: {escaped(warning)}"))
 
 
 def _why(listing: Listing) -> str:
-    foreseen = listing.runs.foreseen
-    assert foreseen.explanation is not None
-    plan = foreseen.explanation.plan
+    predicted = listing.runs.predicted
+    assert predicted.explanation is not None
+    plan = predicted.explanation.plan
     words = [f": {plan.reason_id}"]
-    if foreseen.assumed:
+    if predicted.assumed:
         words.append("its cache taken for ready")
     if listing.runs.agrees is False:
         words.append(f"measured {listing.runs.first_route or 'no route'}")

@@ -18,7 +18,7 @@ from ktui.cli.child import ServerChild
 from ktui.cli.dashboard import check_source, server_child
 from ktui.cli.exits import NO_CONNECTION, OK, fail
 from ktui.cli.output import emit
-from ktui.cli.preferences import aim_of
+from ktui.cli.preferences import kube_context_of
 from ktui.cli.web_guard import Guard
 from ktui.cli.web_page import PATIENCE, Page
 from ktui.client.connection import ClientError
@@ -34,12 +34,12 @@ async def serve(args: argparse.Namespace, listening: socket.socket, token: str) 
     child = None if args.replay or args.attach else server_child(args, *record)
     try:
         check_source(args)
-        aim = aim_of(args)
+        kube_context = kube_context_of(args)
         attach = (await child.start()).url if child is not None else ""
         # Not on the pages' command lines: those can be read by every user of the machine.
         if args.token:
             os.environ["KTUI_TOKEN"] = args.token
-        await PageServer(page_words(args, attach, aim), listening, token).run(child)
+        await PageServer(page_words(args, attach, kube_context), listening, token).run(child)
     except (ClientError, RecordingError) as error:
         return fail(str(error), NO_CONNECTION)
     finally:
@@ -130,14 +130,14 @@ async def _until_stopped(child: ServerChild | None) -> None:
         await ended
 
 
-def page_words(args: argparse.Namespace, attach: str, aim: str) -> list[str]:
-    """The command that a page runs. `attach` is the server that all pages share, `aim` is for its Lab."""
+def page_words(args: argparse.Namespace, attach: str, kube_context: str) -> list[str]:
+    """The command that a page runs. `attach` is the server that all pages share, `kube_context` the Lab's."""
     words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
     for name in ("config", "theme", "symbols", "log_file", "log_level", "log_format"):
         if value := getattr(args, name):
             words.append(f"--{name.replace('_', '-')}={value}")
-    if aim:
-        words.append(f"--aim={aim}")
+    if kube_context:
+        words.append(f"--aim={kube_context}")
     words.append("--mouse" if args.mouse else "--no-mouse")
     if args.replay:
         return [*words, f"--replay={args.replay}", f"--speed={args.speed}"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
-from ktui.client.foresight import Foreseen, foresee
+from ktui.core.prediction.predict import Prediction, predict_path
 from ktui.kube.habits import JSON, Habit
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class Runs:
     """`measured` is the run with the median time; `ms` the times of all in order.
 
-    `foreseen` was predicted before the first one, and `first_route` is what came of it:
+    `predicted` was made before the first one, and `first_route` is what came of it:
     the first LIST of a cold cache warms it for the others.
     """
 
     measured: Measured
-    foreseen: Foreseen
+    predicted: Prediction
     first_route: str
     ms: tuple[float, ...]
 
@@ -35,14 +35,14 @@ class Runs:
         """Whether the first run took the predicted route; None when one of both is not known."""
         if not self.first_route and self.measured.from_storage:
             return None  # answered, but the server does not say from where
-        return self.foreseen.agrees(self.first_route)
+        return self.predicted.agrees(self.first_route)
 
     def document(self) -> dict[str, Any]:
         """As JSON: the median run, all times, and the prediction."""
         return {
             **self.measured.document(),
             "runs": {"count": len(self.ms), "ms": [round(ms, 3) for ms in self.ms]},
-            "predicted": {**self.foreseen.document(), "agrees": self.agrees},
+            "predicted": {**self.predicted.document(), "agrees": self.agrees},
         }
 
 
@@ -53,8 +53,8 @@ async def run_often(
     kept: Callable[[], AbstractContextManager[Keep | None]] = nullcontext,
 ) -> Runs:
     """Predict, then fire `repeat` times, one after the other. `kept` is entered anew for each run."""
-    world = await target.world()
-    foreseen = foresee(question.path, world, Habit(accept=question.accept or JSON))
+    server = await target.assumptions()
+    predicted = predict_path(question.path, server.of, Habit(accept=question.accept or JSON))
     runs = []
     for _ in range(repeat):
         with kept() as keep:
@@ -62,9 +62,10 @@ async def run_often(
     measured = _middle(runs)
     if not measured.average_bytes and measured.counters.get("fetched"):
         # A cache that was cold before may tell the size of its objects now.
-        world = world if target.real or world.average_bytes(question.path) else await target.world()
-        measured.average_bytes = world.average_bytes(question.path)
-    return Runs(measured, foreseen, runs[0].first_route, tuple(run.total_ms for run in runs))
+        if not target.real and not server.average_bytes(question.path):
+            server = await target.assumptions()
+        measured.average_bytes = server.average_bytes(question.path)
+    return Runs(measured, predicted, runs[0].first_route, tuple(run.total_ms for run in runs))
 
 
 def _middle(runs: list[Measured]) -> Measured:

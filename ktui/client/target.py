@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from ktui.client.connection import Connection
 from ktui.client.counters import Counters, Subject, account, account_of_watch, moved, read_counters
-from ktui.client.foresight import world_of_ktui, world_of_kube
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.listbody import ListBody
 from ktui.client.measure import Keep, Question, add_page, fire_measured, pages
 from ktui.client.priority import own_level
+from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
 from ktui.core.lab.measured import Measured
-from ktui.core.prediction.server_assumptions import World
+from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Target(Protocol):
         """Whether it is somebody's kube-apiserver, to be asked politely."""
         ...
 
-    async def world(self) -> World:
+    async def assumptions(self) -> ServerAssumptions:
         """Its rules and the present state of its caches."""
         ...
 
@@ -61,8 +61,8 @@ class KtuiTarget:
     def __init__(self, client: ApiClient) -> None:
         self.client = client
 
-    async def world(self) -> World:
-        return await world_of_ktui(self.client)
+    async def assumptions(self) -> ServerAssumptions:
+        return await assumptions_of_ktui(self.client)
 
     async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
         return await fire_measured(self.client, question, keep)
@@ -75,14 +75,15 @@ class KubeTarget:
 
     def __init__(self, client: ApiClient) -> None:
         self.client = client
-        self._world: World | None = None
+        self._assumptions: ServerAssumptions | None = None
 
-    async def world(self) -> World:
+    async def assumptions(self) -> ServerAssumptions:
         """Asked for once: neither its version nor our priority level changes meanwhile."""
-        if self._world is None:
-            world = await world_of_kube(self.client)
-            self._world = replace(world, level=await own_level(self.client, world.behaviour.minor))
-        return self._world
+        if self._assumptions is None:
+            found = await assumptions_of_kube(self.client)
+            level = await own_level(self.client, found.behaviour.minor)
+            self._assumptions = replace(found, level=level)
+        return self._assumptions
 
     async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
         measured = Measured(question.path)

@@ -14,7 +14,7 @@ class Preferences(Struct, frozen=True):
     `symbols`: "braille", "block" or "ascii" for charts, "" for what the terminal can show.
     `keymap`: binding id → keys, comma separated (`{"go.requests": "f2"}`).
     `columns`: table id → ids of the columns to show, in that order.
-    `aim`: a kubeconfig's context: the Lab fires at its kube-apiserver from the start.
+    `kube_context`: of a kubeconfig: the Lab sends to its kube-apiserver from the start.
     `mistakes`: what is wrong with `keymap` and `columns`, a sentence each. It loads every screen, so it
     is asked once the first picture is there; what is right works nevertheless.
     """
@@ -23,7 +23,7 @@ class Preferences(Struct, frozen=True):
     symbols: str = ""
     keymap: Mapping[str, str] = {}
     columns: Mapping[str, tuple[str, ...]] = {}
-    aim: str = ""
+    kube_context: str = ""
     mistakes: Callable[[], Sequence[str]] = tuple
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from ktui.audit.files import open_logs
 from ktui.audit.record import Request
 from ktui.audit.tally import Tally
-from ktui.core.prediction.resource_sizes import Size
+from ktui.core.prediction.sizes import Size
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Progress, Reading, Wish
 from tests.unit.audit.logs import audit_event, traffic

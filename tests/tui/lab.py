@@ -9,10 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from ktui.client.target import KubeTarget
-from ktui.core.lab.server import Elsewhere
 from ktui.tui.app import KtuiApp
-from ktui.tui.lab import aiming as lab_aiming
-from ktui.tui.lab.aim import Aim
+from ktui.tui.lab import target as lab_target
+from ktui.tui.lab.context import KubeServer
 from ktui.tui.lab.screen import LabScreen
 
 from .asking import asking_app, until, until_shown
@@ -35,8 +34,8 @@ async def open_lab(pilot: Any) -> LabScreen:
 async def fill(pilot: Any, **values: str) -> LabScreen:
     screen = await open_lab(pilot)
     for name, value in values.items():
-        screen.composing.fields.set_value(name, value)
-    await until(pilot, lambda: values.items() <= screen.composing.fields.values.items())
+        screen.form_pane.fields.set_value(name, value)
+    await until(pilot, lambda: values.items() <= screen.form_pane.fields.values.items())
     await pilot.pause()
     return screen
 
@@ -47,12 +46,12 @@ def lab_app(server: LabServer | None = None) -> KtuiApp:
 
 def settled(screen: LabScreen, count: int) -> bool:
     screen.ktui.tick()
-    return len(screen.firing.bench.results) == count and not screen.firing.bench.running
+    return len(screen.lab.runner.results) == count and not screen.lab.runner.running
 
 
-async def race(pilot: Any) -> None:
+async def compare(pilot: Any) -> None:
     screen = await fill(pilot, label_selector="app=web")
-    await until(pilot, lambda: bool(screen.known.candidates.namespaces))
+    await until(pilot, lambda: bool(screen.lab.namespaces))
     await pilot.press("r")
     await until(pilot, lambda: settled(screen, 8))
     await until_shown(pilot, "results · 8", "no selector")
@@ -69,7 +68,7 @@ def old_app(server: LabServer | None = None) -> KtuiApp:
     return app
 
 
-async def undercut(pilot: Any) -> LabScreen:
+async def try_cheaper(pilot: Any) -> LabScreen:
     screen = await open_lab(pilot)
     await until(pilot, lambda: screen.prediction.route == "etcd")
     await pilot.press("a")
@@ -77,7 +76,7 @@ async def undercut(pilot: Any) -> LabScreen:
     return screen
 
 
-def aiming(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: LabServer) -> None:
+def two_contexts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: LabServer) -> None:
     """A kubeconfig with two contexts that both lead to `server`."""
     (tmp_path / "kubeconfig").write_text(
         "contexts: [{name: prod, context: {}}, {name: kind, context: {}}]\ncurrent-context: kind\n"
@@ -85,19 +84,19 @@ def aiming(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: LabServer) -
 
     server.real = True
 
-    async def aim(context: str) -> Aim:
+    async def connect(context: str) -> KubeServer:
         target = KubeTarget(server)  # type: ignore[arg-type]
-        return Aim(
-            context, target, Elsewhere(await target.world()), ("credentials go out unencrypted (http://)",)
+        return KubeServer(
+            context, target, await target.assumptions(), ("credentials go out unencrypted (http://)",)
         )
 
-    monkeypatch.setattr(lab_aiming, "take_aim", aim)
+    monkeypatch.setattr(lab_target, "connect", connect)
 
 
-async def aim_at_kind(pilot: Any) -> LabScreen:
+async def choose_kind(pilot: Any) -> LabScreen:
     screen = await open_lab(pilot)
     await pilot.press("t")
     await until_shown(pilot, "ktui's own server", "prod", "kind  (current context)")
     await pilot.press("down", "down", "enter")
-    await until(pilot, lambda: screen.aiming.aim is not None)
+    await until(pilot, lambda: screen.lab.kube is not None)
     return screen

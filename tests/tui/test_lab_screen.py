@@ -13,15 +13,15 @@ from ktui.tui.source import Link, Stage
 
 from .asking import SIZES, Snap, asking_app, until, until_shown
 from .lab import (
-    aim_at_kind,
-    aiming,
+    choose_kind,
+    compare,
     fill,
     lab_app,
     old_app,
     open_lab,
-    race,
     settled,
-    undercut,
+    try_cheaper,
+    two_contexts,
 )
 from .lab_server import LabServer
 from .still import NORMAL, SMALL, WIDE
@@ -51,7 +51,7 @@ async def test_the_gist_stands_in_the_title_only_where_the_panel_has_no_room() -
     app = lab_app()
     async with app.run_test(size=SMALL) as pilot:
         screen = await open_lab(pilot)
-        await race(pilot)
+        await compare(pilot)
         title = screen.query_one("#results-box")
         await until(pilot, lambda: "route" in str(title.border_title))
         await pilot.resize_terminal(*NORMAL)
@@ -91,8 +91,8 @@ async def test_custom_resources_are_known_by_their_short_names() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
-        await until(pilot, lambda: screen.known.table.by_name("cep") is not None)
-        screen.composing.fields.set_value("resource", "cep")
+        await until(pilot, lambda: screen.lab.table.by_name("cep") is not None)
+        screen.form_pane.fields.set_value("resource", "cep")
         await until(pilot, lambda: screen.prediction.path == "/apis/cilium.io/v2/ciliumendpoints")
 
 
@@ -100,7 +100,7 @@ async def test_fields_are_completed() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
-        await until(pilot, lambda: bool(screen.known.candidates.namespaces))
+        await until(pilot, lambda: bool(screen.lab.namespaces))
         await pilot.press("i", "down", *"team-1")
         await pilot.pause()
         await pilot.press("right")
@@ -119,17 +119,17 @@ async def test_one_request_at_a_time_and_x_stops_it() -> None:
     app = lab_app(server)
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
-        await until(pilot, lambda: bool(screen.known.candidates.namespaces))
+        await until(pilot, lambda: bool(screen.lab.namespaces))
         server.gate.clear()
         await pilot.press("f")
-        await until(pilot, lambda: screen.firing.bench.running)
+        await until(pilot, lambda: screen.lab.runner.running)
         await pilot.press("f")
         app.tick()
         await until_shown(pilot, "1.2M", "x stop")  # what has streamed in so far
-        assert len(screen.firing.bench.results) == 1
+        assert len(screen.lab.runner.results) == 1
         await pilot.press("x")
-        await until(pilot, lambda: not screen.firing.bench.running)
-        assert screen.firing.bench.results[0].error == "stopped"
+        await until(pilot, lambda: not screen.lab.runner.running)
+        assert screen.lab.runner.results[0].error == "stopped"
         assert server.fired == []
 
 
@@ -140,8 +140,8 @@ async def test_an_unreachable_server_ends_the_race_and_says_so() -> None:
     async with app.run_test(size=WIDE) as pilot:
         screen = await open_lab(pilot)
         await pilot.press("r")
-        await until(pilot, lambda: bool(screen.firing.bench.results) and not screen.firing.bench.running)
-        assert [result.error for result in screen.firing.bench.results] == [FAILING]
+        await until(pilot, lambda: bool(screen.lab.runner.results) and not screen.lab.runner.running)
+        assert [result.error for result in screen.lab.runner.results] == [FAILING]
         await until_shown(pilot, FAILING)
 
 
@@ -188,7 +188,7 @@ async def test_a_watch_says_that_it_is_fired_as_a_watch_list() -> None:
         assert any("f fires it as a WatchList" in each.message for each in app._notifications)
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 1))
-        assert screen.firing.bench.results[0].label == "WatchList"
+        assert screen.lab.runner.results[0].label == "WatchList"
         assert "sendInitialEvents=true" in server.fired[0]
 
 
@@ -199,7 +199,7 @@ async def test_r_restarts_a_server_that_has_stopped() -> None:
         app.intake.set_link(Link(Stage.STOPPED, "killed by signal 9", restartable=True))
         await pilot.press("r")
         await pilot.pause()
-        assert screen.firing.bench.results == []
+        assert screen.lab.runner.results == []
 
 
 # What it looks like.
@@ -209,17 +209,17 @@ RACED = ("results · 8", "WatchList")
 
 @SIZES
 def test_race(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(lab_app(), says=RACED, run_before=race, terminal_size=size)
+    assert snap_compare(lab_app(), says=RACED, run_before=compare, terminal_size=size)
 
 
 def test_wide(snap_compare: Snap) -> None:
-    assert snap_compare(lab_app(), says=RACED, run_before=race, terminal_size=WIDE)
+    assert snap_compare(lab_app(), says=RACED, run_before=compare, terminal_size=WIDE)
 
 
 @SIZES
 def test_undercut(snap_compare: Snap, size: tuple[int, int]) -> None:
     async def run(pilot: Any) -> None:
-        await undercut(pilot)
+        await try_cheaper(pilot)
         if pilot.app.size.height < 32:  # no room for the panel: the title says it
             await until_shown(pilot, "results · 2  against #1: −100% etcd bytes")
 
@@ -232,7 +232,7 @@ def test_elsewhere(
     snap_compare: Snap, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async def race_at_kind(pilot: Any) -> None:
-        screen = await aim_at_kind(pilot)
+        screen = await choose_kind(pilot)
         await pilot.press("r")
         await until_shown(pilot, "These 4 LISTs, one after the other, go over 12,000 objects", "108 MB")
         await pilot.press("y")
@@ -240,7 +240,7 @@ def test_elsewhere(
         pilot.app.clear_notifications()
         await pilot.pause()
 
-    aiming(monkeypatch, tmp_path, LabServer())
+    two_contexts(monkeypatch, tmp_path, LabServer())
     assert snap_compare(lab_app(), says="results · 5", run_before=race_at_kind, terminal_size=size)
 
 

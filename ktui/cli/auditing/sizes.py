@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.attach import attached_connection
 from ktui.cli.output import warn
-from ktui.core.prediction.resource_sizes import Size, SizesError, parse_sizes, sizes_in_etcd
+from ktui.core.prediction.sizes import Size, SizesError, parse_sizes, sizes_in_etcd
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ktui.core.format import integer
 from ktui.core.lab.measured import Measured
+from ktui.core.prediction.predict import agree
 from ktui.core.routes import letter_of
 from ktui.kube.explain import Explanation
 from ktui.kube.indexes import finds_namespaces
@@ -44,7 +45,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is foreseen of one request. `route` is public: cache | etcd | none, "" for nothing.
+    """What is predicted for one request. `route` is public: cache | etcd | none, "" for nothing.
 
     `reads` are reads of etcd as kube-apiserver counts them (a whole LIST is one). None
     stands for what cannot be foreseen.
@@ -60,7 +61,7 @@ class Figures:
 
     def agrees(self, route: str) -> bool:
         """Whether an answer from `route` ("" when refused) was foreseen, a fallback included."""
-        return (route or "none") == self.route or (route == "cache,etcd" and self.fallback)
+        return agree(self.route, route, fallback=self.fallback)
 
 
 NOTHING = Figures()
@@ -71,7 +72,7 @@ class Comparison:
     """One figure. `verdict`: `=` as foreseen, `≈` but for drift, `≠` not, `?` not to be told."""
 
     name: str
-    foreseen: str
+    predicted: str
     measured: str
     verdict: str
 

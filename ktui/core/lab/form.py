@@ -91,15 +91,15 @@ def path_of(form: ListForm, resource: Resource) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RaceForm:
-    """One way to ask the question. `all_pages`: fired until there is no continue token."""
+class Variant:
+    """One way to ask for the same objects. `all_pages`: sent until there is no continue token."""
 
     label: str
     form: ListForm
     all_pages: bool = False
 
 
-def race_forms(form: ListForm, current_rv: int, namespace: str = "") -> list[RaceForm]:
+def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Variant]:
     """Eight ways to ask what `form` asks, where they apply.
 
     `current_rv` is where NotOlderThan and Exact are put (0: unknown, they are left out),
@@ -108,30 +108,30 @@ def race_forms(form: ListForm, current_rv: int, namespace: str = "") -> list[Rac
     plain = replace(form, resource_version="", match="", limit="", continue_token="", stream=False)
     at = replace(plain, resource_version=str(current_rv))
     page = form.limit if form.pages else str(PAGE)
-    races = [
-        RaceForm("unset", plain),
-        RaceForm("rv=0", replace(plain, resource_version="0")),
-        RaceForm(f"pages of {page}", replace(plain, limit=page), all_pages=True),
+    variants = [
+        Variant("unset", plain),
+        Variant("rv=0", replace(plain, resource_version="0")),
+        Variant(f"pages of {page}", replace(plain, limit=page), all_pages=True),
     ]
     if current_rv:
-        races += [
-            RaceForm("NotOlderThan", replace(at, match="NotOlderThan")),
-            RaceForm("Exact", replace(at, match="Exact")),
+        variants += [
+            Variant("NotOlderThan", replace(at, match="NotOlderThan")),
+            Variant("Exact", replace(at, match="Exact")),
         ]
-    races.append(RaceForm("WatchList", replace(plain, match="NotOlderThan", stream=True)))
+    variants.append(Variant("WatchList", replace(plain, match="NotOlderThan", stream=True)))
     if form.namespace:
-        races.append(RaceForm("all namespaces", replace(plain, namespace="")))
+        variants.append(Variant("all namespaces", replace(plain, namespace="")))
     elif namespace:
-        races.append(RaceForm(f"in {namespace}", replace(plain, namespace=namespace)))
-    return [*races, _last(form, plain)]
+        variants.append(Variant(f"in {namespace}", replace(plain, namespace=namespace)))
+    return [*variants, _last(form, plain)]
 
 
-def _last(form: ListForm, plain: ListForm) -> RaceForm:
+def _last(form: ListForm, plain: ListForm) -> Variant:
     """What the selector saves, or else what leaving out spec and status saves."""
     if form.label_selector or form.field_selector:
-        return RaceForm("no selector", replace(plain, label_selector="", field_selector=""))
+        return Variant("no selector", replace(plain, label_selector="", field_selector=""))
     other = "json" if form.accept == "metadata" else "metadata"
-    return RaceForm("whole objects" if other == "json" else "metadata only", replace(plain, accept=other))
+    return Variant("whole objects" if other == "json" else "metadata only", replace(plain, accept=other))
 
 
 def form_of(path: str, form: ListForm) -> ListForm:
@@ -210,9 +210,9 @@ def why_not(advice: Advice) -> str:
     return NO_END if is_watch(advice.path) and not initial else ""
 
 
-def cheaper_form(advice: Advice, dear: ListForm) -> ListForm:
-    """`dear` as the advice rewrites it."""
-    return replace(form_of(advice.path, dear), accept=accept_of(dict(advice.headers), dear))
+def cheaper_form(advice: Advice, form: ListForm) -> ListForm:
+    """`form` as the advice rewrites it."""
+    return replace(form_of(advice.path, form), accept=accept_of(dict(advice.headers), form))
 
 
 def cheaper_label(advice: Advice) -> str:

@@ -1,4 +1,4 @@
-"""What the rules foresee for the LIST that is being composed, from what the dashboard knows of the server."""
+"""The prediction for the LIST in the Lab's form, and the field that a refusal is about."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 from ktui.core.lab.figures import Figures, figures_of
 from ktui.core.lab.form import ListForm, path_of
-from ktui.core.lab.server import Elsewhere, here, there
-from ktui.core.prediction import foresee
-from ktui.core.prediction.outlook import Foreseen
-from ktui.core.prediction.sizes import seats_for
+from ktui.core.prediction.alternatives import VersionRoute
+from ktui.core.prediction.assumptions import ServerAssumptions, present
+from ktui.core.prediction.predict import predict, routes_of
 from ktui.core.state import State
-from ktui.kube.explain import Explanation, explain
+from ktui.kube.explain import Explanation
 from ktui.kube.resources import ResourceTable
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.selectors import FieldSelector, LabelSelector
@@ -45,59 +44,59 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """The verdict on a form. `path` is "" when there is no such resource."""
+class LabPrediction:
+    """What is predicted for a form. `path` is "" when there is no such resource."""
 
     path: str = ""
     explanation: Explanation | None = None
     seats: int | None = None  # None: the resource's size is not known
     problem: Problem | None = None
-    versions: tuple[Foreseen, ...] = ()
+    versions: tuple[VersionRoute, ...] = ()
     figures: Figures | None = None
 
     @property
     def route(self) -> str:
-        """Public route: cache | etcd | none; "" when nothing could be said."""
+        """cache | etcd | none; "" when nothing can be said."""
         if self.explanation is None:
             return "none" if self.problem is not None and self.problem.code else ""
         return self.explanation.plan.source.route
 
 
-def predict(
+def predict_form(
     form: ListForm,
     table: ResourceTable,
     state: State,
     version: str = "",
-    elsewhere: Elsewhere | None = None,
-) -> Prediction:
+    server: ServerAssumptions | None = None,
+) -> LabPrediction:
     """Predict `form` under the rules of `version` (default: those of the form, else of the server).
 
-    The server is ktui's own, as `state` knows it, or the one `elsewhere`.
+    The server is ktui's own, as `state` knows it, or another one, `server`.
     """
     resource = table.by_name(form.resource)
     if resource is None:
-        return Prediction(problem=Problem(0, "", _unknown(form.resource), "resource"))
+        return LabPrediction(problem=Problem(0, "", _unknown(form.resource), "resource"))
     path = path_of(form, resource)
     if problem := _grammar_problem(form):
-        return Prediction(path, problem=problem)
+        return LabPrediction(path, problem=problem)
     try:
-        server = there(elsewhere, resource) if elsewhere else here(state, resource)
+        assumed = present(state, resource.id) if server is None else server.of(resource.id, resource.path)
         wanted = version or form.kube_version
-        behaviour = behaviour_of(wanted) if wanted else server.behaviour
+        behaviour = behaviour_of(wanted) if wanted else None
         request = parse_request(path, "watch" if form.stream else "list")
     except (RequestError, BehaviourError) as error:
-        return Prediction(path, problem=Problem(0, "", str(error)))
+        return LabPrediction(path, problem=Problem(0, "", str(error)))
     habit = replace(state.habits.of_target(path), accept=form.accept_header, answer_bytes=None)
-    explanation = explain(request, server.cache, behaviour, habit=habit, level=server.level)
-    cap = server.level.max_seats if server.level else None
-    seats_taken = seats_for(request, behaviour, server.size, progress=server.progress, cap=cap)
-    return Prediction(
+    found = predict(request, assumed, behaviour, habit)
+    assert found.explanation is not None
+    objects = assumed.size.count if assumed.size is not None else None
+    return LabPrediction(
         path,
-        explanation,
-        seats_taken,
-        _problem(explanation, form),
-        foresee.versions_of(request, server.cache, server.behaviour),
-        figures_of(explanation, server.size[0] if server.size else None, seats_taken),
+        found.explanation,
+        found.seats,
+        _problem(found.explanation, form),
+        routes_of(request, assumed.cache, assumed.behaviour),
+        figures_of(found.explanation, objects, found.seats),
     )
 
 

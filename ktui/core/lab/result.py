@@ -1,4 +1,4 @@
-"""What firing a LIST has shown: one row a form, measured beside what was foreseen."""
+"""The result of sending a LIST: measured beside predicted, and compared with another result."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ WORTH_TELLING = 1_000  # bytes: all of the 27 that a revision probe reads is no 
 class LabResult:
     """One row of the Lab. `measured` None: no answer (yet), `error` says why.
 
-    `server` is the kubeconfig's context that it was fired at, "" for ktui's own server;
-    `at` the time (Unix seconds). `dear` is the number of the result whose cheaper form
-    this one is, 0 for none. `past`: of an earlier server or from an earlier life of the dashboard,
-    so that it is not to be compared with what is fired now.
+    `server` is the kubeconfig's context that it was sent to, "" for ktui's own server; `at` the
+    time (Unix seconds). `baseline` is the number of the result of which this is a cheaper variant,
+    0 for none. `previous`: of another server or a previous run of the dashboard, so that it cannot
+    be compared with what is sent now.
     """
 
     number: int
     label: str
     path: str
     form: ListForm
-    foreseen: Figures = NOTHING
+    predicted: Figures = NOTHING
     server: str = ""
     at: float = 0.0
-    dear: int = 0
+    baseline: int = 0
     measured: Measured | None = None
     error: str = ""
     pending: bool = False
-    past: bool = False
+    previous: bool = False
 
     @property
     def status(self) -> int:
@@ -72,14 +72,14 @@ class LabResult:
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Every figure that was foreseen beside the measured one."""
-        if self.measured is None or not self.foreseen.route:
+        """Every figure that was predicted beside the measured one."""
+        if self.measured is None or not self.predicted.route:
             return ()
-        return tuple(compare(self.foreseen, self.measured))
+        return tuple(compare(self.predicted, self.measured))
 
     @property
     def surprises(self) -> tuple[str, ...]:
-        """The figures that came out otherwise than foreseen."""
+        """The figures that differ from their prediction."""
         return tuple(each.name for each in self.comparisons if each.verdict == "≠")
 
     def count(self, name: str) -> int | None:
@@ -87,28 +87,28 @@ class LabResult:
         return self.measured.counters.get(name) if self.measured is not None else None
 
 
-def saving(dear: Measured, cheap: Measured) -> str:
+def saving(before: Measured, after: Measured) -> str:
     """`−100 % etcd bytes (17.9 MB → 90 B), −80 % received (…), −99 % held (…), 38 ms → 1 ms`."""
-    parts = [_share(*pair) for pair in _pairs(dear, cheap)]
-    parts.append(f"{milliseconds(dear.total_ms)} ms → {milliseconds(cheap.total_ms)} ms")
+    parts = [_share(*pair) for pair in _pairs(before, after)]
+    parts.append(f"{milliseconds(before.total_ms)} ms → {milliseconds(after.total_ms)} ms")
     return ", ".join(part for part in parts if part)
 
 
-def saves(dear: Measured, cheap: Measured) -> bool:
-    """Whether anything came out as less: what is cheaper by the rules need not have been so this once."""
-    less = any(after < before and _share(what, before, after) for what, before, after in _pairs(dear, cheap))
-    return less or cheap.total_ms < QUICKER * dear.total_ms
+def saves(before: Measured, after: Measured) -> bool:
+    """Whether any figure is smaller: what is cheaper by the rules need not be so in one run."""
+    smaller = any(now < then and _share(what, then, now) for what, then, now in _pairs(before, after))
+    return smaller or after.total_ms < QUICKER * before.total_ms
 
 
-def _pairs(dear: Measured, cheap: Measured) -> list[tuple[str, int, int]]:
-    """What both have been measured for, in bytes."""
+def _pairs(before: Measured, after: Measured) -> list[tuple[str, int, int]]:
+    """The figures in bytes that were measured for both."""
     pairs = (
-        ("etcd bytes", dear.counters.get("etcd_bytes"), cheap.counters.get("etcd_bytes")),
-        ("bytes processed", dear.processed_bytes, cheap.processed_bytes),
-        ("received", dear.body_bytes, cheap.body_bytes),
-        ("held", _held(dear), _held(cheap)),
+        ("etcd bytes", before.counters.get("etcd_bytes"), after.counters.get("etcd_bytes")),
+        ("bytes processed", before.processed_bytes, after.processed_bytes),
+        ("received", before.body_bytes, after.body_bytes),
+        ("held", _held(before), _held(after)),
     )
-    return [(what, before, after) for what, before, after in pairs if before and after is not None]
+    return [(what, then, now) for what, then, now in pairs if then and now is not None]
 
 
 def _held(measured: Measured) -> int | None:

@@ -1,47 +1,84 @@
-"""How large resources are, as the dashboard knows it, and the seats that reads of them take."""
+"""How much a cluster holds of each resource: from a file, a running server, or the dashboard's telemetry."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.contract.events.base import Count
 from ktui.core.state import State
-from ktui.kube import seats
-from ktui.kube.routing.predict import work_of
-from ktui.kube.routing.request import ReadRequest
-from ktui.kube.versions import Behaviour
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 
 
-def size_of(state: State, resource_id: str) -> tuple[int, int] | None:
-    """Objects and bytes of a resource: from its cache, else from what was counted in etcd."""
+class SizesError(ValueError):
+    """A file of sizes that cannot be used; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Objects of one resource, and the bytes of them all as etcd stores them."""
+
+    count: int
+    bytes: int
+
+    @property
+    def average(self) -> float:
+        return self.bytes / self.count if self.count else 0.0
+
+
+_LIKE = '{"pods": {"count": 2000, "bytes": 28000000}}'
+Sizes = Mapping[str, Size]
+
+
+class _Entry(msgspec.Struct):
+    count: Count
+    bytes: Count
+
+
+def parse_sizes(text: bytes) -> dict[str, Size]:
+    """`{"pods": {"count": 100000, "bytes": 1400000000}, …}` by resource id. Raises SizesError."""
+    try:
+        entries = decode_json(text, dict[str, _Entry])
+    except DocumentError as error:
+        raise SizesError(f"is not JSON like {_LIKE}: {error}") from None
+    return {resource: Size(entry.count, entry.bytes) for resource, entry in entries.items()}
+
+
+def sizes_of(children: Iterable[PrefixChild]) -> dict[str, Size]:
+    """Sizes of the prefixes that hold one resource each; two prefixes of one resource are added up."""
+    found: dict[str, Size] = {}
+    for child in children:
+        if child.resource:
+            before = found.get(child.resource, Size(0, 0))
+            found[child.resource] = Size(before.count + child.count, before.bytes + child.bytes)
+    return found
+
+
+ReadPrefixes = Callable[[str | None], Awaitable[PrefixPage]]
+"""Reads the children of a prefix from a running server; None: where Kubernetes keeps its keys."""
+
+
+async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, Size]:
+    """Sizes of everything that Kubernetes keeps in a server's etcd. Raises what `read` raises."""
+    found: list[PrefixChild] = []
+    for child in (await read(None)).children:
+        if child.resource or child.leaf or not child.prefix.endswith("/"):
+            found.append(child)
+        else:  # a group of prefixes: `services/`, custom resources
+            found += (await read(child.prefix)).children
+    return sizes_of(found)
+
+
+def size_in(state: State, resource_id: str) -> Size | None:
+    """The size of a resource by its cache, else by what was counted in etcd; None: not known."""
     row = state.caches.get(resource_id)
     if row is not None and row.live:
-        return row.cache.objects, row.cache.bytes
+        return Size(row.cache.objects, row.cache.bytes)
     for prefix in state.prefixes.values():
         if prefix.resource == resource_id:
-            return prefix.count, prefix.bytes
+            return Size(prefix.count, prefix.bytes)
     return None
-
-
-def estimated_seats(
-    request: ReadRequest, behaviour: Behaviour, state: State, resource_id: str, cap: int | None = None
-) -> int | None:
-    """Seats of a read by the number and size of the stored objects; None where those are not known."""
-    return seats_for(request, behaviour, size_of(state, resource_id), progress=state.progress, cap=cap)
-
-
-def seats_for(
-    request: ReadRequest,
-    behaviour: Behaviour,
-    size: tuple[int, int] | None,
-    *,
-    progress: bool,
-    cap: int | None = None,
-) -> int | None:
-    """Seats of a LIST or WATCH of so many objects and bytes; `cap` is the priority level's, None: unknown."""
-    if size is None or request.refused:
-        return None
-    objects, stored = size
-    average = stored // objects if objects else 0
-    work = work_of(request, behaviour, progress=progress, objects=objects, average_bytes=average)
-    if request.verb == "watch":
-        asked = request.options.resource_version, request.options.send_initial_events
-        return seats.watch_seats(behaviour, work, *asked, cap)
-    return seats.list_seats(behaviour, work, cap)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ktui.core.lab.form import LIST, WATCH, fireable, is_watch, why_not
-from ktui.core.prediction.estimate import estimate
-from ktui.core.prediction.foresee import WORDS, cheaper_of, routing_state, server_behaviour
-from ktui.core.prediction.resource_sizes import Size
-from ktui.core.prediction.sizes import size_of
+from ktui.core.prediction.assumptions import logged
+from ktui.core.prediction.cost import estimate
+from ktui.core.prediction.predict import WORDS, cheaper_of
+from ktui.core.prediction.sizes import size_in
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import Burden, Remedy
 from ktui.core.state import State
@@ -22,10 +22,10 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
     started = group.example.started
     try:
         request = parse_request(group.example.target, started.verb.lower())
-        behaviour = server_behaviour(state)
+        assumed = logged(state, started.resource)
     except (RequestError, BehaviourError):
         return []
-    cache = routing_state(started.resource, state)
+    behaviour, cache = assumed.behaviour, assumed.cache
     now = burden_of(group)
     found = [
         _remedy(advice, group, request, behaviour, state, now)
@@ -51,22 +51,22 @@ def _remedy(
         target=advice.path if fireable(advice) else "",
         route=said.route,
         now=now,
-        then=_foreseen(advice, group, behaviour, state),
+        then=_predicted(advice, group, behaviour, state),
         accept=dict(advice.headers).get("Accept", ""),
         verb=WATCH if is_watch(advice.path) else LIST,
         untried=why_not(advice),
     )
 
 
-def _foreseen(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:
+def _predicted(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:
     """None for what does not lie in the bytes of one request: pages, other encodings, habits."""
     if advice.id in WORDS or advice.id in _PARTS or advice.plan.error is not None:
         return None
     resource = group.key.shape.resource
     sizes = {
-        each: Size(*found)
+        each: found
         for each in (resource, "nodes", "namespaces")
-        if (found := size_of(state, each)) is not None
+        if (found := size_in(state, each)) is not None
     }
     cost = estimate(parse_request(advice.path, group.key.shape.verb), advice.plan, behaviour, resource, sizes)
     return Burden(cost.etcd, cost.touched) if cost is not None else None

@@ -11,8 +11,8 @@ from ktui.audit.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.core.prediction.foresee import server_behaviour
-from ktui.core.prediction.resource_sizes import Size, sizes_in_etcd
+from ktui.core.prediction.assumptions import server_behaviour
+from ktui.core.prediction.sizes import Size, sizes_in_etcd
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.dashboard import Dashboard
 

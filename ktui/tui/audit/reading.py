@@ -12,7 +12,7 @@ from ktui.audit.files import Log, Stopped, read_logs, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.versions import versions_before, versions_from
-from ktui.core.prediction.resource_sizes import Size
+from ktui.core.prediction.sizes import Size
 
 
 @dataclass(frozen=True, slots=True)

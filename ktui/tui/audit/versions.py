@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ktui.audit.foresight import presumed
 from ktui.audit.moves import VersionShare
+from ktui.audit.predictions import assume_ready
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.versions import versions_before, versions_from
 from ktui.kube.across import Under, across
@@ -121,7 +121,7 @@ def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
     etcd = total = 0
     for group in report.groups[:MOST_ASKED]:
         if group.verb == "list":
-            request, state = presumed(group.example, progress=report.etcd_progress)
+            request, state = assume_ready(group.example, progress=report.etcd_progress)
             plan = predict(request, state, behaviour)
             total += group.count
             etcd += group.count * (plan.error is None and plan.source.route == "etcd")
@@ -136,7 +136,7 @@ def _minor(version: str) -> int:
 def _across(
     example: str, progress: bool, version: str, gates: tuple[tuple[str, bool], ...]
 ) -> tuple[Under, ...]:
-    request, state = presumed(example, progress=progress)
+    request, state = assume_ready(example, progress=progress)
     changed = dict(gates)
     behaviours = (*versions_before(version, changed), *versions_from(version, changed))
     return across(request, state, behaviours=behaviours)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from ktui.audit.foresight import presumed
 from ktui.audit.moves import VersionShare
+from ktui.audit.predictions import assume_ready
 from ktui.audit.ranking import BY_BYTES
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
 from ktui.core.format import integer
@@ -63,7 +63,7 @@ def told_latency(group: GroupReport) -> Latency | None:
 
 def explanation_of(group: GroupReport, report: Report) -> Explanation:
     """The walk of the group's example under the chosen version."""
-    request, state = presumed(group.example, progress=report.etcd_progress)
+    request, state = assume_ready(group.example, progress=report.etcd_progress)
     return explain(request, state, behaviour_in(report))
 
 

@@ -1,1 +1,1 @@
-"""Mode 5: compose a LIST, foresee it, fire it, compare."""
+"""Mode 5: compose a LIST, predict it, send it, compare."""

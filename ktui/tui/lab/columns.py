@@ -29,13 +29,13 @@ class ResultLine:
 
 def result_lines(results: Sequence[LabResult], streamed: int) -> list[ResultLine]:
     """What is past is not measured against what is fired now: it has no share."""
-    longest = max((result.ms for result in results if not result.past), default=0.0)
-    largest = max((result.processed for result in results if not result.past), default=0)
+    longest = max((result.ms for result in results if not result.previous), default=0.0)
+    largest = max((result.processed for result in results if not result.previous), default=0)
     return [
         ResultLine(
             result,
-            0.0 if result.past else share_of(result.ms, longest),
-            0.0 if result.past else share_of(result.processed, largest),
+            0.0 if result.previous else share_of(result.ms, longest),
+            0.0 if result.previous else share_of(result.processed, largest),
             streamed if result.pending else 0,
         )
         for result in results
@@ -54,16 +54,16 @@ def _routes(row: ResultLine) -> Cell:
     """`C→C`, or `C≠E` where the answer came from elsewhere than foreseen."""
     result = row.result
     measured = badge_of_result(result)
-    foreseen = result.foreseen.route
-    if not foreseen:
+    predicted = result.predicted.route
+    if not predicted:
         return ((" ", ""), (" ", ""), (measured.letter, measured.style))
-    badge = ERROR if foreseen == "none" else badge_of_route(foreseen)
+    badge = ERROR if predicted == "none" else badge_of_route(predicted)
     between = ("≠", "bold $warning") if "route" in result.surprises else ("→", "$ink-faint")
     return ((badge.letter, badge.style), between, (measured.letter, measured.style))
 
 
 def _form(row: ResultLine) -> Cell:
-    style = "$ink-muted" if row.result.past else "$ink-strong"
+    style = "$ink-muted" if row.result.previous else "$ink-strong"
     return ((f"{row.result.number:>2} ", "$ink-faint"), (row.result.label, style))
 
 
@@ -140,7 +140,7 @@ def _pages(row: ResultLine) -> int:
 
 
 def _bar(row: ResultLine, share: float, room: int, style: str) -> Cell:
-    return ("past", "$ink-faint") if row.result.past else (bar(share, room), style)
+    return ("past", "$ink-faint") if row.result.previous else (bar(share, room), style)
 
 
 def _why(row: ResultLine) -> Cell:

@@ -16,13 +16,16 @@ _VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$
 _PHASES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
 
 
-def detail_content(result: LabResult, dear: LabResult | None, width: int, height: int) -> Content:
-    """`dear` is the result that this one undercuts. The least telling lines go when there is no height."""
+def detail_content(result: LabResult, baseline: LabResult | None, width: int, height: int) -> Content:
+    """`baseline` is the result that this one is compared with.
+
+    Without height the least important lines are left out.
+    """
     drawn = [_verdict(result, width)]
     measured = result.measured
     if measured is not None and result.ok:
-        if dear is not None and dear.measured is not None:
-            drawn.append(_saving(dear, measured))
+        if baseline is not None and baseline.measured is not None:
+            drawn.append(_saving(baseline, measured))
         drawn += [_compared(result, width), *(_remark(text) for text in measured.remarks)]
         drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
         drawn += [_memory(measured.memory, width)] if measured.memory is not None else []
@@ -30,12 +33,12 @@ def detail_content(result: LabResult, dear: LabResult | None, width: int, height
     return lines(drawn[:height])
 
 
-def note(result: LabResult, dear: LabResult | None) -> str:
+def note(result: LabResult, baseline: LabResult | None) -> str:
     """The one thing to be said of a result where there is no room for the panel."""
-    if dear is not None and dear.measured is not None and result.measured is not None:
-        return f"against #{dear.number}: {saving(dear.measured, result.measured)}"
+    if baseline is not None and baseline.measured is not None and result.measured is not None:
+        return f"against #{baseline.number}: {saving(baseline.measured, result.measured)}"
     told = [each for each in result.comparisons if each.verdict != "?"]
-    return " · ".join(f"{c.name} {c.foreseen} {c.verdict} {c.measured}" for c in told)
+    return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in told)
 
 
 def _verdict(result: LabResult, width: int) -> Content:
@@ -55,12 +58,16 @@ def _verdict(result: LabResult, width: int) -> Content:
     ).truncate(width, ellipsis=True)
 
 
-def _saving(dear: LabResult, measured: Measured) -> Content:
-    assert dear.measured is not None
-    word = ("  saves ", "bold $success") if saves(dear.measured, measured) else ("  no saving ", "$ink-muted")
+def _saving(baseline: LabResult, measured: Measured) -> Content:
+    assert baseline.measured is not None
+    word = (
+        ("  saves ", "bold $success")
+        if saves(baseline.measured, measured)
+        else ("  no saving ", "$ink-muted")
+    )
     return line(
-        word, (f"against #{dear.number}: ", "$ink-muted"),
-        (saving(dear.measured, measured), "bold $ink-strong"),
+        word, (f"against #{baseline.number}: ", "$ink-muted"),
+        (saving(baseline.measured, measured), "bold $ink-strong"),
     )  # fmt: skip
 
 
@@ -82,7 +89,7 @@ def _compared(result: LabResult, width: int) -> Content:
 def _comparison(each: Comparison) -> list[tuple[str, str]]:
     return [
         (f"{each.name} ", "$ink-muted"),
-        (each.foreseen, "$foreground"),
+        (each.predicted, "$foreground"),
         (f" {each.verdict} ", _VERDICTS[each.verdict]),
         (each.measured, "$ink-strong"),
     ]

@@ -9,9 +9,9 @@ from textual.containers import Container
 
 from ktui.core.lab.result import LabResult
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.bench import Bench
 from ktui.tui.lab.columns import ResultLine, columns, result_lines
 from ktui.tui.lab.detail import detail_content, note
+from ktui.tui.lab.runner import Runner
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
@@ -74,12 +74,14 @@ class ResultDetail(Panel):
     def __init__(self) -> None:
         super().__init__("selected", id="detail", classes="box")
 
-    def take_apart(self, result: LabResult | None, bench: Bench) -> str:
+    def take_apart(self, result: LabResult | None, runner: Runner) -> str:
         """Show it; its gist, where that cannot be seen."""
         if result is None:
             self.show(lambda width, _: line((NOTHING_FIRED, "$ink-muted")), ())
             return ""
-        dear = bench.result(result.dear) if result.dear else None
+        baseline = runner.result(result.baseline) if result.baseline else None
         self.border_title = line(f"#{result.number} {result.label}")
-        self.show(lambda width, height: detail_content(result, dear, width, height), (id(result), id(dear)))
-        return "" if self.display else note(result, dear)
+        self.show(
+            lambda width, height: detail_content(result, baseline, width, height), (id(result), id(baseline))
+        )
+        return "" if self.display else note(result, baseline)

@@ -1,4 +1,4 @@
-"""Lab: compose a LIST field by field, see what the rules foresee, fire it, race its forms, compare."""
+"""Lab: compose a LIST field by field, see its prediction, send it, compare variants of it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from ktui.core.lab.form import ListForm, added_to, form_of_read
-from ktui.core.lab.predict import Prediction, predict
-from ktui.core.lab.server import server_version
+from ktui.core.lab.document import result_pages
+from ktui.core.lab.form import added_to, form_of_read
+from ktui.core.lab.predict import LabPrediction
+from ktui.core.prediction.assumptions import server_version
 from ktui.core.references import Read, Reference
 from ktui.core.selection import InHand
 from ktui.core.state import State
+from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.aiming import Aiming
-from ktui.tui.lab.composing import ComposingPane
-from ktui.tui.lab.desk import Desk
-from ktui.tui.lab.document import result_pages
-from ktui.tui.lab.field_form import FieldForm
-from ktui.tui.lab.firing import Firing
-from ktui.tui.lab.learning import Known
-from ktui.tui.lab.pages import PagesScreen
-from ktui.tui.lab.proving import Proving
+from ktui.tui.lab.actions import LabActions
+from ktui.tui.lab.consistency import check_consistency
+from ktui.tui.lab.context import LabContext
+from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
-from ktui.tui.lab.rounds import Rounds
+from ktui.tui.lab.target import TargetChoice
 from ktui.tui.screens.asking import AskingScreen
 from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.field_form import FieldForm
 
 
 class LabScreen(AskingScreen):
@@ -43,37 +41,29 @@ class LabScreen(AskingScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.composing = ComposingPane(self._candidates)
+        self.lab = LabContext(self)
+        self.sending = LabActions(self.lab)
+        self.targets = TargetChoice(self.lab)
+        self.form_pane = FormPane(self.lab.candidates)
         self.results = ResultsPane()
-        desk = Desk(
-            self, lambda: self.form, lambda: self.results.result, self.composing.take_page, self.changed
-        )
-        self.known = Known(self)
-        self.aiming = Aiming(desk, lambda: self.firing.bench.running)
-        self.firing = Firing(desk, self.known, self.aiming)
-        self.rounds = Rounds(desk, self.known, self.aiming, self.firing)
-        self.proving = Proving(desk, self.known, self.aiming)
-        self.prediction = Prediction()
+        self.prediction = LabPrediction()
         self._shown: tuple[Any, ...] = ()
 
     def compose_body(self) -> ComposeResult:
-        yield self.composing
+        yield self.form_pane
         yield self.results
         yield ResultDetail()
-
-    @property
-    def form(self) -> ListForm:
-        """The LIST as it stands in the form."""
-        return self.composing.form
 
     # What others ask and tell.
 
     def visit(self, reference: Reference | None) -> None:
-        """A LIST: it is put into the form, to be looked at before it is fired."""
-        known = self.known.table
-        form = form_of_read(reference.in_hand, self.form, known) if isinstance(reference, Read) else None
+        """A LIST: it is put into the form, to be looked at before it is sent."""
+        if not isinstance(reference, Read):
+            form = None
+        else:
+            form = form_of_read(reference.in_hand, self.lab.form, self.lab.table)
         if isinstance(reference, Read) and form is not None:
-            self.composing.take(form)
+            self.form_pane.take(form)
             self.results.table.focus()
             if added := added_to(reference.in_hand.target, form):
                 fires = f"{key_of('lab.fire')} fires it as a WatchList, so that it ends"
@@ -89,95 +79,110 @@ class LabScreen(AskingScreen):
         return self.results.table
 
     def request_in_hand(self) -> InHand | None:
-        path, level = self.prediction.path, "" if self.aiming.aim else "exempt"
-        return InHand(self.composing.verb, path, "from the Lab", level) if path else None
+        path, level = self.prediction.path, "" if self.lab.kube else "exempt"
+        return InHand(self.form_pane.verb, path, "from the Lab", level) if path else None
 
     # Painting.
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.composing.fields.set_value("resource", "pods")
-        self.firing.recall()
+        self.form_pane.fields.set_value("resource", "pods")
+        self.lab.recall()
         self.results.table.focus()
-        if self.ktui.preferences.aim:
-            self.aiming.aim_at(self.ktui.preferences.aim)
+        if self.ktui.preferences.kube_context:
+            self.targets.choose(self.ktui.preferences.kube_context)
 
     def on_resize(self) -> None:
         self.results.fit(self.size.width)
-        self.call_after_refresh(self._paint_results)  # the panel has come, or gone
+        self.call_after_refresh(self._paint_result)  # the panel has come, or gone
 
     def paint_tables(self, state: State) -> None:
-        bench = self.firing.bench
-        now = (tuple(bench.results), bench.streamed if bench.running else 0)
+        runner = self.lab.runner
+        now = (tuple(runner.results), runner.streamed if runner.running else 0)
         if now != self._shown:
             self._shown = now
             self.results.show(*now)
-            self._paint_results()
+            self._paint_result()
 
     def paint_panels(self, state: State) -> None:
-        self.known.learn()
-        self.firing.outdate()
-        self.foresee(state)
+        self.lab.learn()
+        self.lab.mark_previous()
+        self._paint_prediction()
 
-    def changed(self) -> None:
+    @on(LabContext.Changed)
+    def _changed(self) -> None:
         """Something has begun or ended."""
-        if self.firing.bench.running or self.firing.begun:
+        if self.lab.runner.running or self.sending.begun:
             self.results.table.following = True
         self.refresh_bindings()
         if self.paintable:
             self.paint_tables(self.ktui.state)
-            self.foresee(self.ktui.state)
-            self._paint_results()
+            self._paint_prediction()
+            self._paint_result()
 
-    def foresee(self, state: State) -> None:
+    @on(FieldForm.Changed)
+    def _paint_prediction(self) -> None:
         """Predict what the form says now, and show it."""
-        elsewhere, table, form = self.aiming.elsewhere, self.known.table, self.form
-        self.prediction = predict(form, table, state, elsewhere=elsewhere)
-        followed = elsewhere.world.behaviour.version if elsewhere else server_version(state)
-        self.composing.show(self.prediction, form.kube_version or followed, self.aiming.aim, table)
+        lab = self.lab
+        form = lab.form
+        self.prediction = lab.predict(form)
+        followed = lab.kube.assumptions.behaviour.version if lab.kube else server_version(lab.state)
+        rules = form.kube_version or followed
+        self.form_pane.show(self.prediction, rules, lab.kube.title if lab.kube else "", lab.table)
 
     @on(VTable.Highlighted, "#results")
-    def _paint_results(self) -> None:
+    def _paint_result(self) -> None:
         """The result under the cursor in its panel; where that has no room, the gist in the table's title."""
-        bench = self.firing.bench
-        self.results.give_room(len(bench.results))
-        gist = self.query_one(ResultDetail).take_apart(self.results.result, bench)
-        self.results.entitle(len(bench.results), gist or self.proving.proof)
+        runner = self.lab.runner
+        self.results.give_room(len(runner.results))
+        gist = self.query_one(ResultDetail).take_apart(self.results.result, runner)
+        self.results.entitle(len(runner.results), gist or self.lab.consistency)
         self.refresh_bindings()
 
     # Keys.
 
+    @on(FieldForm.Submitted)
     def action_send(self) -> None:
-        self.rounds.fire()
+        self.sending.send()
 
     def action_compare(self) -> None:
-        """The app's key for restarting a server is the Lab's for a race: of a server that has stopped."""
-        if self.ktui.link.broken and self.aiming.aim is None:
+        """Compare variants; while ktui's own server has stopped, the key is the app's for restarting it."""
+        if self.ktui.link.broken and self.lab.kube is None:
             self.ktui.action_restart()
         else:
-            self.rounds.race()
+            self.sending.compare()
 
     def action_try_cheaper(self) -> None:
-        self.rounds.undercut()
+        self.sending.try_cheaper()
 
     def action_next_page(self) -> None:
-        self.rounds.next_page()
-
-    def action_check_consistency(self) -> None:
-        self.proving.prove()
-
-    def action_choose_target(self) -> None:
-        self.aiming.choose()
+        self.sending.next_page()
 
     def action_stop(self) -> None:
-        self.firing.stop()
+        self.sending.stop()
 
     def action_clear(self) -> None:
-        self.firing.clear()
+        self.lab.forget()
+
+    def action_check_consistency(self) -> None:
+        check_consistency(self.lab)
+
+    def action_choose_target(self) -> None:
+        self.targets.ask()
+
+    @on(VTable.Selected, "#results")
+    def action_show_pages(self) -> None:
+        """The result in full, and the same request for other programs."""
+        result = self.results.result
+        if result is None:
+            self.notify("nothing was fired yet", markup=False)
+            return
+        pages = result_pages(result, self.lab.table.by_name(result.form.resource))
+        self.app.push_screen(PagesScreen(f"#{result.number} {result.label}", pages))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "stop":
-            return self.firing.bench.running
+            return self.lab.runner.running
         if action == "next_page":
             result = self.results.result
             measured = result.measured if result is not None else None
@@ -185,35 +190,11 @@ class LabScreen(AskingScreen):
         if action == "edit":
             return not isinstance(self.focused, Input)  # there it is a letter
         if action == "leave":
-            return self.focused is not None and self.composing.fields in self.focused.ancestors
+            return self.focused is not None and self.form_pane.fields in self.focused.ancestors
         return super().check_action(action, parameters)
 
-    @on(VTable.Selected, "#results")
-    def action_show_pages(self) -> None:
-        """The result in full, and the same request from elsewhere."""
-        result = self.results.result
-        if result is None:
-            self.notify("nothing was fired yet", markup=False)
-            return
-        pages = result_pages(result, self.known.table.by_name(result.form.resource))
-        self.app.push_screen(PagesScreen(f"#{result.number} {result.label}", pages))
-
-    # The form.
-
-    def _candidates(self, field: str) -> list[str]:
-        known = self.known
-        return list(known.candidates.of(field, self.form.resource, known.table, self.ktui.state))
-
-    @on(FieldForm.Changed)
-    def _typed(self) -> None:
-        self.foresee(self.ktui.state)
-
-    @on(FieldForm.Submitted)
-    def _submitted(self) -> None:
-        self.rounds.fire()
-
     def action_edit(self) -> None:
-        self.composing.fields.focus_field("resource")
+        self.form_pane.fields.focus_field("resource")
 
     def action_leave(self) -> None:
         self.set_focus(self.results.table)  # at once, too: the next key is no text

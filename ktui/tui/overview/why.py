@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.core.prediction.outlook import NOTHING, Outlook
+from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.state import RequestRow, State
 from ktui.tui.requests.why import title_of, why_content
 from ktui.tui.widgets.lines import entitle
@@ -22,12 +22,12 @@ class WhyPanel(Panel):
         if (row, state.server) == self._painted:
             return
         self._painted = (row, state.server)
-        outlook = _outlook(row, state) if row is not None else NOTHING
+        alternatives = _alternatives(row, state) if row is not None else NOTHING
         entitle(self, title_of(row))
-        self.show(lambda width, height: why_content(row, outlook, width, height))
+        self.show(lambda width, height: why_content(row, alternatives, width, height))
 
 
-def _outlook(row: RequestRow, state: State) -> Outlook:
-    from ktui.core.prediction.foresee import foresee  # the rules: not before there is a request
+def _alternatives(row: RequestRow, state: State) -> Alternatives:
+    from ktui.core.prediction.predict import alternatives_of  # the rules: not before there is a request
 
-    return foresee(row, state)
+    return alternatives_of(row, state)

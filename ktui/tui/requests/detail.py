@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
-from ktui.core.prediction.outlook import Outlook
+from ktui.core.prediction.alternatives import Alternatives
 from ktui.core.state import RequestRow
 from ktui.tui.requests.cost import funnel_content, waterfall_content
 from ktui.tui.requests.walk import calls_content, command_content, walk_content
@@ -41,9 +41,9 @@ class RequestDetail(Container):
     def on_mount(self) -> None:
         self.turn(0)
 
-    def show_request(self, row: RequestRow | None, outlook: Outlook, server: str) -> None:
+    def show_request(self, row: RequestRow | None, alternatives: Alternatives, server: str) -> None:
         """`server`: the URL that a command of the user's own would go to."""
-        self._show("walk", lambda width, height: walk_content(row, outlook, width, height))
+        self._show("walk", lambda width, height: walk_content(row, alternatives, width, height))
         self._show("waterfall", lambda width, height: waterfall_content(row, width, height))
         self._show("funnel", lambda width, height: funnel_content(row, width, height))
         self._show("calls", lambda width, height: calls_content(row, width, height))

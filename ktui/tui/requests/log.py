@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
-from ktui.core.prediction.foresee import foresee
-from ktui.core.prediction.outlook import NOTHING
+from ktui.core.prediction.alternatives import NOTHING
+from ktui.core.prediction.predict import alternatives_of
 from ktui.core.ranking.ranking import GroupKey
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.request_view import requests_of, shown_requests
@@ -88,8 +88,8 @@ class LogView(Container):
         if (row, state.server) == self._taken_apart:
             return
         self._taken_apart = (row, state.server)
-        outlook = foresee(row, state) if row is not None else NOTHING
-        self.detail.show_request(row, outlook, client.connection.url if client is not None else UNKNOWN)
+        alternatives = alternatives_of(row, state) if row is not None else NOTHING
+        self.detail.show_request(row, alternatives, client.connection.url if client is not None else UNKNOWN)
 
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ktui.core.format import integer, long_bytes, milliseconds, safe
-from ktui.core.prediction.outlook import Outlook
+from ktui.core.prediction.alternatives import Alternatives
 from ktui.core.state import RequestRow, RouteStep
 from ktui.core.walkthrough import as_curl, as_kubectl
 from ktui.tui.requests.why import (
@@ -22,14 +22,14 @@ from ktui.tui.requests.why import (
 from ktui.tui.widgets.lines import broken, first_lines, line, lines
 
 
-def walk_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
+def walk_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
     """Predicates first, in order, then where they led, what that cost and what other versions do."""
     if row is None:
         return line(("select a request to see its walk", "$ink-muted"))
     after = [*verdict_lines(row, width), cost_line(row, width)]
-    if outlook.versions:
-        after.append(versions_line(outlook.versions, width))
-    after += [text for advice in outlook.cheaper for text in cheaper_lines(advice, width, 3)]
+    if alternatives.versions:
+        after.append(versions_line(alternatives.versions, width))
+    after += [text for advice in alternatives.cheaper for text in cheaper_lines(advice, width, 3)]
     steps = headed_steps(row.steps, width, max(1, height - len(after) - 1))
     rule = [line(("  └" + "─" * 3 + "▶", "$ink-faint"))] if len(steps) + len(after) < height else []
     return lines([*steps, *rule, *after][:height])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ktui.core.format import integer, long_bytes, milliseconds, safe
-from ktui.core.prediction.outlook import Cheaper, Foreseen, Outlook
+from ktui.core.prediction.alternatives import Alternatives, Cheaper, VersionRoute
 from ktui.core.request_view import request_runs, unfinished
 from ktui.core.routes import badge_of, badge_of_route
 from ktui.core.state import RequestRow, RouteStep
@@ -20,15 +20,15 @@ _STEP_FRAME = 10  # cells of a step beside rule and value: its number, the gaps,
 _LEAST_RULE, _LEAST_SAW = 12, 16  # cells; the latter hold `cache at 1234567`
 
 
-def why_content(row: RequestRow | None, outlook: Outlook, width: int, height: int) -> Content:
+def why_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
     """The panel for one request; what matters most comes first, the walk takes what height is left."""
     if row is None:
         return line(("select a request to see its route and why", "$ink-muted"))
     verdict = verdict_lines(row, width, most=max(2, height - _BELOW_VERDICT))
     above = [*verdict, cost_line(row, width)]
-    if outlook.versions:
-        above.append(versions_line(outlook.versions, width))
-    above += [text for advice in outlook.cheaper[:1] for text in cheaper_lines(advice, width, 2)]
+    if alternatives.versions:
+        above.append(versions_line(alternatives.versions, width))
+    above += [text for advice in alternatives.cheaper[:1] for text in cheaper_lines(advice, width, 2)]
     left = height - len(above)
     return lines([*above, *walk_lines(row.steps, width, left)][:height])
 
@@ -71,10 +71,10 @@ def cost_line(row: RequestRow, width: int) -> Content:
     return longest_that_fits(forms, width)
 
 
-def versions_line(foreseen: Sequence[Foreseen], width: int) -> Content:
+def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
     """`1.24 E · 1.31 C · 1.36 C`, the version in force set off."""
     runs: list[tuple[str, str]] = [(" " * INDENT, "")]
-    for index, one in enumerate(foreseen):
+    for index, one in enumerate(routes):
         badge = badge_of_route(one.route)
         letter = "!" if one.route == "none" else badge.letter
         style = "$route-error bold" if one.route == "none" else badge.style

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from textual.content import Content
 
 from ktui.core.format import safe
-from ktui.core.prediction.outlook import Cheaper
+from ktui.core.prediction.alternatives import Cheaper
 from ktui.core.routes import badge_of_route
 from ktui.tui.versions.view import VersionRow, cause_sentences
 from ktui.tui.widgets.lines import line, lines, pad

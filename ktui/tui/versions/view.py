@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ktui.core.format import integer
-from ktui.core.prediction.foresee import cheaper_of, routing_state, server_behaviour
-from ktui.core.prediction.outlook import Cheaper
-from ktui.core.prediction.sizes import estimated_seats
+from ktui.core.prediction.alternatives import Cheaper
+from ktui.core.prediction.assumptions import Assumptions, logged, server_behaviour
+from ktui.core.prediction.predict import cheaper_of, resource_id, seat_range
+from ktui.core.prediction.sizes import size_in
 from ktui.core.selection import InHand
 from ktui.core.state import State
 from ktui.kube.across import Under, across
@@ -16,11 +17,9 @@ from ktui.kube.advice import advise
 from ktui.kube.explain import explain
 from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
 from ktui.kube.gates import phase_of
-from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.predict import predict, predict_seats
+from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError
 from ktui.kube.routing.world import world_of
-from ktui.kube.seats import SeatRange, flow_controlled
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
 
 
@@ -62,22 +61,25 @@ class Matrix:
     cache: str = ""
     problem: str = ""
     request: ReadRequest | None = None
-    world: CacheState = field(default_factory=CacheState)
-    level: PriorityLevel | None = None
+    assumed: Assumptions | None = None
+
+    @property
+    def level(self) -> PriorityLevel | None:
+        """The priority level of the requester, where it is known."""
+        return self.assumed.level if self.assumed is not None else None
 
     def document(self, row: VersionRow) -> dict[str, Any]:
         """All that the rules of one version say, as `ktui explain --json` does."""
-        if self.request is None:
+        if self.request is None or self.assumed is None:
             return {}
-        return explain(self.request, self.world, row.under.behaviour, level=self.level).document()
+        return explain(self.request, self.assumed.cache, row.under.behaviour, level=self.level).document()
 
     def cheaper(self, row: VersionRow) -> tuple[Cheaper, ...]:
         """Cheaper forms of the request under the rules of one version."""
-        request = self.request
-        if request is None:
+        if self.request is None or self.assumed is None:
             return ()
-        found = advise(request, self.world, row.under.behaviour)
-        return tuple(cheaper_of(request.url, advice) for advice in found)
+        found = advise(self.request, self.assumed.cache, row.under.behaviour)
+        return tuple(cheaper_of(self.request.url, advice) for advice in found)
 
     @property
     def groups(self) -> tuple[VersionRow, ...]:
@@ -107,23 +109,21 @@ def matrix_of(in_hand: InHand, state: State) -> Matrix:
         request = in_hand.read()
     except RequestError as error:
         return Matrix(problem=str(error))
-    resource = resource_id(request)
-    cache, about = _cache(request, resource, state)
     current = followed_behaviour(state)
-    level = level_named(in_hand.level)
-
+    assumed, about = _assumptions(request, state, current or behaviour_of())
+    assumed = replace(assumed, level=level_named(in_hand.level))
     behaviours = [
-        current if current is not None and current.minor == one.minor else one
-        for one in map(behaviour_of, KNOWN_VERSIONS)
+        current if current is not None and current.minor == each.minor else each
+        for each in map(behaviour_of, KNOWN_VERSIONS)
     ]
     under = across(
         request,
-        cache,
+        assumed.cache,
         behaviours=behaviours,
-        seats=lambda behaviour: _seats(request, behaviour, resource, state, level),
+        seats=lambda behaviour: seat_range(request, behaviour, assumed),
     )
-    rows = (VersionRow(one, one.behaviour is current, one is under[0]) for one in under)
-    return Matrix(tuple(rows), about, request=request, world=cache, level=level)
+    rows = (VersionRow(each, each.behaviour is current, each is under[0]) for each in under)
+    return Matrix(tuple(rows), about, request=request, assumed=assumed)
 
 
 def followed_behaviour(state: State) -> Behaviour | None:
@@ -140,8 +140,8 @@ def routes_under(in_hand: InHand, state: State, *behaviours: Behaviour) -> list[
         request = in_hand.read()
     except RequestError:
         return []
-    cache, _ = _cache(request, resource_id(request), state)
-    return [predict(request, cache, behaviour).source.value for behaviour in behaviours]
+    assumed, _ = _assumptions(request, state, behaviours[0])
+    return [predict(request, assumed.cache, behaviour).source.value for behaviour in behaviours]
 
 
 def level_named(name: str) -> PriorityLevel | None:
@@ -150,29 +150,15 @@ def level_named(name: str) -> PriorityLevel | None:
     return told_level(level) if level is not None else None
 
 
-def _seats(
-    request: ReadRequest, behaviour: Behaviour, resource: str, state: State, level: PriorityLevel | None
-) -> SeatRange:
-    """By the resource's size where that is known and the version looks at it."""
-    cap = level.max_seats if level is not None else None
-    if request.verb == "list" and behaviour.minor >= 23 and flow_controlled(behaviour):
-        known = estimated_seats(request, behaviour, state, resource, cap)
-        if known is not None:
-            return SeatRange(known, known)
-    return predict_seats(request, behaviour, progress=state.progress, cap=cap)
-
-
-def resource_id(request: ReadRequest) -> str:
-    """The resource's id: `pods`, `leases.coordination.k8s.io`."""
-    return request.resource.id if request.resource is not None else request.info.resource_id
-
-
-def _cache(request: ReadRequest, resource: str, state: State) -> tuple[CacheState, str]:
+def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tuple[Assumptions, str]:
+    """What is assumed of the cache, and that in words."""
+    resource = resource_id(request)
     row = state.caches.get(resource)
     if row is None or not row.live:
         ready = world_of(request, progress=state.progress)
-        return ready, "with a cache that is ready and at the revision asked for"
-    return routing_state(resource, state), f"with the cache as it is now, at rv {integer(row.rv)}"
+        about = "with a cache that is ready and at the revision asked for"
+        return Assumptions(behaviour, ready, size_in(state, resource)), about
+    return logged(state, resource), f"with the cache as it is now, at rv {integer(row.rv)}"
 
 
 def causes_text(row: VersionRow) -> str:

@@ -17,7 +17,7 @@ from ktui.audit.report import GroupReport, Report
 from ktui.audit.tally import EXAMPLES, Tally
 from ktui.audit.versions import versions_from
 from ktui.contract.etcd import PrefixChild
-from ktui.core.prediction.resource_sizes import Size, SizesError, parse_sizes, sizes_of
+from ktui.core.prediction.sizes import Size, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken
 from ktui.kube.advice import advise
 from ktui.kube.routing.predict import predict

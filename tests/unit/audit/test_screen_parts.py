@@ -19,7 +19,7 @@ from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import settable, versions_before, versions_from
 from ktui.contract.etcd import PrefixChild, PrefixPage
-from ktui.core.prediction.resource_sizes import sizes_in_etcd
+from ktui.core.prediction.sizes import sizes_in_etcd
 from ktui.core.ranking.histogram import Histogram
 
 from .logs import SLOW, audit_event, etcd_line, moment

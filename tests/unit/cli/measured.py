@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ktui.client.foresight import Foreseen, foresee
 from ktui.client.runs import Runs
 from ktui.contract.events import CacheState
 from ktui.core.lab.measured import Measured
-from ktui.core.prediction.server_assumptions import World
+from ktui.core.prediction.assumptions import ServerAssumptions
+from ktui.core.prediction.predict import Prediction, predict_path
 from ktui.kube.versions import behaviour_of
 
 PODS = CacheState(resource="pods", state="ready", rv=100, objects=1_000, bytes=5_000_000)
@@ -33,9 +33,9 @@ def measured(
     )
 
 
-def foreseen(path: str, version: str = "1.24") -> Foreseen:
-    return foresee(path, World(behaviour_of(version), True, {"pods": PODS}))
+def predicted(path: str, version: str = "1.24") -> Prediction:
+    return predict_path(path, ServerAssumptions(behaviour_of(version), True, {"pods": PODS}).of)
 
 
 def runs(result: Measured, version: str = "1.24") -> Runs:
-    return Runs(result, foreseen(result.path, version), result.first_route, (result.total_ms,))
+    return Runs(result, predicted(result.path, version), result.first_route, (result.total_ms,))

@@ -57,7 +57,7 @@ def test_info_tells_what_a_recording_is_about(recording: Path, capsys: pytest.Ca
     said = capsys.readouterr().out
     assert "prod, ktui 1, etcd 3.6.0 (external), rules of Kubernetes 1.36" in said
     assert "request_finished            59" in said and "00:59\n" in said and "unpacked" in said
-    assert "0:00:05  ◆ slow\n   0:00:30  ◆ deploy of shop" in said
+    assert "   00:05  ◆ slow\n     00:30  ◆ deploy of shop" in said
     assert main(["recording", "info", str(recording), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["events"] == len(events()) and told["by_type"]["progress"] == 60

@@ -10,16 +10,20 @@ from ktui.apiserver.http.tls import ensure_certificate
 from ktui.cli.confirm import Declined, confirm
 from ktui.cli.polite import ask_before
 from ktui.client.api import Fired
-from ktui.client.burden import is_unbounded
 from ktui.client.connection import Connection
 from ktui.client.kube_connection import KubeConnection, Material
 from ktui.client.measure import Question
 from ktui.client.target import KtuiTarget, KubeTarget, collection_size, target_of
-from ktui.core.prediction.server_assumptions import World
+from ktui.client.unbounded import is_unbounded
+from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.kube.versions import behaviour_of
 
 PODS = b'{"kind":"PodList","metadata":{"resourceVersion":"7","remainingItemCount":%d},"items":[{"a":1}]}'
-WORLD = World(behaviour_of("1.30"), assumed=True)
+
+
+def old_server() -> ServerAssumptions:
+    """Of a kube-apiserver 1.30 whose collections were not sized yet."""
+    return ServerAssumptions(behaviour_of("1.30"), assumed=True)
 
 
 class Apiserver:
@@ -90,7 +94,7 @@ async def test_a_collections_size_by_a_page_of_one() -> None:
     ],
 )
 def test_what_is_asked_for_first(path: str, unbounded: bool) -> None:
-    assert is_unbounded(path, WORLD) is unbounded
+    assert is_unbounded(path, old_server()) is unbounded
 
 
 @pytest.mark.anyio
@@ -98,10 +102,10 @@ async def test_a_large_list_of_a_real_apiserver_needs_a_yes(monkeypatch: pytest.
     monkeypatch.setattr("sys.stdin.isatty", lambda: False)
     large = target(Apiserver(remaining=5_000))
     with pytest.raises(Declined, match=r"5,001 objects .* of https://api; say --yes"):
-        await ask_before(large, ["/api/v1/pods"], WORLD, yes=False)
-    await ask_before(large, ["/api/v1/pods"], WORLD, yes=True)
-    await ask_before(large, ["/api/v1/pods?limit=5"], WORLD, yes=False)
-    await ask_before(target(Apiserver(remaining=4_999)), ["/api/v1/pods"], WORLD, yes=False)
+        await ask_before(large, ["/api/v1/pods"], old_server(), yes=False)
+    await ask_before(large, ["/api/v1/pods"], old_server(), yes=True)
+    await ask_before(large, ["/api/v1/pods?limit=5"], old_server(), yes=False)
+    await ask_before(target(Apiserver(remaining=4_999)), ["/api/v1/pods"], old_server(), yes=False)
 
 
 @pytest.mark.parametrize(("answer", "goes_on"), [("y\n", True), ("yes\n", True), ("\n", False), ("", False)])

@@ -8,8 +8,8 @@ from ktui.contract.events import CacheState, RequestFinished, RequestStarted, Se
 from ktui.core import habits
 from ktui.core.habits import ASKED, SHAPES, Habits
 from ktui.core.lab.form import ListForm, cheaper_form, fireable, path_of
-from ktui.core.lab.predict import predict
-from ktui.core.prediction.foresee import foresee
+from ktui.core.lab.predict import predict_form
+from ktui.core.prediction.predict import alternatives_of
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.kube.continuetoken import encode
@@ -41,7 +41,7 @@ def fed(*events: RequestStarted | RequestFinished) -> State:
 
 def advised(state: State, number: int) -> dict[str, str]:
     """Change → why of everything cheaper, for that request."""
-    return {each.change: each.why for each in foresee(state.requests[number], state).cheaper}
+    return {each.change: each.why for each in alternatives_of(state.requests[number], state).cheaper}
 
 
 def test_the_same_again_and_again_is_polling() -> None:
@@ -172,7 +172,7 @@ def test_writes_are_no_matter() -> None:
 
 def test_the_lab_offers_a_watch_for_what_is_polled() -> None:
     state = fed(*(started(n, 100 + 5 * n) for n in range(6)))
-    explanation = predict(ListForm(), BUILTIN, state).explanation
+    explanation = predict_form(ListForm(), BUILTIN, state).explanation
     assert explanation is not None
     watch = next(advice for advice in explanation.advice if advice.id == "a.watch")
     assert watch.why.startswith("agent asks again every 5 s (6 times so far)")
@@ -183,13 +183,13 @@ def test_the_lab_offers_a_watch_for_what_is_polled() -> None:
 
 def test_a_watch_whose_initial_events_have_no_end_is_not_fired() -> None:
     state = fed(*(started(n, 100 + 5 * n) for n in range(6)))
-    explanation = predict(ListForm(kube_version="1.24"), BUILTIN, state).explanation
+    explanation = predict_form(ListForm(kube_version="1.24"), BUILTIN, state).explanation
     assert explanation is not None
     assert [fireable(advice) for advice in explanation.advice if advice.id == "a.watch"] == [False]
 
 
 def test_header_advice_becomes_a_form() -> None:
-    explanation = predict(ListForm(resource_version="0"), BUILTIN, fed()).explanation
+    explanation = predict_form(ListForm(resource_version="0"), BUILTIN, fed()).explanation
     assert explanation is not None
     forms = {advice.id: cheaper_form(advice, ListForm(resource_version="0")) for advice in explanation.advice}
     assert {name: form.accept for name, form in forms.items()} == {

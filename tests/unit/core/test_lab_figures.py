@@ -1,4 +1,4 @@
-"""Figures foreseen, by the version and the size of the resource, and beside what was measured."""
+"""Figures predicted, by the version and the size of the resource, and beside what was measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATE = CacheState(cache_rv=100, oldest_snapshot_rv=40, etcd_rv=100)
 WATCH = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 
 
-def foreseen(path: str, version: str) -> Figures:
+def predicted(path: str, version: str) -> Figures:
     return figures_of(explain(parse_request(path), STATE, behaviour_of(version)), 3_000, None)
 
 
@@ -40,14 +40,14 @@ def foreseen(path: str, version: str) -> Figures:
     ],
 )
 def test_what_is_fetched_and_read(path: str, version: str, route: str, fetched: str, reads: str) -> None:
-    figures = foreseen(path, version)
+    figures = predicted(path, version)
     assert figures.route == route
     assert figures.fetched is not None and figures.fetched.text == fetched
     assert figures.reads is not None and figures.reads.text == reads
 
 
 def test_of_a_refusal_only_the_route_is_foreseen() -> None:
-    figures = foreseen("/api/v1/pods?resourceVersionMatch=Exact", "1.36")
+    figures = predicted("/api/v1/pods?resourceVersionMatch=Exact", "1.36")
     assert (figures.route, figures.fetched, figures.reads) == ("none", None, None)
 
 

@@ -14,8 +14,8 @@ from ktui.core.lab.form import (
     form_of,
     form_of_read,
     path_of,
-    race_forms,
     values_of,
+    variants_of,
 )
 from ktui.core.selection import InHand
 from ktui.kube.resources import BUILTIN, Resource
@@ -65,7 +65,7 @@ def test_whatever_is_typed_arrives_as_typed(labels: str, fields: str) -> None:
 
 def test_a_race_asks_one_question_in_eight_ways() -> None:
     form = ListForm(label_selector="app=web", limit="100", resource_version="5", continue_token="abc")
-    labels = {race.label: path_of(race.form, PODS) for race in race_forms(form, 77, "team-00")}
+    labels = {race.label: path_of(race.form, PODS) for race in variants_of(form, 77, "team-00")}
     base = "/api/v1/pods?labelSelector=app=web"
     assert labels == {
         "unset": base,
@@ -78,17 +78,17 @@ def test_a_race_asks_one_question_in_eight_ways() -> None:
         "in team-00": "/api/v1/namespaces/team-00/pods?labelSelector=app=web",
         "no selector": "/api/v1/pods",
     }
-    assert [race.label for race in race_forms(form, 77) if race.all_pages] == ["pages of 100"]
+    assert [race.label for race in variants_of(form, 77) if race.all_pages] == ["pages of 100"]
 
 
 def test_a_race_leaves_out_what_it_cannot_ask() -> None:
-    labels = [race.label for race in race_forms(ListForm(namespace="a"), 0)]
+    labels = [race.label for race in variants_of(ListForm(namespace="a"), 0)]
     assert labels == ["unset", "rv=0", "pages of 500", "WatchList", "all namespaces", "metadata only"]
 
 
 def test_without_a_selector_the_race_leaves_out_spec_and_status() -> None:
-    assert race_forms(ListForm(), 1)[-1].form == replace(ListForm(), accept="metadata")
-    assert race_forms(ListForm(accept="metadata"), 1)[-1].form.accept == "json"
+    assert variants_of(ListForm(), 1)[-1].form == replace(ListForm(), accept="metadata")
+    assert variants_of(ListForm(accept="metadata"), 1)[-1].form.accept == "json"
 
 
 @given(
@@ -123,7 +123,7 @@ def test_what_stands_in_the_fields_becomes_the_form() -> None:
 
 
 def test_a_race_from_a_watch_has_one_watch_only() -> None:
-    races = race_forms(ListForm(stream=True), 77)
+    races = variants_of(ListForm(stream=True), 77)
     assert [race.label for race in races if race.form.stream] == ["WatchList"]
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from ktui.contract.events import CacheState, Prefix, Progress, ServerInfo
 from ktui.core.lab.form import ListForm
-from ktui.core.lab.predict import predict
-from ktui.core.lab.server import routing_state
+from ktui.core.lab.predict import predict_form
+from ktui.core.prediction.assumptions import present
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
@@ -42,14 +42,14 @@ def state(version: str = "1.36", progress: str = "assumed") -> State:
     ],
 )
 def test_the_route_follows_the_version(form: ListForm, version: str, route: str) -> None:
-    prediction = predict(form, BUILTIN, state(version))
+    prediction = predict_form(form, BUILTIN, state(version))
     assert prediction.route == route
     assert prediction.problem is None
-    assert predict(form, BUILTIN, state("1.30"), version).route == route
+    assert predict_form(form, BUILTIN, state("1.30"), version).route == route
 
 
 def test_an_etcd_without_progress_requests_is_read_itself() -> None:
-    assert predict(ListForm(), BUILTIN, state(progress="unsupported")).route == "etcd"
+    assert predict_form(ListForm(), BUILTIN, state(progress="unsupported")).route == "etcd"
 
 
 @pytest.mark.parametrize(
@@ -70,27 +70,27 @@ def test_an_etcd_without_progress_requests_is_read_itself() -> None:
     ],
 )
 def test_a_refusal_is_told_in_the_servers_words(form: ListForm, code: int, field: str, words: str) -> None:
-    problem = predict(form, BUILTIN, state()).problem
+    problem = predict_form(form, BUILTIN, state()).problem
     assert problem is not None
     assert (problem.code, problem.field) == (code, field)
     assert words in problem.message
 
 
 def test_a_refusal_has_no_route() -> None:
-    assert predict(ListForm(match="Exact"), BUILTIN, state()).route == "none"
-    assert predict(ListForm(label_selector="!"), BUILTIN, state()).route == "none"
-    assert predict(ListForm(resource="podz"), BUILTIN, state()).route == ""
+    assert predict_form(ListForm(match="Exact"), BUILTIN, state()).route == "none"
+    assert predict_form(ListForm(label_selector="!"), BUILTIN, state()).route == "none"
+    assert predict_form(ListForm(resource="podz"), BUILTIN, state()).route == ""
 
 
 def test_seats_are_those_of_the_objects_there_are() -> None:
-    assert predict(ListForm(), BUILTIN, state()).seats == 8  # capped by the priority level
-    assert predict(ListForm(), BUILTIN, state("1.24")).seats == 10
-    assert predict(ListForm(limit="50"), BUILTIN, state()).seats == 3
-    assert predict(ListForm(resource="leases"), BUILTIN, state()).seats == 1
-    assert predict(ListForm(resource="configmaps"), BUILTIN, state()).seats is None
+    assert predict_form(ListForm(), BUILTIN, state()).seats == 8  # capped by the priority level
+    assert predict_form(ListForm(), BUILTIN, state("1.24")).seats == 10
+    assert predict_form(ListForm(limit="50"), BUILTIN, state()).seats == 3
+    assert predict_form(ListForm(resource="leases"), BUILTIN, state()).seats == 1
+    assert predict_form(ListForm(resource="configmaps"), BUILTIN, state()).seats is None
 
 
 def test_a_cache_that_nobody_has_asked_for_is_not_ready() -> None:
-    assert routing_state(state(), "leases.coordination.k8s.io").readiness == "initializing"
-    assert routing_state(state(), "pods").readiness == "ready"
-    assert routing_state(state(), "pods").etcd_rv == 120
+    assert present(state(), "leases.coordination.k8s.io").cache.readiness == "initializing"
+    assert present(state(), "pods").cache.readiness == "ready"
+    assert present(state(), "pods").cache.etcd_rv == 120

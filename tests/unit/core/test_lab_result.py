@@ -50,7 +50,7 @@ def test_a_wrong_prediction_is_marked(predicted: str, status: int, route: str, w
 
 
 def test_a_fallback_that_the_rules_leave_open_is_no_surprise() -> None:
-    one = replace(result(measured(route="cache,etcd")), foreseen=Figures("cache", fallback=True))
+    one = replace(result(measured(route="cache,etcd")), predicted=Figures("cache", fallback=True))
     assert not one.surprises
 
 
@@ -86,11 +86,11 @@ def test_a_saving_tells_what_is_known_of_both() -> None:
 def test_results_are_read_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "state" / "lab.ndjson"
     figures = Figures("cache", seats=Span(10, 10), fetched=Span(0, None))
-    one = replace(result(measured(fetched=7)), foreseen=figures, dear=3, at=5.0, server="kind")
+    one = replace(result(measured(fetched=7)), predicted=figures, baseline=3, at=5.0, server="kind")
     assert LabHistory(path).add(one) == ""
     (back,) = LabHistory(path).read()
-    assert (back.foreseen, back.measured, back.form) == (one.foreseen, one.measured, one.form)
-    assert (back.number, back.dear, back.at, back.server) == (1, 3, 5.0, "kind")
+    assert (back.predicted, back.measured, back.form) == (one.predicted, one.measured, one.form)
+    assert (back.number, back.baseline, back.at, back.server) == (1, 3, 5.0, "kind")
     assert path.stat().st_mode & 0o777 == 0o600
 
 

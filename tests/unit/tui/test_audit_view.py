@@ -12,7 +12,7 @@ from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_before, versions_from
 from ktui.audit.words import changes
-from ktui.core.prediction.resource_sizes import Size
+from ktui.core.prediction.sizes import Size
 from ktui.kube.versions import behaviour_of
 from ktui.tui.audit.lines import group_lines, parameters, shape_runs
 from ktui.tui.audit.versions import gates_of, moved_between, share_under, version_lines

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ktui.client.foresight import Foreseen
 from ktui.client.runs import Runs
 from ktui.core.lab.measured import Measured
+from ktui.core.prediction.predict import Prediction
 from ktui.workloads.benchmark import Extrapolation, Row, total_of
 from ktui.workloads.plans import PlannedList
 
@@ -24,7 +24,7 @@ def row(
         average_bytes=10.0,
         counters={"fetched": fetched, "etcd_bytes": etcd_bytes},
     )
-    return Row(PlannedList(path), Runs(measured, Foreseen(), route, (1.0,)))
+    return Row(PlannedList(path), Runs(measured, Prediction(), route, (1.0,)))
 
 
 MANY = Extrapolation(agents=5_000, nodes=500, growth=10.0)

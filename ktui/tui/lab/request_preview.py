@@ -1,4 +1,4 @@
-"""The LIST that is composed, as it goes out; where there is room, the same from elsewhere."""
+"""The LIST in the form as it is sent, and where there is room the same for kubectl, curl and client-go."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WHY_ADDED = (
 )
 
 
-def asked_content(path: str, form: ListForm, resource: Resource | None, width: int, height: int) -> Content:
+def preview_content(path: str, form: ListForm, resource: Resource | None, width: int, height: int) -> Content:
     """`GET /api/v1/…`, then each other form that fits as a whole."""
     if not path:
         return Content("")
@@ -32,7 +32,7 @@ def asked_content(path: str, form: ListForm, resource: Resource | None, width: i
         drawn += [line((text, "$ink-faint")) for text in _WHY_ADDED]
     if resource is None:
         return lines(drawn)
-    for title, text in _elsewhere(path, form, resource):
+    for title, text in _for_others(path, form, resource):
         block = [line(""), line((title, "bold $primary")), *_code(text, width)]
         if len(drawn) + len(block) > height:
             break
@@ -40,7 +40,7 @@ def asked_content(path: str, form: ListForm, resource: Resource | None, width: i
     return lines(drawn)
 
 
-def _elsewhere(path: str, form: ListForm, resource: Resource) -> Iterator[tuple[str, str]]:
+def _for_others(path: str, form: ListForm, resource: Resource) -> Iterator[tuple[str, str]]:
     yield "kubectl", as_kubectl(path)
     yield "curl", as_curl(path, form)
     yield "client-go", as_client_go(form, resource)

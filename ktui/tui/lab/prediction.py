@@ -1,4 +1,4 @@
-"""The prediction panel: verdict, reason, what it promises, other versions, the walk."""
+"""The prediction in its panel: verdict, reason, guarantees, other versions, decision trace."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from textual.content import Content
 
 from ktui.contract.events import RouteStep
 from ktui.core.format import safe
-from ktui.core.lab.predict import Prediction, Problem
-from ktui.core.prediction.foresee import cheaper_of
+from ktui.core.lab.predict import LabPrediction, Problem
+from ktui.core.prediction.predict import cheaper_of
 from ktui.core.routes import ERROR, badge_of_route
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
@@ -22,7 +22,7 @@ from ktui.tui.widgets.lines import line, lines, parts_that_fit
 _ROOMY = 9  # lines; below it each part is cut to its first line or two
 
 
-def foreseen_content(prediction: Prediction, width: int, height: int) -> Content:
+def prediction_content(prediction: LabPrediction, width: int, height: int) -> Content:
     """What matters most comes first; the walk takes the height that is left, a line at least."""
     explanation = prediction.explanation
     if explanation is None:
@@ -39,7 +39,7 @@ def foreseen_content(prediction: Prediction, width: int, height: int) -> Content
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
 
 
-def _verdict(prediction: Prediction, explanation: Explanation, width: int, most: int) -> list[Content]:
+def _verdict(prediction: LabPrediction, explanation: Explanation, width: int, most: int) -> list[Content]:
     if prediction.problem is not None:
         return _problem_lines(prediction.problem, width, most + 2)  # in the place of what it would promise
     plan = explanation.plan
@@ -54,13 +54,13 @@ def _problem_lines(problem: Problem | None, width: int, most: int) -> list[Conte
     return badged_lines(ERROR, word, problem.message, width, most)
 
 
-def _guarantees(prediction: Prediction, explanation: Explanation, width: int) -> Content:
+def _guarantees(prediction: LabPrediction, explanation: Explanation, width: int) -> Content:
     """Consistency, limit, seats, waiting."""
     parts = sentences.guarantees(explanation.plan, _seats(prediction, explanation))
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT, least=2)
 
 
-def _seats(prediction: Prediction, explanation: Explanation) -> str:
+def _seats(prediction: LabPrediction, explanation: Explanation) -> str:
     seats, between = prediction.seats, explanation.seats
     if seats is None and between.min != between.max:
         return f"{between.min} to {between.max} seats"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ktui.core.prediction.resource_sizes import Size, Sizes
+from ktui.core.prediction.sizes import Size, Sizes
 from ktui.kube.indexes import finds_namespaces
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
@@ -17,7 +17,7 @@ _PAGES = ("range_page", "range_at_rev")
 _KEYS = ("get_key", "get_key_at_rev")
 
 
-class Cost(NamedTuple):
+class EstimatedCost(NamedTuple):
     """Bytes read from etcd, and bytes of objects that the apiserver looks at or sends."""
 
     etcd: float
@@ -30,17 +30,17 @@ class Cost(NamedTuple):
 
     @property
     def processed(self) -> float:
-        """What is taken in hand, each byte once: the measure of a request's cost everywhere in ktui."""
+        """Each byte once, from etcd or from memory: the measure of a request's cost everywhere in ktui."""
         return self.etcd + self.cached
 
 
-NOTHING = Cost(0.0, 0.0)
+NOTHING = EstimatedCost(0.0, 0.0)
 ONE = Size(1, 0)
 
 
 def estimate(
     request: ReadRequest, plan: Plan, behaviour: Behaviour, resource: str, sizes: Sizes
-) -> Cost | None:
+) -> EstimatedCost | None:
     """The cost of one such request; None for a resource of unknown size. A WATCH: of its start only."""
     size = sizes.get(resource)
     if size is None:
@@ -56,12 +56,12 @@ def estimate(
         return _read(plan, size.average)
     if plan.source is Source.ETCD:
         read = sum(_range(op, request, behaviour, scope, size.average) for op in plan.etcd_ops)
-        return Cost(read, read)
-    return Cost(0.0, _from_cache(request, plan, behaviour, size, sizes))
+        return EstimatedCost(read, read)
+    return EstimatedCost(0.0, _from_cache(request, plan, behaviour, size, sizes))
 
 
-def _read(plan: Plan, size: float) -> Cost:
-    return Cost(size if plan.source is Source.ETCD else 0.0, size)
+def _read(plan: Plan, size: float) -> EstimatedCost:
+    return EstimatedCost(size if plan.source is Source.ETCD else 0.0, size)
 
 
 def _from_cache(request: ReadRequest, plan: Plan, behaviour: Behaviour, size: Size, sizes: Sizes) -> float:

@@ -6,11 +6,10 @@ import pytest
 
 from ktui.client.connection import ClientError
 from ktui.client.target import KubeTarget
-from ktui.core.lab.server import Elsewhere
-from ktui.core.prediction.server_assumptions import World
+from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.kube.versions import behaviour_of
-from ktui.tui.lab import aiming
-from ktui.tui.lab.aim import Aim
+from ktui.tui.lab import target as lab_target
+from ktui.tui.lab.context import KubeServer
 from ktui.tui.preferences import Preferences
 
 from .asking import until, until_shown
@@ -21,10 +20,10 @@ from .still import NORMAL
 pytestmark = pytest.mark.anyio
 
 
-def preferring(monkeypatch: pytest.MonkeyPatch, aim: str, take_aim: Any) -> Any:
-    monkeypatch.setattr(aiming, "take_aim", take_aim)
+def preferring(monkeypatch: pytest.MonkeyPatch, context: str, connect: Any) -> Any:
+    monkeypatch.setattr(lab_target, "connect", connect)
     app = lab_app(LabServer())
-    app.preferences = Preferences(aim=aim)
+    app.preferences = Preferences(kube_context=context)
     return app
 
 
@@ -32,34 +31,34 @@ async def test_the_lab_aims_at_the_preferred_context(monkeypatch: pytest.MonkeyP
     server = LabServer()
     server.real = True
 
-    async def take(context: str) -> Aim:
+    async def take(context: str) -> KubeServer:
         target = KubeTarget(server)  # type: ignore[arg-type]
-        return Aim(context, target, Elsewhere(World(behaviour_of("1.31"), True, {})))
+        return KubeServer(context, target, ServerAssumptions(behaviour_of("1.31"), True, {}))
 
     app = preferring(monkeypatch, "kind", take)
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
-        await until(pilot, lambda: screen.aiming.aim is not None)
+        await until(pilot, lambda: screen.lab.kube is not None)
         await until_shown(pilot, "LIST at kind, kube-apiserver 1.31")
 
 
 async def test_one_that_does_not_answer_is_said_and_ktuis_own_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def refuse(context: str) -> Aim:
+    async def refuse(context: str) -> KubeServer:
         raise ClientError(f"{context} does not answer")
 
     app = preferring(monkeypatch, "kind", refuse)
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
         screen = await open_lab(pilot)
         await until_shown(pilot, "kind does not answer")
-        assert screen.aiming.aim is None
+        assert screen.lab.kube is None
 
 
 async def test_without_a_preference_nothing_is_aimed_at(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    async def take(context: str) -> Aim:
+    async def take(context: str) -> KubeServer:
         asked.append(context)
         raise AssertionError
 
@@ -67,4 +66,4 @@ async def test_without_a_preference_nothing_is_aimed_at(monkeypatch: pytest.Monk
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
         await pilot.pause()
-        assert (screen.aiming.aim, asked) == (None, [])
+        assert (screen.lab.kube, asked) == (None, [])

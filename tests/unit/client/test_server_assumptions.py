@@ -1,21 +1,22 @@
-"""Prediction beside measurement."""
+"""What a server is assumed to be, and predictions by that."""
 
 import httpx
 import msgspec
 import pytest
 
 from ktui.client.connection import ClientError, Connection
-from ktui.client.foresight import foresee, world_of_ktui
+from ktui.client.server_assumptions import assumptions_of_ktui
 from ktui.contract.events import AnyEvent, CacheState, Progress, ServerInfo
 from ktui.contract.paths import BEHAVIOUR, INFO
-from ktui.core.prediction.server_assumptions import World, resource_id_of
+from ktui.core.prediction.assumptions import ServerAssumptions, resource_id_of
+from ktui.core.prediction.predict import predict_path
 from ktui.kube.versions import behaviour_of
 
 READY = CacheState(resource="pods", state="ready", rv=100, objects=10, bytes=61_000)
 
 
-def world(version: str, *, progress: bool = True, **caches: CacheState) -> World:
-    return World(behaviour_of(version), progress, caches)
+def server(version: str, *, progress: bool = True, **caches: CacheState) -> ServerAssumptions:
+    return ServerAssumptions(behaviour_of(version), progress, caches)
 
 
 @pytest.mark.parametrize(
@@ -28,38 +29,38 @@ def world(version: str, *, progress: bool = True, **caches: CacheState) -> World
     ],
 )
 def test_the_servers_own_version_decides(version: str, path: str, route: str) -> None:
-    foreseen = foresee(path, world(version, pods=READY))
-    assert foreseen.route == route
-    assert foreseen.agrees("" if route == "none" else route) is True
-    assert foreseen.agrees("etcd" if route == "cache" else "cache") is False
+    predicted = predict_path(path, server(version, pods=READY).of)
+    assert predicted.route == route
+    assert predicted.agrees("" if route == "none" else route) is True
+    assert predicted.agrees("etcd" if route == "cache" else "cache") is False
 
 
 def test_an_etcd_without_progress_requests_is_no_ground_for_consistent_reads() -> None:
-    assert foresee("/api/v1/pods", world("1.36", progress=False, pods=READY)).route == "etcd"
+    assert predict_path("/api/v1/pods", server("1.36", progress=False, pods=READY).of).route == "etcd"
 
 
 def test_a_cache_that_nobody_asked_for_is_cold() -> None:
-    cold, ready = world("1.36"), world("1.36", pods=READY)
-    assert cold.routing_state("pods") != ready.routing_state("pods")
-    assert World(behaviour_of("1.36"), assumed=True).routing_state("pods").readiness.value == "ready"
+    cold, ready = server("1.36"), server("1.36", pods=READY)
+    assert cold.of("pods").cache != ready.of("pods").cache
+    assert ServerAssumptions(behaviour_of("1.36"), assumed=True).of("pods").cache.readiness.value == "ready"
 
 
 def test_a_fallback_that_the_rules_leave_open_is_no_surprise() -> None:
-    foreseen = foresee("/api/v1/pods", world("1.36", pods=READY))
-    assert foreseen.explanation is not None
-    expected = foreseen.explanation.plan.fallback.reads_etcd
-    assert foreseen.agrees("cache,etcd") is expected
+    predicted = predict_path("/api/v1/pods", server("1.36", pods=READY).of)
+    assert predicted.explanation is not None
+    expected = predicted.explanation.plan.fallback.reads_etcd
+    assert predicted.agrees("cache,etcd") is expected
 
 
 def test_what_is_no_request_of_a_resource_is_not_predicted() -> None:
-    foreseen = foresee("/version", world("1.36"))
-    assert (foreseen.route, foreseen.agrees("")) == ("", None)
-    assert foreseen.document() == {"route": None, "problem": foreseen.problem}
+    predicted = predict_path("/version", server("1.36").of)
+    assert (predicted.route, predicted.agrees("")) == ("", None)
+    assert predicted.document() == {"route": None, "problem": predicted.problem}
 
 
 def test_the_mean_size_of_objects() -> None:
-    assert world("1.36", pods=READY).average_bytes("/api/v1/namespaces/a/pods?limit=1") == 6_100
-    assert world("1.36").average_bytes("/api/v1/pods") == 0
+    assert server("1.36", pods=READY).average_bytes("/api/v1/namespaces/a/pods?limit=1") == 6_100
+    assert server("1.36").average_bytes("/api/v1/pods") == 0
 
 
 def test_resources_are_named_as_in_telemetry() -> None:
@@ -68,7 +69,7 @@ def test_resources_are_named_as_in_telemetry() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_world_is_what_its_server_tells_at_once() -> None:
+async def test_a_ktui_server_describes_its_rules_and_caches() -> None:
     class Server:
         async def request(self, method: str, path: str) -> httpx.Response:
             return httpx.Response(200)
@@ -88,7 +89,7 @@ async def test_a_world_is_what_its_server_tells_at_once() -> None:
         async def present(self) -> list[AnyEvent]:
             return [CacheState(resource="nodes", state="cold"), READY, Progress(head=9, compact=4)]
 
-    found = await world_of_ktui(Server())  # type: ignore[arg-type]
+    found = await assumptions_of_ktui(Server())  # type: ignore[arg-type]
     assert (found.behaviour.version, found.progress, found.compact) == ("1.30", True, 4)
     assert (found.caches["pods"], found.caches["nodes"].state) == (READY, "cold")
 
@@ -102,4 +103,4 @@ async def test_somebody_elses_server_is_told_apart() -> None:
             return httpx.Response(404)
 
     with pytest.raises(ClientError, match="named by --kubeconfig"):
-        await world_of_ktui(Stranger())  # type: ignore[arg-type]
+        await assumptions_of_ktui(Stranger())  # type: ignore[arg-type]

@@ -1,17 +1,18 @@
-"""A result in full, and the same request from elsewhere: what `y` shows, a page each."""
+"""A result in full, and the same request for other programs: what `y` shows, a page each."""
 
 from __future__ import annotations
+
+import msgspec
 
 from ktui.core.lab.result import LabResult
 from ktui.core.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
 from ktui.kube.resources import Resource
-from ktui.tui.dialogs.text import pretty
 
 
 def result_pages(result: LabResult, resource: Resource | None) -> dict[str, str]:
     """Title → text, the result first."""
     pages = {
-        "result": pretty(result_document(result)),
+        "result": msgspec.json.format(msgspec.json.encode(result_document(result)), indent=2).decode(),
         "curl": as_curl(result.path, result.form),
         "kubectl": as_kubectl(result.path),
     }
@@ -35,7 +36,7 @@ def result_document(result: LabResult) -> dict[str, object]:
         "foreseen": [
             {
                 "figure": each.name,
-                "foreseen": each.foreseen,
+                "foreseen": each.predicted,
                 "measured": each.measured,
                 "verdict": each.verdict,
             }

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ktui.audit.group import Group
-from ktui.core.prediction.estimate import Cost, estimate
-from ktui.core.prediction.resource_sizes import Sizes
+from ktui.core.prediction.cost import EstimatedCost, estimate
+from ktui.core.prediction.sizes import Sizes
 from ktui.core.ranking.canonical import canonical
 from ktui.core.ranking.shape import Shape
 from ktui.kube.routing.cache_state import CacheState
@@ -24,11 +24,11 @@ ASSUMED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
-    """Decisions and estimated costs of requests of one shape, in the order of `Foresight.every`."""
+class GroupPrediction:
+    """Plans and estimated costs of requests of one shape, in the order of `VersionPredictions.every`."""
 
     plans: tuple[Plan, ...]
-    costs: tuple[Cost | None, ...]
+    costs: tuple[EstimatedCost | None, ...]
 
     def route(self, version: int = 0) -> str:
         """`cache`, `etcd` or `none` (refused, or failed before anything was read)."""
@@ -36,7 +36,7 @@ class Foreseen:
         return plan.source.route if plan.error is None else "none"
 
 
-class Foresight:
+class VersionPredictions:
     """`versions`: the chosen one first. `progress`: etcd's progress requests can be trusted."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Foresight:
         self.every = (*versions, *earlier)
         self._sizes = sizes
         self._progress = progress
-        self._known: dict[Shape, Foreseen] = {}
+        self._known: dict[Shape, GroupPrediction] = {}
 
     @property
     def earlier(self) -> list[tuple[int, Behaviour]]:
@@ -59,28 +59,28 @@ class Foresight:
         first = len(self.versions)
         return list(enumerate(self.every[first:], first))
 
-    def of(self, group: Group) -> Foreseen:
+    def of(self, group: Group) -> GroupPrediction:
         """What becomes of the group's requests; its example stands for all of its shape."""
         shape = group.key.shape
         if shape not in self._known:
-            self._known[shape] = self._foresee(group, shape)
+            self._known[shape] = self._predict(group, shape)
         return self._known[shape]
 
     def request(self, group: Group) -> tuple[ReadRequest, CacheState]:
         """The group's own example, and the state of caches and etcd that is taken for granted."""
-        return presumed(group.example, progress=self._progress)
+        return assume_ready(group.example, progress=self._progress)
 
-    def _foresee(self, group: Group, shape: Shape) -> Foreseen:
+    def _predict(self, group: Group, shape: Shape) -> GroupPrediction:
         request, state = self.request(group)
         plans = tuple(predict(request, state, behaviour) for behaviour in self.every)
         costs = tuple(
             estimate(request, plan, behaviour, shape.resource, self._sizes)
             for plan, behaviour in zip(plans, self.every, strict=True)
         )
-        return Foreseen(plans, costs)
+        return GroupPrediction(plans, costs)
 
 
-def presumed(example: str, *, progress: bool) -> tuple[ReadRequest, CacheState]:
+def assume_ready(example: str, *, progress: bool) -> tuple[ReadRequest, CacheState]:
     """A group's example, and the state of caches and etcd that is taken for granted for it."""
     try:
         request = parse_request(example)

@@ -9,21 +9,21 @@ from msgspec.structs import replace
 
 from ktui.client import burden
 from ktui.contract.events import Progress
+from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.history import LabHistory
-from ktui.tui.lab.pages import PagesScreen
 from ktui.tui.lab.screen import LabScreen
 
 from .asking import until, until_shown
 from .lab import (
-    aim_at_kind,
-    aiming,
+    choose_kind,
     fill,
     lab_app,
     old_app,
     open_lab,
     settled,
-    undercut,
+    try_cheaper,
+    two_contexts,
 )
 from .lab_server import LabServer, proof
 from .still import NORMAL, WIDE
@@ -41,9 +41,9 @@ async def test_a_fired_list_is_measured_beside_its_prediction() -> None:
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 1))
         assert server.fired == ["/api/v1/pods"]
-        result = screen.firing.bench.results[0]
-        assert (result.foreseen.route, result.route, result.surprises) == ("cache", "cache", ())
-        compared = {each.name: (each.foreseen, each.verdict, each.measured) for each in result.comparisons}
+        result = screen.lab.runner.results[0]
+        assert (result.predicted.route, result.route, result.surprises) == ("cache", "cache", ())
+        compared = {each.name: (each.predicted, each.verdict, each.measured) for each in result.comparisons}
         assert compared == {
             "route": ("C", "=", "C"),
             "seats": ("8", "=", "8"),
@@ -70,7 +70,7 @@ async def test_a_wrong_prediction_is_marked() -> None:
         server.from_etcd = True
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 1))
-        assert screen.firing.bench.results[0].surprises
+        assert screen.lab.runner.results[0].surprises
         await until_shown(pilot, "C≠E", "≠ route", "route C ≠ E")
 
 
@@ -79,10 +79,10 @@ async def test_a_race_asks_in_eight_ways_one_after_the_other() -> None:
     app = lab_app(server)
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
-        await until(pilot, lambda: bool(screen.known.candidates.namespaces))
+        await until(pilot, lambda: bool(screen.lab.namespaces))
         await pilot.press("r")
         await until(pilot, lambda: settled(screen, 8))
-        results = screen.firing.bench.results
+        results = screen.lab.runner.results
         assert [(result.label, result.measured and result.measured.pages) for result in results] == [
             ("unset", 1),
             ("rv=0", 1),
@@ -103,9 +103,9 @@ async def test_a_fires_the_cheaper_form_and_tells_what_it_saves() -> None:
     server = LabServer()
     app = old_app(server)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
-        screen = await undercut(pilot)
+        screen = await try_cheaper(pilot)
         assert server.fired == ["/api/v1/pods", "/api/v1/pods?resourceVersion=0"]
-        assert screen.firing.bench.results[1].dear == 1
+        assert screen.lab.runner.results[1].baseline == 1
         await until_shown(
             pilot,
             "E→E",
@@ -117,14 +117,14 @@ async def test_a_fires_the_cheaper_form_and_tells_what_it_saves() -> None:
         )
         await pilot.press("up", "a")
         await until(pilot, lambda: settled(screen, 3))
-        assert screen.firing.bench.results[2].measured.pages == 6  # type: ignore[union-attr]
+        assert screen.lab.runner.results[2].measured.pages == 6  # type: ignore[union-attr]
         await pilot.press("home", "a")
         await until(pilot, lambda: settled(screen, 4))
-        assert screen.firing.bench.results[3].form.accept == "metadata"
+        assert screen.lab.runner.results[3].form.accept == "metadata"
         await until_shown(pilot, "metadata only", "saves against #1", "−88% received (27.0 MB → 3.3 MB)")
         await pilot.press("home", "a")
         await until(pilot, lambda: settled(screen, 5))
-        assert screen.firing.bench.results[4].form.accept == "protobuf"
+        assert screen.lab.runner.results[4].form.accept == "protobuf"
         await until_shown(pilot, "in protobuf")
         await pilot.press("home", "a")
         await until_shown(pilot, "no cheaper form of #1")
@@ -141,7 +141,7 @@ async def test_n_fires_the_next_page() -> None:
         await until(pilot, lambda: settled(screen, 2))
         assert screen.form.continue_token
         assert server.fired[1].startswith("/api/v1/pods?limit=500&continue=")
-        measured = screen.firing.bench.results[1].measured
+        measured = screen.lab.runner.results[1].measured
         assert measured is not None
         assert (measured.items, measured.remaining) == (500, 2_000)
 
@@ -187,7 +187,7 @@ async def test_the_cache_is_compared_with_etcd(equal: bool, said: str) -> None:
         await until_shown(pilot, said, "8c2f00d15ea5e001", "3 RPCs, 17.9 MB")
         await pilot.press("escape")
         await until_shown(pilot, said)
-        assert screen.firing.bench.results == []
+        assert screen.lab.runner.results == []
 
 
 # What is kept.
@@ -209,15 +209,15 @@ async def test_results_survive_a_restart_without_tokens() -> None:
     second = lab_app()
     async with second.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
-        assert [(each.number, each.label, each.past) for each in screen.firing.bench.results] == [
+        assert [(each.number, each.label, each.previous) for each in screen.lab.runner.results] == [
             (1, "as composed", True),
             (2, "page after #1", True),
         ]
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 3))
-        assert screen.firing.bench.results[2].number == 3
+        assert screen.lab.runner.results[2].number == 3
         await pilot.press("X")
-        assert screen.firing.bench.results == []
+        assert screen.lab.runner.results == []
         assert not path.exists()
 
 
@@ -229,7 +229,7 @@ async def test_results_of_another_server_or_history_are_past(change: str) -> Non
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 1))
         app.tick()
-        assert not screen.firing.bench.results[0].past
+        assert not screen.lab.runner.results[0].previous
         assert app.state.server is not None
         if change == "server":
             app.feed([replace(app.state.server, pid=app.state.server.pid + 1)])
@@ -239,8 +239,8 @@ async def test_results_of_another_server_or_history_are_past(change: str) -> Non
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 2))
         old, new = screen.results.table.rows
-        assert old.result.past and (old.ms_share, old.processed_share) == (0.0, 0.0)
-        assert not new.result.past and new.ms_share == 1.0
+        assert old.result.previous and (old.ms_share, old.processed_share) == (0.0, 0.0)
+        assert not new.result.previous and new.ms_share == 1.0
         await until_shown(pilot, " past ")
 
 
@@ -251,10 +251,10 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     server, own = LabServer(), LabServer()
-    aiming(monkeypatch, tmp_path, server)
+    two_contexts(monkeypatch, tmp_path, server)
     app = lab_app(own)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
-        screen = await aim_at_kind(pilot)
+        screen = await choose_kind(pilot)
         await until_shown(
             pilot, "LIST at kind, kube-apiserver 1.31", "foreseen by the rules of 1.31", "unencrypted"
         )
@@ -262,9 +262,9 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
         await until(pilot, lambda: settled(screen, 1))
         assert server.fired == ["/api/v1/pods?limit=1", "/api/v1/pods"], "its size is asked for first"
         assert own.fired == []
-        result = screen.firing.bench.results[0]
+        result = screen.lab.runner.results[0]
         assert (result.server, result.bytes) == ("kind", 27_000_000)
-        assert result.foreseen.fetched is not None and result.foreseen.fetched.high == 3_000
+        assert result.predicted.fetched is not None and result.predicted.fetched.high == 3_000
         await until_shown(
             pilot,
             "C→?",
@@ -281,11 +281,11 @@ async def test_a_large_list_of_a_real_apiserver_is_asked_for_first(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, fired: int
 ) -> None:
     server = LabServer()
-    aiming(monkeypatch, tmp_path, server)
+    two_contexts(monkeypatch, tmp_path, server)
     monkeypatch.setattr(burden, "MANY_OBJECTS", 1_000)
     app = lab_app()
     async with app.run_test(size=NORMAL) as pilot:
-        screen = await aim_at_kind(pilot)
+        screen = await choose_kind(pilot)
         await pilot.press("f")
         await until_shown(pilot, "This LIST goes over 3,000 objects, about 27.0 MB as JSON", "of kind")
         await pilot.press(answer)

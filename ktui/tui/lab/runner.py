@@ -1,7 +1,4 @@
-"""The Lab's bench: fires forms one after the other, in order, and keeps what came back.
-
-No screen: whoever draws asks for `results` when it paints.
-"""
+"""Sends variants of a request one after the other, and keeps their results; the screen reads `results`."""
 
 from __future__ import annotations
 
@@ -13,34 +10,34 @@ from ktui.client.connection import ClientError
 from ktui.client.measure import Question
 from ktui.client.target import Target
 from ktui.core.lab.figures import NOTHING, Figures
-from ktui.core.lab.form import RaceForm
+from ktui.core.lab.form import Variant
 from ktui.core.lab.result import LabResult
 
 PREVIOUS = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
-    """One form to fire and what is foreseen of it.
+class Planned:
+    """One variant to send, and its prediction.
 
-    `dear` is the number of the result that it undercuts, PREVIOUS: of the one fired before it.
+    `baseline` is the number of the result that it is compared with, PREVIOUS: the one before it.
     """
 
-    race: RaceForm
+    variant: Variant
     path: str
-    foreseen: Figures = NOTHING
-    dear: int = 0
+    predicted: Figures = NOTHING
+    baseline: int = 0
 
 
-class Bench:
-    """Results in the order in which they were fired; at most one request is out at a time."""
+class Runner:
+    """Results in the order in which they were sent; at most one request is out at a time."""
 
     def __init__(
         self,
         clock: Callable[[], float] = time.time,
         done: Callable[[LabResult], None] = lambda result: None,
     ) -> None:
-        """`done` is told of each result that was answered."""
+        """`done` is called with each result that was answered."""
         self.results: list[LabResult] = []
         self.running = False
         self.streamed = 0  # bytes of the answer that is coming in
@@ -48,32 +45,32 @@ class Bench:
         self._done = done
         self._number = 0
 
-    def recall(self, past: Iterable[LabResult]) -> None:
-        """Begin with the results of earlier lives."""
-        self.results = [replace(result, past=True) for result in past]
+    def recall(self, results: Iterable[LabResult]) -> None:
+        """Begin with the results of previous runs."""
+        self.results = [replace(result, previous=True) for result in results]
         self._number = max((result.number for result in self.results), default=0)
 
-    def outdate(self, server: str) -> None:
-        """`server` is another one now, or its etcd has another history: its results are of the past."""
+    def mark_previous(self, server: str) -> None:
+        """Mark the results of `server`: it is another one now, or its etcd has another history."""
         self.results = [
-            replace(result, past=True) if result.server == server and not result.past else result
+            replace(result, previous=True) if result.server == server and not result.previous else result
             for result in self.results
         ]
 
-    async def run(self, target: Target, shots: Sequence[Shot], server: str = "") -> None:
-        """Fire every shot; an unreachable server ends the run (ClientError), an error answer does not."""
+    async def run(self, target: Target, planned: Sequence[Planned], server: str = "") -> None:
+        """Send every variant; an unreachable server ends the run (ClientError), an error answer does not."""
         self.running = True
         try:
-            for shot in shots:
-                await self._fire(target, shot, server)
+            for each in planned:
+                await self._send(target, each, server)
         finally:
             self.running = False
             self._settle()
 
-    async def _fire(self, target: Target, shot: Shot, server: str) -> None:
-        result = self._begin(shot, server)
-        form = shot.race.form
-        question = Question(shot.path, shot.race.all_pages, accept=form.accept_header)
+    async def _send(self, target: Target, planned: Planned, server: str) -> None:
+        result = self._begin(planned, server)
+        form = planned.variant.form
+        question = Question(planned.path, planned.variant.all_pages, accept=form.accept_header)
         self.streamed = 0
         try:
             measured = await target.measure(question, self._count)
@@ -90,17 +87,17 @@ class Bench:
     def _count(self, chunk: bytes) -> None:
         self.streamed += len(chunk)
 
-    def _begin(self, shot: Shot, server: str) -> LabResult:
+    def _begin(self, planned: Planned, server: str) -> LabResult:
         self._number += 1
         result = LabResult(
             number=self._number,
-            label=shot.race.label,
-            path=shot.path,
-            form=shot.race.form,
-            foreseen=shot.foreseen,
+            label=planned.variant.label,
+            path=planned.path,
+            form=planned.variant.form,
+            predicted=planned.predicted,
             server=server,
             at=self._clock(),
-            dear=self._number - 1 if shot.dear == PREVIOUS else shot.dear,
+            baseline=self._number - 1 if planned.baseline == PREVIOUS else planned.baseline,
             pending=True,
         )
         self.results.append(result)
@@ -108,16 +105,17 @@ class Bench:
 
     def _put(self, result: LabResult) -> None:
         self.results = [
-            replace(result, past=old.past) if old.number == result.number else old for old in self.results
+            replace(result, previous=old.previous) if old.number == result.number else old
+            for old in self.results
         ]
 
     def _settle(self) -> None:
-        """What was cut off is not pending any more."""
+        """A request that was cut off is no longer pending."""
         self.results = [
             replace(old, pending=False, error=old.error or "stopped") if old.pending else old
             for old in self.results
         ]
 
     def clear(self) -> None:
-        """Forget what has ended."""
+        """Drop the results that have ended."""
         self.results = [result for result in self.results if result.pending]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ktui.core.lab.form import ListForm, path_of
 from ktui.kube.resources import BUILTIN
-from ktui.tui.lab.asked import asked_content
+from ktui.tui.lab.request_preview import preview_content
 
 PODS = BUILTIN.by_name("pods")
 assert PODS is not None
 
 
 def asked(form: ListForm, width: int = 46, height: int = 30) -> str:
-    return asked_content(path_of(form, PODS), form, PODS, width, height).plain
+    return preview_content(path_of(form, PODS), form, PODS, width, height).plain
 
 
 def test_every_other_form_stands_below_the_path_where_there_is_room() -> None:
@@ -42,4 +42,4 @@ def test_a_path_that_is_too_long_ends_in_an_ellipsis() -> None:
 
 
 def test_nothing_to_send_shows_nothing() -> None:
-    assert asked_content("", ListForm(resource="nonsense"), None, 40, 20).plain == ""
+    assert preview_content("", ListForm(resource="nonsense"), None, 40, 20).plain == ""

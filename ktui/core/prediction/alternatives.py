@@ -1,0 +1,34 @@
+"""The same request under other versions, and asked more cheaply: plain data, drawn without the rules."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class VersionRoute(Struct, frozen=True):
+    """The route under one version; `current` is the version that the server follows."""
+
+    version: str
+    route: str
+    current: bool
+
+
+class Cheaper(Struct, frozen=True):
+    """A cheaper variant: what to change (`add resourceVersion=0`, `Accept: …`), why, the predicted route.
+
+    `change` is "" for advice on how the client asks, not what.
+    """
+
+    change: str
+    why: str
+    route: str
+
+
+class Alternatives(Struct, frozen=True):
+    """Empty for what is not a GET, LIST or WATCH of a resource."""
+
+    versions: tuple[VersionRoute, ...] = ()
+    cheaper: tuple[Cheaper, ...] = ()
+
+
+NOTHING = Alternatives()

@@ -1,0 +1,131 @@
+"""What a prediction assumes of the server that gets the request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from ktui.contract.events import CacheState
+from ktui.core.prediction.sizes import Size, size_in
+from ktui.core.state import State
+from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
+from ktui.kube.requestinfo import parse_path, split_url
+from ktui.kube.routing.cache_state import CacheState as RoutingState
+from ktui.kube.routing.cache_state import Readiness
+from ktui.kube.versions import DEFAULT_VERSION, Behaviour, behaviour_of
+
+OWN_LEVEL = told_level(LEVELS["exempt"])
+"""The priority level of our own requests to ktui's server: its token makes an administrator."""
+
+_READINESS = {
+    "ready": Readiness.READY,
+    "reinitializing": Readiness.REINITIALIZING,
+    "disabled": Readiness.DISABLED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """Of a server and of one of its resources.
+
+    `size` is None where it is not known. `level` is the priority level of the requester, None: not
+    known. `assumed`: the cache could not be looked at, and counts as ready.
+    """
+
+    behaviour: Behaviour
+    cache: RoutingState
+    size: Size | None = None
+    level: PriorityLevel | None = None
+    assumed: bool = False
+
+    @property
+    def max_seats(self) -> int | None:
+        return self.level.max_seats if self.level is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAssumptions:
+    """Of a server that was asked: its rules and its caches by resource id.
+
+    `assumed`: the caches could not be looked at, and count as ready. `sizes` are objects and bytes of
+    one, as JSON, by the path of a collection, as far as they were asked for.
+    """
+
+    behaviour: Behaviour
+    progress: bool = True
+    caches: dict[str, CacheState] = field(default_factory=dict)
+    compact: int = 0
+    assumed: bool = False
+    level: PriorityLevel | None = None
+    sizes: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def of(self, resource_id: str, collection: str = "") -> Assumptions:
+        """Of one resource, and of the size of a collection of it."""
+        count, each = self.sizes.get(collection, (-1, 0.0))
+        size = Size(count, round(count * each)) if count >= 0 else None
+        return Assumptions(self.behaviour, self._cache(resource_id), size, self.level, self.assumed)
+
+    def _cache(self, resource_id: str) -> RoutingState:
+        """A cache that was never asked for starts with the first request."""
+        if self.assumed:
+            return RoutingState(progress=self.progress)
+        cache = self.caches.get(resource_id)
+        if cache is None:
+            return RoutingState(readiness=Readiness.INITIALIZING, progress=self.progress)
+        return _routing_state(cache, cache.rv, progress=self.progress, compact=self.compact or None)
+
+    def average_bytes(self, path: str) -> float:
+        """Mean stored size of the objects that `path` asks for; 0 when unknown."""
+        cache = self.caches.get(resource_id_of(path))
+        return cache.bytes / cache.objects if cache is not None and cache.objects else 0.0
+
+
+def _routing_state(cache: CacheState, rv: int, *, progress: bool, compact: int | None = None) -> RoutingState:
+    """A cache as telemetry describes it. `rv` is its newest known one, `compact` etcd's."""
+    return RoutingState(
+        readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
+        cache_rv=rv,
+        progress=progress,
+        oldest_snapshot_rv=cache.oldest_rv if cache.snapshots else None,
+        oldest_watch_rv=cache.oldest_rv,
+        compact_rv=compact,
+    )
+
+
+def logged(state: State, resource_id: str) -> Assumptions:
+    """Of the dashboard's server, for a request of its log. Raises BehaviourError.
+
+    Nothing is assumed of etcd's revisions: they were other ones then.
+    """
+    row = state.caches.get(resource_id)
+    progress = state.progress
+    cache = (
+        RoutingState(progress=progress)
+        if row is None
+        else _routing_state(row.cache, row.rv, progress=progress)
+    )
+    return Assumptions(server_behaviour(state), cache, size_in(state, resource_id))
+
+
+def present(state: State, resource_id: str) -> Assumptions:
+    """Of the dashboard's server, for a request that is sent to it now. Raises BehaviourError."""
+    found = logged(state, resource_id)
+    cache = replace(found.cache, etcd_rv=state.head.revision or None, compact_rv=state.head.compact or None)
+    if resource_id not in state.caches:  # the first request starts to fill it
+        cache = replace(cache, readiness=Readiness.INITIALIZING)
+    return replace(found, cache=cache, level=OWN_LEVEL)
+
+
+def server_behaviour(state: State) -> Behaviour:
+    """The rules that the server follows now, with its gates. Raises BehaviourError for unknown ones."""
+    server = state.server
+    return behaviour_of(server.kube_version, server.feature_gates) if server is not None else behaviour_of()
+
+
+def server_version(state: State) -> str:
+    """The minor whose rules the server follows now."""
+    return state.server.kube_version if state.server is not None else DEFAULT_VERSION
+
+
+def resource_id_of(path: str) -> str:
+    """`pods`, `leases.coordination.k8s.io`: names a path's resource as telemetry does; "" for none."""
+    return parse_path(split_url(path)[0]).resource_id

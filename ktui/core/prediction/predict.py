@@ -1,0 +1,188 @@
+"""The prediction of a request: its plan, its seats, its alternatives; every part of ktui predicts by this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ktui.core.prediction.alternatives import NOTHING, Alternatives, Cheaper, VersionRoute
+from ktui.core.prediction.assumptions import Assumptions, logged
+from ktui.core.prediction.sizes import Size
+from ktui.core.request_view import READS
+from ktui.core.state import RequestRow, State
+from ktui.kube import seats
+from ktui.kube.advice import Advice, advise
+from ktui.kube.explain import Explanation, explain
+from ktui.kube.habits import UNKNOWN, Habit
+from ktui.kube.query import first_values
+from ktui.kube.requestinfo import split_url
+from ktui.kube.routing import sentences
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Source
+from ktui.kube.routing.predict import predict as plan_of
+from ktui.kube.routing.predict import predict_seats, work_of
+from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
+from ktui.kube.seats import SeatRange
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+
+# Where reading changed: before consistent reads from cache, with them (1.31), with snapshots (1.34), now.
+VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
+# Advice on habits and encodings in a few words; the others are named by their difference.
+WORDS = {
+    "a.watch": "WATCH instead of polling",
+    "a.metadata": "ask for metadata only",
+    "a.protobuf": "accept protobuf",
+    "a.backoff": "restart few at a time",
+    "a.account": "give it an account of its own",
+}
+# What a request that was refused (4xx) may be told: it had no answer that could be cheaper.
+_OF_REFUSED = {"a.parameter", "a.backoff", "a.account"}
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the rules say of one request; without `explanation`, `problem` says why they say nothing.
+
+    `seats` are those by the size of the resource, None where that is not known.
+    """
+
+    explanation: Explanation | None = None
+    problem: str = ""
+    seats: int | None = None
+    assumed: bool = False  # the cache counts as ready
+
+    @property
+    def route(self) -> str:
+        """cache | etcd | none; "" when nothing can be said."""
+        return self.explanation.plan.source.route if self.explanation is not None else ""
+
+    def agrees(self, route: str) -> bool | None:
+        """Whether the answer came from where it was predicted; None without a prediction."""
+        if self.explanation is None:
+            return None
+        return agree(self.route, route, fallback=self.explanation.plan.fallback.reads_etcd)
+
+    def document(self) -> dict[str, Any]:
+        """The `predicted` of `ktui list --json`; `agrees` is added by the caller, who has measured."""
+        if self.explanation is None:
+            return {"route": None, "problem": self.problem}
+        between = self.explanation.seats
+        return {
+            "kube_version": self.explanation.behaviour.version,
+            **sentences.document(self.explanation.plan),
+            "seats": {"min": between.min, "max": between.max},
+            "warnings": list(self.explanation.warnings),
+            "cache_assumed_ready": self.assumed,
+        }
+
+
+def agree(predicted: str, measured: str, *, fallback: bool) -> bool:
+    """Whether a measured route ("" when refused) is the predicted one; so is a `fallback` to etcd."""
+    return (measured or Source.NONE.value) == predicted or (fallback and measured == "cache,etcd")
+
+
+def predict(
+    request: ReadRequest, assumed: Assumptions, behaviour: Behaviour | None = None, habit: Habit = UNKNOWN
+) -> Prediction:
+    """Predict a request at a server, or under other rules than the server's."""
+    rules = behaviour or assumed.behaviour
+    explanation = explain(request, assumed.cache, rules, habit=habit, level=assumed.level)
+    return Prediction(explanation, seats=seats_by_size(request, rules, assumed), assumed=assumed.assumed)
+
+
+def predict_path(path: str, assume: Callable[[str], Assumptions], habit: Habit = UNKNOWN) -> Prediction:
+    """Predict a GET or LIST of a path; `assume(resource id)` gives what is known of its server."""
+    try:
+        request = parse_request(path)
+    except RequestError as error:
+        return Prediction(problem=str(error))
+    return predict(request, assume(resource_id(request)), habit=habit)
+
+
+def resource_id(request: ReadRequest) -> str:
+    """`pods`, `leases.coordination.k8s.io`."""
+    return request.resource.id if request.resource is not None else request.info.resource_id
+
+
+# Seats.
+
+
+def seats_by_size(request: ReadRequest, behaviour: Behaviour, assumed: Assumptions) -> int | None:
+    """Seats of a LIST or WATCH over the resource as large as it is; None where that is not known."""
+    if assumed.size is None or request.refused:
+        return None
+    work = work_of(
+        request,
+        behaviour,
+        progress=assumed.cache.progress,
+        objects=assumed.size.count,
+        average_bytes=_average(assumed.size),
+    )
+    if request.verb == "watch":
+        options = request.options
+        asked = options.resource_version, options.send_initial_events
+        return seats.watch_seats(behaviour, work, *asked, assumed.max_seats)
+    return seats.list_seats(behaviour, work, assumed.max_seats)
+
+
+def _average(size: Size) -> int:
+    return size.bytes // size.count if size.count else 0
+
+
+def seat_range(request: ReadRequest, behaviour: Behaviour, assumed: Assumptions) -> SeatRange:
+    """Fewest and most seats: the same number twice where a LIST's resource is of known size."""
+    by_size = request.verb == "list" and behaviour.minor >= 23 and seats.flow_controlled(behaviour)
+    known = seats_by_size(request, behaviour, assumed) if by_size else None
+    if known is not None:
+        return SeatRange(known, known)
+    return predict_seats(request, behaviour, progress=assumed.cache.progress, cap=assumed.max_seats)
+
+
+# Other versions, cheaper variants.
+
+
+def alternatives_of(row: RequestRow, state: State) -> Alternatives:
+    """Those of a request of the log, with its cache as it is now."""
+    if row.started.verb not in READS:
+        return NOTHING
+    try:
+        request = parse_request(row.target, row.started.verb.lower())
+        assumed = logged(state, row.started.resource)
+    except (RequestError, BehaviourError):
+        return NOTHING
+    refused = 400 <= row.status < 500
+    found = advise(request, assumed.cache, assumed.behaviour, state.habits.of(row))
+    return Alternatives(
+        routes_of(request, assumed.cache, assumed.behaviour),
+        tuple(cheaper_of(row.target, advice) for advice in found if not refused or advice.id in _OF_REFUSED),
+    )
+
+
+def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[VersionRoute, ...]:
+    """The route in the versions where reading changed, and under the rules that are followed now."""
+    behaviours = {each.minor: each for each in (*map(behaviour_of, VERSIONS), now)}
+    return tuple(
+        VersionRoute(f"1.{minor}", plan_of(request, cache, behaviour).source.value, minor == now.minor)
+        for minor, behaviour in sorted(behaviours.items())
+    )
+
+
+def cheaper_of(target: str, advice: Advice) -> Cheaper:
+    """Advice in few words: what to change in `target`, why, and where it then goes."""
+    change = _change(target, advice.path) or ", ".join(f"{name}: {value}" for name, value in advice.headers)
+    # "add resourceVersion=0 — resourceVersion=0 answers …" says it twice.
+    why = advice.why.removeprefix(f"{change.split(' ')[-1]} ") if change else advice.why
+    return Cheaper(WORDS.get(advice.id, change), why, advice.plan.source.value)
+
+
+def _change(before: str, after: str) -> str:
+    """The difference of two requests in words: `add resourceVersion=0`, `drop limit`, or the whole path."""
+    (old_path, old_query), (path, query) = split_url(before), split_url(after)
+    if old_path != path:
+        return f"ask {after}"
+    old, new = first_values(old_query), first_values(query)
+    words = [f"drop {name}" for name in old if name not in new]
+    words += [f"add {name}={value}" for name, value in new.items() if name not in old]
+    words += [f"{name}={value}" for name, value in new.items() if name in old and old[name] != value]
+    return ", ".join(words)

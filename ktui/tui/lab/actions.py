@@ -1,0 +1,174 @@
+"""What the Lab's keys send: the form, its variants, the next page, a cheaper variant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from textual.worker import Worker
+
+from ktui.client.connection import ClientError
+from ktui.client.unbounded import UnboundedLists, unbounded_lists
+from ktui.core.format import integer, long_bytes
+from ktui.core.lab.form import (
+    ListForm,
+    Variant,
+    cheaper_form,
+    cheaper_label,
+    fireable,
+    next_page,
+    path_of,
+    variants_of,
+)
+from ktui.core.lab.result import LabResult
+from ktui.core.prediction.predict import cheaper_of
+from ktui.tui.dialogs.confirm import ConfirmScreen
+from ktui.tui.lab.context import KubeServer, LabContext
+from ktui.tui.lab.runner import PREVIOUS, Planned
+
+Compared = tuple[Variant, int]  # with the number of the result that it is compared with, 0 for none
+
+
+class LabActions:
+    """Each makes the variants to send out of the form, or of the result under the cursor."""
+
+    def __init__(self, lab: LabContext) -> None:
+        self._lab = lab
+        self._run: Worker[None] | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was sent in this run of the dashboard."""
+        return self._run is not None
+
+    def send(self) -> None:
+        """Send the form."""
+        self._start([(_original(self._lab.form), 0)])
+
+    def compare(self) -> None:
+        """Send variants of the form, one after the other."""
+        lab = self._lab
+        namespace = "" if lab.kube is not None else lab.busy_namespace
+        self._start([(variant, 0) for variant in variants_of(lab.form, self._current_rv(), namespace)])
+
+    def next_page(self) -> None:
+        """Go on from the result under the cursor by its continue token; the form then says so, too."""
+        result = self._lab.result
+        if result is not None and result.measured is not None:
+            form = next_page(result.form, result.measured.continue_token)
+            self._lab.form_pane.take_page(form)
+            self._start([(Variant(f"page after #{result.number}", form), 0)])
+
+    def try_cheaper(self) -> None:
+        """Send the next cheaper variant of the result under the cursor, or of the form."""
+        lab = self._lab
+        result = lab.result
+        usable = result if result is not None and result.ok and self._same_server(result) else None
+        form = usable.form if usable is not None else lab.form
+        found = self._cheaper(form, usable.number if usable is not None else 0)
+        if found is None:
+            what = f"#{usable.number}" if usable is not None else "what is composed"
+            lab.say(f"no cheaper form of {what} is known that was not tried")
+        elif usable is not None:
+            self._start([(found, usable.number)])
+        else:
+            self._start([(_original(form), 0), (found, PREVIOUS)])
+
+    def stop(self) -> None:
+        if self._run is not None:
+            self._run.cancel()
+
+    def _same_server(self, result: LabResult) -> bool:
+        return result.server == self._lab.server_name and not result.previous
+
+    def _cheaper(self, form: ListForm, number: int) -> Variant | None:
+        """The first cheaper variant that was not compared with result `number`."""
+        lab = self._lab
+        tried = {
+            (each.path, each.form.accept) for each in lab.runner.results if number and each.baseline == number
+        }
+        resource, prediction = lab.table.by_name(form.resource), lab.predict_answer(form)
+        explanation = prediction.explanation
+        if resource is None or explanation is None or explanation.plan.error is not None:
+            return None
+        for advice in filter(fireable, explanation.advice):
+            cheaper = cheaper_form(advice, form)
+            if (path_of(cheaper, resource), cheaper.accept) not in tried:
+                label = cheaper_label(advice) or cheaper_of(prediction.path, advice).change
+                return Variant(label, cheaper, all_pages=cheaper.pages and not form.pages)
+        return None
+
+    def _current_rv(self) -> int:
+        """For NotOlderThan and Exact: the cache's revision, else etcd's; a kube-apiserver's last one seen."""
+        lab = self._lab
+        if lab.kube is not None:
+            seen = [
+                each.measured.rv
+                for each in lab.runner.results
+                if each.measured is not None
+                and self._same_server(each)
+                and each.form.resource == lab.form.resource
+            ]
+            return max((int(rv) for rv in seen if rv.isdigit()), default=0)
+        resource = lab.table.by_name(lab.form.resource)
+        row = lab.state.caches.get(resource.id) if resource is not None else None
+        return row.rv if row is not None and row.rv else lab.state.head.revision
+
+    # Sending.
+
+    def _start(self, variants: Sequence[Compared]) -> None:
+        lab = self._lab
+        if lab.refuses_more():
+            return
+        lab.mark_previous()
+        known = [each for each in variants if lab.table.by_name(each[0].form.resource) is not None]
+        if not known:
+            problem = lab.predict_answer(lab.form).problem
+            lab.say(problem.message if problem is not None else "nothing to send")
+            return
+        self._run = lab.screen.aside(partial(self._send, known), "send")
+        lab.changed()
+
+    async def _send(self, variants: Sequence[Compared]) -> None:
+        lab = self._lab
+        try:
+            if await self._agreed([variant for variant, _ in variants]):
+                planned = [self._plan(variant, baseline) for variant, baseline in variants]
+                await lab.runner.run(lab.target, planned, lab.server_name)
+        except ClientError as error:
+            lab.fail(str(error))
+        finally:
+            lab.changed()
+
+    def _plan(self, variant: Variant, baseline: int) -> Planned:
+        prediction = self._lab.predict_answer(variant.form)
+        if prediction.figures is None:
+            return Planned(variant, prediction.path, baseline=baseline)
+        return Planned(variant, prediction.path, prediction.figures, baseline)
+
+    async def _agreed(self, variants: Sequence[Variant]) -> bool:
+        """Ask before a real kube-apiserver has to work hard. Raises ClientError."""
+        lab, kube = self._lab, self._lab.kube
+        if kube is None:
+            return True
+        paths = [lab.predict_answer(variant.form).path for variant in variants]
+        found = await unbounded_lists(kube.target.client, paths, kube.assumptions)
+        if not found.large:
+            return True
+        question = ConfirmScreen("a large LIST", _question(found, kube))
+        agreed: bool = await lab.screen.app.push_screen_wait(question)
+        return agreed
+
+
+def _original(form: ListForm) -> Variant:
+    """The form itself; a WATCH goes out with the parameters of a WatchList."""
+    return Variant("WatchList" if form.stream else "as composed", form)
+
+
+def _question(found: UnboundedLists, kube: KubeServer) -> str:
+    count = len(found.each)
+    what = "This LIST goes" if count == 1 else f"These {count} LISTs, one after the other, go"
+    return (
+        f"{what} over {integer(found.objects)} objects, about {long_bytes(found.bytes)} as JSON, "
+        f"of {kube.context} ({kube.target.client.connection.url}).\n\nFire?"
+    )

@@ -1,0 +1,118 @@
+"""The server that the Lab sends to: ktui's own, or a kube-apiserver of the user's kubeconfig."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from ktui import __version__
+from ktui.client.connection import ClientError
+from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_kubeconfig
+from ktui.client.target import target_of
+from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
+from ktui.tui.lab.context import KubeServer, LabContext
+from ktui.tui.widgets.lines import line
+
+OWN = "ktui's own server"
+
+
+async def connect(context: str) -> KubeServer:
+    """Connect, and ask for the version. Raises ClientError."""
+    # In a thread: a program may have to give the credentials.
+    connection = await asyncio.to_thread(read_kubeconfig, kubeconfig_files(), context)
+    target = target_of(connection, f"ktui/{__version__}")
+    try:
+        assumptions = await target.assumptions()
+    except BaseException:
+        await target.client.close()
+        raise
+    return KubeServer(context, target, assumptions, tuple(connection.warnings))
+
+
+def _contexts() -> tuple[list[str], str]:
+    """Those of the user's kubeconfig, and the current one. Raises ClientError."""
+    return read_contexts(kubeconfig_files())
+
+
+class TargetChoice:
+    """Changes the server of a Lab, but not while something is being sent."""
+
+    def __init__(self, lab: LabContext) -> None:
+        self._lab = lab
+
+    def ask(self) -> None:
+        """Let the user choose among ktui's own server and the kubeconfig's contexts."""
+        self._lab.screen.aside(self._ask, "target")
+
+    def choose(self, context: str) -> None:
+        """A context's kube-apiserver, or ktui's own server ("")."""
+        self._lab.screen.aside(partial(self._choose, context), "target")
+
+    async def _ask(self) -> None:
+        lab = self._lab
+        if lab.refuses_more():
+            return
+        try:
+            names, current = await asyncio.to_thread(_contexts)
+        except ClientError as error:
+            lab.warn(str(error))
+            names, current = [], ""
+        chosen = await lab.screen.app.push_screen_wait(TargetDialog(names, current, lab.server_name))
+        if chosen is not None and chosen != lab.server_name:
+            await self._choose(chosen)
+
+    async def _choose(self, context: str) -> None:
+        lab = self._lab
+        try:
+            server = await connect(context) if context else None
+        except ClientError as error:
+            lab.fail(str(error))
+            return
+        if lab.kube is not None:
+            await lab.kube.target.client.close()
+        lab.kube = server
+        for warning in server.warnings if server is not None else ():
+            lab.warn(warning)
+        lab.changed()
+
+
+class TargetDialog(Dialog[str | None]):
+    """Returns a context's name, "" for ktui's own server, None for no change."""
+
+    DEFAULT_CSS = """
+    TargetDialog > OptionList { width: 60; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = keys.TARGET
+
+    def __init__(self, names: Sequence[str], current: str, chosen: str) -> None:
+        super().__init__()
+        self._names = ["", *names]
+        self._current = current
+        self._chosen = chosen
+
+    def compose(self) -> ComposeResult:
+        options = OptionList(*(Option(self._prompt(name)) for name in self._names), markup=False)
+        options.border_title = "fire at"
+        options.border_subtitle = line("enter chooses · ", key_hints(("aim.close", "leaves it")).plain)
+        options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
+        yield options
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._names[event.option_index])
+
+    def _prompt(self, name: str) -> Content:
+        mark = "● " if name == self._chosen else "  "
+        about = "  (current context)" if name and name == self._current else ""
+        return line((mark, "$accent"), (name or OWN, "$ink-strong"), (about, "$ink-muted"))
