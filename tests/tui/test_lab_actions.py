@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ktui.client import burden
+from ktui.client import unbounded
 from ktui.contract.events import Progress
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
@@ -139,7 +139,7 @@ async def test_n_fires_the_next_page() -> None:
         await until(pilot, lambda: settled(screen, 1))
         await pilot.press("n")
         await until(pilot, lambda: settled(screen, 2))
-        assert screen.form.continue_token
+        assert screen.lab.form.continue_token
         assert server.fired[1].startswith("/api/v1/pods?limit=500&continue=")
         measured = screen.lab.runner.results[1].measured
         assert measured is not None
@@ -201,7 +201,7 @@ async def test_results_survive_a_restart_without_tokens() -> None:
         await until(pilot, lambda: settled(screen, 1))
         await pilot.press("n")
         await until(pilot, lambda: settled(screen, 2))
-        token = screen.form.continue_token
+        token = screen.lab.form.continue_token
     path = LabHistory().path
     assert path.stat().st_mode & 0o777 == 0o600
     assert token not in path.read_text()
@@ -282,7 +282,7 @@ async def test_a_large_list_of_a_real_apiserver_is_asked_for_first(
 ) -> None:
     server = LabServer()
     two_contexts(monkeypatch, tmp_path, server)
-    monkeypatch.setattr(burden, "MANY_OBJECTS", 1_000)
+    monkeypatch.setattr(unbounded, "MANY_OBJECTS", 1_000)
     app = lab_app()
     async with app.run_test(size=NORMAL) as pilot:
         screen = await choose_kind(pilot)

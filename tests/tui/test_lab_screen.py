@@ -104,11 +104,11 @@ async def test_fields_are_completed() -> None:
         await pilot.press("i", "down", *"team-1")
         await pilot.pause()
         await pilot.press("right")
-        await until(pilot, lambda: screen.form.namespace == "team-10")
+        await until(pilot, lambda: screen.lab.form.namespace == "team-10")
         await pilot.press("down", "down", *"spec.no")
         await pilot.pause()
         await pilot.press("right")
-        await until(pilot, lambda: screen.form.field_selector == "spec.nodeName=")
+        await until(pilot, lambda: screen.lab.form.field_selector == "spec.nodeName=")
 
 
 # What stops it.
@@ -173,7 +173,7 @@ async def test_what_is_typed_at_once_after_i_stands_in_the_form() -> None:
         screen = await open_lab(pilot)
         for key in ("i", "x", "y", "z"):  # all in the queue before the first is dealt with
             app.simulate_key(key)
-        await until(pilot, lambda: screen.form.resource == "podsxyz")
+        await until(pilot, lambda: screen.lab.form.resource == "podsxyz")
 
 
 async def test_a_watch_says_that_it_is_fired_as_a_watch_list() -> None:

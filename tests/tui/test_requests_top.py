@@ -99,8 +99,8 @@ async def test_the_cheaper_form_is_put_into_the_lab() -> None:
         assert screen.top.remedies[0].id == "a.not_older_than"
         await pilot.press("a")
         await until(pilot, lambda: app.current_mode == "lab")
-        await until(pilot, lambda: app.screen.form.match == "NotOlderThan")  # type: ignore[attr-defined]
-        assert app.screen.form.resource == "secrets"  # type: ignore[attr-defined]
+        await until(pilot, lambda: app.screen.lab.form.match == "NotOlderThan")  # type: ignore[attr-defined]
+        assert app.screen.lab.form.resource == "secrets"  # type: ignore[attr-defined]
 
 
 POLLED = [event for n in range(6) for event in asked(500 + n, client="poller", at=AT + 5 * n)]
@@ -114,7 +114,7 @@ async def test_the_watch_that_would_replace_a_poll_is_put_into_the_lab() -> None
         assert (watch.id, watch.verb) == ("a.watch", "WATCH")
         await pilot.press("a")
         await until(pilot, lambda: app.current_mode == "lab")
-        await until(pilot, lambda: app.screen.form.stream)  # type: ignore[attr-defined]
+        await until(pilot, lambda: app.screen.lab.form.stream)  # type: ignore[attr-defined]
         await until(pilot, lambda: "WatchList: a WATCH + sendInitialEvents" in shown(app))
         assert "sendInitialEvents=true" in app.screen.prediction.path  # type: ignore[attr-defined]
         assert app.screen.prediction.problem is None  # type: ignore[attr-defined]
