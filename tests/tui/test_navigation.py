@@ -62,7 +62,7 @@ async def test_a_list_is_put_into_the_lab_as_it_was_asked() -> None:
         await pilot.press("o", "l")
         await until(pilot, lambda: app.current_mode == "lab")
         await until(pilot, lambda: app.screen.lab.form.label_selector != "")
-        app.screen.foresee(app.state)
+        app.screen.paint_panels(app.state)
         assert app.screen.prediction.path.split("?")[0] == target.split("?")[0]
 
 
