@@ -116,7 +116,8 @@ async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) ->
         if sys.stdout.isatty():
             replace_line("")
         emit(
-            f"created {integer(progress.created)} objects in {duration(seconds)} ({integer(progress.existed)} existed)"
+            f"created {integer(progress.created)} objects in {duration(seconds)} "
+            f"({integer(progress.existed)} existed)"
         )
 
 

@@ -10,10 +10,10 @@ import pytest
 from ktui.client import api
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, Connection
-from ktui.client.foresight import world_of_ktui, world_of_kube
 from ktui.client.headers import header_number
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.measure import Question, fire_measured
+from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
 from ktui.client.target import KubeTarget
 from ktui.contract.recording import LONGEST
 from tests.unit.client import rude
@@ -149,7 +149,7 @@ async def test_a_list_is_measured_or_refused(name: str) -> None:
 async def test_a_world_that_no_server_tells_of(name: str) -> None:
     async with rude_server(lambda path, head: rude.BROKEN[name]) as connection:
         client = ApiClient(connection)
-        for world in (world_of_ktui(client), world_of_kube(client)):
+        for world in (assumptions_of_ktui(client), assumptions_of_kube(client)):
             with pytest.raises(ClientError):
                 await world
         await client.close()
