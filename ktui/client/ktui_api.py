@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.contract import paths
 from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
@@ -16,6 +15,9 @@ from ktui.contract.events import RequestFinished, ServerInfo
 from ktui.contract.rules import Rules
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 Document = TypeVar("Document")
 

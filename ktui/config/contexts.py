@@ -18,11 +18,11 @@ _ETCD = ("etcd", "snapshot")
 
 
 class Entry(Struct, frozen=True):
-    """A key of a context; `beside` are the sources that it says something about, () for any."""
+    """A key of a context; `sources` are those it applies to, () for any."""
 
     name: str
     kind: Kind
-    beside: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     secret: bool = False
 
     @property
@@ -88,7 +88,7 @@ def read_contexts(file: TomlFile) -> dict[str, Context]:
 def _context(file: TomlFile, name: str, table: object) -> Context:
     where, title = file.where("contexts", name), f"[contexts.{name}]"
     if not isinstance(table, dict):
-        raise ConfigError(f"{where}: contexts.{name} is no table: write {title}")
+        raise ConfigError(f"{where}: contexts.{name} is not a table: write {title}")
     if name == NONE:
         raise ConfigError(f"{where}: no context can be called {NONE!r}: it means that none is used")
     for key in table:
@@ -97,11 +97,11 @@ def _context(file: TomlFile, name: str, table: object) -> Context:
             raise ConfigError(f"{at}: {title} knows no {key!r}; {nearest(key, ENTRIES)}")
     source = _source(where, title, table)
     for key in table:
-        beside = ENTRIES[key].beside
-        if beside and source not in beside:
+        sources = ENTRIES[key].sources
+        if sources and source not in sources:
             at = file.where("contexts", name, key)
             raise ConfigError(
-                f"{at}: {title} has {key!r}, which needs {' or '.join(map(repr, beside))} beside it"
+                f"{at}: {title} has {key!r}, which also needs {' or '.join(map(repr, sources))}"
             )
     values = {
         ENTRIES[key].dest: read_value(

@@ -60,7 +60,7 @@ SETTINGS: tuple[Setting, ...] = (
         "server",
         (*BOTH, "explain", "audit"),
         ("kube-version", kinds.VERSION, "whose rules are followed"),
-        ("feature-gates", kinds.GATES, "gates beside the version's defaults"),
+        ("feature-gates", kinds.GATES, "feature gates that override the version's defaults"),
     ),
     *_of(
         "server",

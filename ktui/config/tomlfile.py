@@ -62,7 +62,7 @@ def _places(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def _statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """tomllib tells no lines: each statement is read alone, as soon as its lines are a whole."""
+    """tomllib reports no line numbers: each statement is parsed alone, as soon as its lines are complete."""
     import tomllib
 
     table: tuple[str, ...] = ()

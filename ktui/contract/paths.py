@@ -1,4 +1,4 @@
-"""Paths of a ktui server beside the Kubernetes API: templates for its router, functions for its clients."""
+"""Paths that a ktui server adds to the Kubernetes API: templates and functions."""
 
 from __future__ import annotations
 

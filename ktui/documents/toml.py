@@ -26,7 +26,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     """The document. DocumentError says what is wrong, with the line where it is known."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > _MOST_DOTS:
-            raise DocumentError(f"line {number} has more than {_MOST_DOTS:,} dots: no key has so many parts")
+            raise DocumentError(f"line {number} has more than {_MOST_DOTS:,} dots: no key is that long")
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -73,7 +73,7 @@ def across(
 ) -> tuple[Under, ...]:
     """The request under each of `behaviours` (default: every minor with its default gates), in order.
 
-    `seats` estimates better than by the bare rules, for somebody who knows the resource's size.
+    `seats` estimates better than by the bare rules, for callers that know the resource's size.
     """
     if behaviours is None:
         behaviours = map(behaviour_of, KNOWN_VERSIONS)

@@ -44,7 +44,7 @@ _OPERATION_COST = {
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`path` is the request rewritten; `plan` what the rules foresee for it.
+    """`path` is the request rewritten; `plan` what the rules predict for it.
 
     `headers` are to be sent with it. With neither another path nor headers the advice is
     about the client's habits: the request stays as it is (`tryable` False). docs/advice.md
@@ -72,7 +72,7 @@ def advise(
     """Cheaper forms, the most telling first; none for a request that is refused or cheap already.
 
     A misspelt parameter is corrected first: the other forms start from there. What is
-    known of the client's `habit` adds what its request alone does not tell.
+    known of the client's `habit` adds what its request alone does not show.
     """
     found = []
     corrected = _corrected(request)
@@ -84,13 +84,13 @@ def advise(
     plan = predict(request, state, behaviour)
     for rule in _RULES:
         for advice_id, why, path in rule(request, plan, behaviour):
-            foreseen = predict(parse_request(path, request.verb), state, behaviour)
-            if _cheaper(foreseen, plan):
-                found.append(Advice(advice_id, why, path, foreseen))
+            predicted = predict(parse_request(path, request.verb), state, behaviour)
+            if _cheaper(predicted, plan):
+                found.append(Advice(advice_id, why, path, predicted))
     for hint in hints(request, plan, behaviour, habit):
-        foreseen = predict(parse_request(hint.path), state, behaviour)
+        predicted = predict(parse_request(hint.path), state, behaviour)
         tryable = bool(hint.headers) or hint.path != request.url
-        found.append(Advice(hint.id, hint.why, hint.path, foreseen, hint.headers, tryable))
+        found.append(Advice(hint.id, hint.why, hint.path, predicted, hint.headers, tryable))
     return tuple(found)
 
 
@@ -116,10 +116,10 @@ def etcd_cost(plan: Plan) -> int:
     return sum(_OPERATION_COST.get(op, 0) for op in plan.etcd_ops)
 
 
-def _cheaper(foreseen: Plan, plan: Plan) -> bool:
-    if foreseen.error is not None:
+def _cheaper(predicted: Plan, plan: Plan) -> bool:
+    if predicted.error is not None:
         return False
-    return plan.error is not None or etcd_cost(foreseen) < etcd_cost(plan)
+    return plan.error is not None or etcd_cost(predicted) < etcd_cost(plan)
 
 
 Found = Iterator[tuple[str, str, str]]

@@ -28,7 +28,7 @@ def cautions(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> tuple[st
 def _unknown(request: ReadRequest) -> Iterator[str]:
     for name in request.options.unknown:
         if request.verb == "get" and near_parameter(name) == name:
-            yield f"{name} is no parameter of a GET: the server ignores it"
+            yield f"{name} is not a parameter of a GET: the server ignores it"
             continue
         meant = near_parameter(name)
         hint = f" (did you mean {meant}?)" if meant else ""

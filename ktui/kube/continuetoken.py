@@ -83,7 +83,7 @@ def _string(fields: dict[str, Any], name: str) -> str:
         return ""
     if isinstance(value, _Number) or not isinstance(value, str):
         raise ValueError(_mismatch(_type(value), name, "string"))
-    # Half a surrogate pair (`\ud800`) is no character: Go's decoder replaces it.
+    # Half a surrogate pair (`\ud800`) is not a character: Go's decoder replaces it.
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -17,7 +17,7 @@ META_FIELDS = ("metadata.name", "metadata.namespace")
 def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
     """One Resource a served version, preferred version first; [] when nothing is served.
 
-    Raises KeyError or TypeError when the document is no CRD.
+    Raises KeyError or TypeError when the document is not a CRD.
     """
     spec = crd["spec"]
     served = [v for v in _versions(spec) if v.get("served", True)]

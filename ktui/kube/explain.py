@@ -80,7 +80,7 @@ def explain(
 ) -> Explanation:
     """Everything that can be said beforehand; `warnings` are put before those about the request.
 
-    `level` is the requester's priority level, None where nobody tells who asks.
+    `level` is the requester's priority level, None where the requester is not known.
     """
     plan = predict(request, state, behaviour)
     return Explanation(

@@ -28,7 +28,7 @@ class Audience:
     selectors are asked. Of those that get it, `plain` take the object itself in
     `plain_forms` different encodings (media type × version), `tables` take a Table or
     PartialObjectMetadata in `table_forms`, and `leaving` see a MODIFIED object leave their
-    selector: they are told DELETED, with the previous object.
+    selector: they get DELETED, with the previous object.
     """
 
     change: str
@@ -97,10 +97,10 @@ class DeletedObject(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeletedEra:
-    """Releases that agree on what DELETED bears."""
+    """Releases that agree on which object DELETED carries."""
 
     releases: tuple[str, ...]
-    bears: DeletedObject
+    carries: DeletedObject
 
 
 # The first patch release of each minor that sends the RV of the event.

@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 class PriorityLevel:
     """`shares` of the server's concurrency; `hand_size` 0: nothing is queued.
 
-    `nominal` are its seats at a server that tells them, None: by the shares of the default.
+    `nominal` are its seats at a server that reports them, None: by the shares of the default.
     """
 
     name: str
@@ -100,16 +100,16 @@ LEVELS = {
 
 
 def told_level(level: PriorityLevel) -> PriorityLevel:
-    """The level by which ktui's own server tells seats.
+    """The level by which ktui's own server reports seats.
 
-    Nobody queues at the level `exempt`, so seats mean nothing there: they are told as for an
+    No request queues at the level `exempt`, so seats mean nothing there: they are reported as for an
     ordinary user, whose level is `global-default`.
     """
     return LEVELS["global-default"] if level.name == "exempt" else level
 
 
 def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
-    """The level of somebody's request; `verb` as in a flow schema's rules."""
+    """The level of a request; `verb` as in a flow schema's rules."""
     asked = Asked(verb, info.group, info.resource, info.subresource, "" if info.is_resource else info.path)
     return classify(requester, asked, minor).level
 

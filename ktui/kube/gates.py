@@ -2,7 +2,7 @@
 
 Each gate is a history of `Phase`s; a phase holds from its minor until the next
 one. Before the first phase the gate does not exist and the behaviour is off;
-after GONE the flag is refused and the last default is the behaviour for good.
+after GONE the flag is refused and the last default is the behaviour permanently.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ GATES: dict[str, tuple[Phase, ...]] = {
 
 
 def phase_of(gate: str, minor: int) -> Phase | None:
-    """The gate's phase in `minor`, None before the gate existed. KeyError for a name nobody knows."""
+    """The gate's phase in `minor`, None before the gate existed. KeyError for an unknown name."""
     current = None
     for phase in GATES[gate]:
         if phase.minor > minor:
@@ -83,6 +83,6 @@ def phase_of(gate: str, minor: int) -> Phase | None:
 
 
 def default_of(gate: str, minor: int) -> bool:
-    """What the server does in `minor` when nobody sets the gate."""
+    """What the server does in `minor` when the gate is not set."""
     phase = phase_of(gate, minor)
     return phase is not None and phase.default

@@ -1,6 +1,6 @@
 """Advice on how a client asks, not what: again and again, many at a time, as whom, in which form.
 
-A request alone does not tell; whoever knows more of the client says so in a `Habit`.
+A request alone does not show them; what is known of the client beyond it is a `Habit`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ METADATA_ONLY = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 # Who asks again within this many seconds polls; what is rarer may be cheaper than holding a watch.
 POLLING_SECONDS = 600.0
-# From so many on, agents that start together are a herd.
+# From this many on, agents that start together are a herd.
 HERD = 10
-# So many pages of one LIST are many, and of so many objects they need not be smaller.
+# More pages of one LIST than this are many; pages of this many objects need not be smaller.
 MANY_PAGES, PAGE = 10, 500
 # A smaller answer is cheap in any form.
 BIG_ANSWER = 256 * 1024
@@ -33,7 +33,7 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """What is known of the client beside its request.
+    """What is known of the client beyond its request.
 
     `client` is its name. `repeated_every` is in seconds, None for once or unknown, `times` how
     often that was seen (0: not counted). `pages` of one LIST were fetched one after the other.
@@ -62,7 +62,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Hint(NamedTuple):
-    """An advice before its route is foreseen. `path` may be the request's own."""
+    """An advice before its route is predicted. `path` may be the request's own."""
 
     id: str
     why: str
@@ -161,7 +161,7 @@ def _account(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habi
         return
     own = "with a ServiceAccount of its own a FlowSchema can set the client apart from the others"
     if habit.account.endswith(":default"):
-        yield Hint("a.account", f"{habit.account} is whoever has none: {own}", request.url)
+        yield Hint("a.account", f"{habit.account} is shared by every client without one: {own}", request.url)
     elif habit.account_shared_with:
         others = ", ".join(habit.account_shared_with[:3])
         more = len(habit.account_shared_with) - 3

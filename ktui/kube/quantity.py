@@ -26,7 +26,7 @@ _DIGITS = 120  # of precision
 
 @lru_cache(maxsize=4096)
 def canonical_quantity(text: str) -> str | None:
-    """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None when it is no quantity."""
+    """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None when it is not a quantity."""
     parsed = _parsed(text)
     if parsed is None:
         return None
@@ -41,7 +41,7 @@ def canonical_quantity(text: str) -> str | None:
 
 
 def amount(quantity: str | None) -> Decimal:
-    """How much it is; 0 for none, and for what is no quantity."""
+    """The amount; 0 for none, and for what is not a quantity."""
     parsed = _parsed(quantity or "0")
     return parsed[0] if parsed is not None else Decimal(0)
 

@@ -40,7 +40,7 @@ class RequestInfo:
 
     @property
     def incomplete(self) -> bool:
-        """`/api/v1/watch` and nothing behind it: upstream cannot tell what is asked for."""
+        """`/api/v1/watch` and nothing after it: upstream cannot find the resource."""
         special = self.resource in ("watch", "proxy") and not self.watch
         return special and not self.name and not self.namespace
 

@@ -1,4 +1,4 @@
-"""A read request written anew: parameters changed, added or left out, the others kept in their order."""
+"""A read request rewritten: parameters changed, added or left out, the others kept in their order."""
 
 from __future__ import annotations
 

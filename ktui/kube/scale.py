@@ -67,7 +67,7 @@ def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
 
 
 def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
-    """A new tree with so many replicas."""
+    """A copy of the tree with that many replicas."""
     new = copied(obj)
     *above, last = _names(paths.replicas)
     container = new

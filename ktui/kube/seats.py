@@ -73,7 +73,7 @@ def list_from_cache(
     the resource has a cache at all.
     """
     if behaviour.minor >= 33 and match:
-        return match == "NotOlderThan"  # the delegator looks at the match first, even beside a token
+        return match == "NotOlderThan"  # the delegator looks at the match first, even with a token
     if continued or match not in ("", "NotOlderThan"):
         return False
     if resource_version == "":

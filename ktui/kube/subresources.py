@@ -1,4 +1,4 @@
-"""What a resource's subresources take and answer, as discovery tells clients."""
+"""What a resource's subresources take and answer, as discovery lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Kubernetes version's rules apply: a minor, and the feature gates as somebody set them."""
+"""Which Kubernetes version's rules apply: a minor, and the feature gates as they were set."""
 
 from __future__ import annotations
 

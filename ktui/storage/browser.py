@@ -28,8 +28,8 @@ _FIRST_KEYS = 16
 class KeyValue:
     """One key at one revision. `ttl` in seconds; -1: none left; None: it may not be asked (read-only).
 
-    `json` is None for what is no readable object; `error` then says why. `sizes` are
-    the stored bytes by field, the largest first; empty when fields cannot be told apart.
+    `json` is None for a value that cannot be read as an object; `error` then says why. `sizes` are
+    the stored bytes by field, the largest first; empty for a value without fields.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""How many keys and bytes lie under each prefix, for the screens: asked politely, told on change."""
+"""Count keys and bytes under each prefix for the screens: gently, published on change."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Census:
         while True:
             if self._browser.histories != histories or time.monotonic() >= due:
                 histories, due = self._browser.histories, time.monotonic() + self._every
-                with contextlib.suppress(EtcdError):  # the ledger has told that etcd does not answer
+                with contextlib.suppress(EtcdError):  # the ledger has reported that etcd does not answer
                     await self.count()
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def count(self) -> None:
-        """Count once, and tell what has changed; a prefix that is empty now is told with 0 keys."""
+        """Count once and publish what has changed; a prefix that is now empty with 0 keys."""
         found: dict[str, Prefix] = {}
         for child in (await self._browser.prefixes(self._root)).children:
             if child.resource or child.leaf or not _is_group(child):

@@ -20,7 +20,7 @@ from ktui.wire.errors import CodecError
 
 
 class UnreadableError(EtcdError):
-    """A value that is no object of its resource: encrypted, truncated, of an unknown kind."""
+    """A value that is not an object of its resource: encrypted, truncated, of an unknown kind."""
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(f"{key} cannot be read: {reason}", reason)

@@ -1,4 +1,4 @@
-"""One Kubernetes object as etcd holds it: bytes, looked into only as far as somebody asks."""
+"""One Kubernetes object as etcd holds it: bytes, parsed only as far as needed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     `labels`, `fields` (its resource's field selectors) and `uid` are scanned once,
     on first use; `item_pieces` transcodes once and keeps the result, until a newer version
-    supersedes the object. All of them raise UnreadableError for a value that is no object.
+    supersedes the object. All of them raise UnreadableError for a value that is not an object.
 
     Objects refer to newer versions of themselves at most, so there are no cycles and the garbage
     collector need not look at them: over 100,000 of them it would stop the process for 130 ms at a time.
@@ -180,7 +180,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             raise UnreadableError(self.key, error.reason) from error
 
     def with_rv(self, rv: int) -> StoredObject:
-        """The same object at another resourceVersion (a deleted one bears that of its deletion)."""
+        """The same object at another resourceVersion (a deleted one has that of its deletion)."""
         other = StoredObject(self._reader, self.key, self._value, rv, self.create_revision, self.lease)
         other._scanned = self._scanned
         return other

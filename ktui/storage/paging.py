@@ -33,7 +33,7 @@ class Chunks:
         self._bytes = 0
 
     def saw(self, keys: int, size: int) -> None:
-        """Learn from an answer of so many keys and bytes of values."""
+        """Learn from an answer: its number of keys and bytes of values."""
         self._keys += keys
         self._bytes += size
         if self._bytes:

@@ -43,5 +43,5 @@ async def read_range(
                 with suppress(asyncio.CancelledError):
                     await following
             elif not following.cancelled():
-                following.exception()  # seen, should nobody have come for the answer
+                following.exception()  # retrieved, in case no reader awaits the answer
     yield answer

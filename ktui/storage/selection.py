@@ -9,7 +9,7 @@ from ktui.kube.selectors import FieldSelector, LabelSelector
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Selectors beside the request's own scope. `namespace` and `name` None: any."""
+    """Selectors and the request's own scope. `namespace` and `name` None: any."""
 
     labels: LabelSelector = field(default_factory=LabelSelector)
     fields: FieldSelector = field(default_factory=FieldSelector)

@@ -1,4 +1,4 @@
-"""How much lies under a prefix: counted exactly, weighed by a sample where that would be dear."""
+"""Bytes under a prefix: keys counted exactly, values sampled where reading all would be expensive."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Size:
 class Effort:
     """What weighing one prefix may cost, and for how many seconds the result stands."""
 
-    exact_keys: int  # up to so many keys all values are read
-    sample_keys: int  # beyond, so many
-    first_keys: int  # so many at once before it is known how heavy they are
+    exact_keys: int  # up to this many keys, all values are read
+    sample_keys: int  # beyond, this many
+    first_keys: int  # this many at first, before their size is known
     most_bytes: int
     stands: float
     reads_secrets: bool
 
 
 THOROUGH = Effort(2000, 500, first_keys=16, most_bytes=4 << 20, stands=30.0, reads_secrets=True)
-# An etcd that others depend on. Values of Secrets are left alone until somebody opens one.
+# An etcd that others depend on. Values of Secrets are not read until a user opens one.
 GENTLE = Effort(8, 8, first_keys=1, most_bytes=32 << 10, stands=3600.0, reads_secrets=False)
 
 

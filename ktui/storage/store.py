@@ -101,7 +101,7 @@ class Store:
 
     @property
     def history(self) -> int:
-        """Changes when etcd's revisions begin anew: none before means anything after."""
+        """Changes when etcd's revisions start over: earlier ones mean nothing afterwards."""
         return self._client.ledger.histories
 
     async def count(self) -> int:

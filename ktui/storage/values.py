@@ -15,7 +15,7 @@ from ktui.wire.sizes import field_sizes
 
 
 class Value(NamedTuple):
-    """`json` None: it is no readable object, for the reason in `error`. `sizes`: stored bytes by field."""
+    """`json` None: not readable as an object, for the reason in `error`. `sizes`: stored bytes by field."""
 
     encoding: str
     api_version: str
@@ -46,5 +46,5 @@ def read_value(raw: bytes, rv: int, codec: Codec) -> Value:
 def _sizes(raw: bytes) -> Sequence[FieldSize]:
     try:
         return [FieldSize(field.path, field.size, round(field.share, 4)) for field in field_sizes(raw)]
-    except CodecError:  # a JSON array or number, say: nothing to tell apart
+    except CodecError:  # a JSON array or number, for example: no fields
         return ()

@@ -72,7 +72,7 @@ class StoreWatch:
         if event.type == "PUT" and kv.create_revision == kv.mod_revision:
             return StoreEvent("ADDED", self._reader.scanned(kv), None, rv)
         if event.prev_kv is None:
-            # kube-apiserver gives up such a watch as well: nobody could say what has changed.
+            # kube-apiserver gives up such a watch as well: what has changed is not known.
             raise CompactedError(f"etcd has compacted the state of {kv.key!r} before revision {rv}.")
         previous = self._reader.scanned(event.prev_kv)
         if event.type == "DELETE":

@@ -1,4 +1,4 @@
-"""Events from whoever does the work to whoever watches it, without ever blocking the work."""
+"""The event bus: publishers never block, slow subscribers lose events and learn how many."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Bus:
 
     @property
     def watched(self) -> bool:
-        """Whether anybody listens: what is dear to describe may be left out otherwise."""
+        """Whether there are subscribers: without any, expensive descriptions can be skipped."""
         return bool(self._subscriptions)
 
     def publish(self, event: AnyEvent) -> None:
@@ -85,7 +85,7 @@ class Bus:
         self._snapshots.append(describe)
 
     def present(self) -> Iterator[AnyEvent]:
-        """The present state, as a new subscriber is told it first."""
+        """The current state, which a new subscriber gets first."""
         for describe in self._snapshots:
             for event in describe():
                 yield msgspec.structs.replace(event, seq=self._seq, at=event.at or self.now())

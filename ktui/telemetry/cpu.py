@@ -56,7 +56,7 @@ class CpuClock:
 def in_thread(work: Callable[[bytes], bytes], piece: bytes) -> bytes:
     """`work(piece)` in a worker thread that has the request's context: its CPU time counts as well.
 
-    The request waits for it, so nobody else writes to the meter meanwhile.
+    The request waits for it, so nothing else writes to the meter meanwhile.
     """
     begun = thread_time()
     try:

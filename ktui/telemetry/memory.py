@@ -10,7 +10,7 @@ _STATM = "/proc/self/statm"  # sizes in pages: the whole, then what is resident
 
 
 def resident_bytes() -> int | None:
-    """Resident memory of this process; None where the system does not tell in a microsecond."""
+    """Resident memory of this process in bytes; None where reading it is not cheap."""
     descriptor = _descriptor(os.getpid())
     if descriptor is None:
         return None
@@ -31,7 +31,7 @@ def _page_size() -> int:
 
 
 class Footprint:
-    """By how much the process has grown since a request began, as far as anybody looked."""
+    """Bytes by which the process has grown since a request began, as far as it was sampled."""
 
     __slots__ = ("_before", "_highest")
 
@@ -51,7 +51,7 @@ class Footprint:
 
 
 class Company:
-    """Who is served at the same time: their memory cannot be told apart."""
+    """Requests served at the same time: their memory cannot be attributed to one of them."""
 
     def __init__(self) -> None:
         self._present = 0

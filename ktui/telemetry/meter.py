@@ -48,7 +48,7 @@ class Meter:
     what of these had to be parsed for this request (nothing, where cache and codec have
     it ready), `encoded_bytes` the body before and `sent_bytes` after gzip. `phases` and
     `cpu_ms` are in milliseconds.
-    `initial_*` tell of a WATCH's events until it was live, `initial_ms` when the last was out.
+    `initial_*` count a WATCH's events until it was live, `initial_ms` when the last was out.
 
     `held` are the bytes that the request itself holds on to at the moment (answers of etcd,
     objects, pieces of the body), `peak_held` the most there ever were; Python's own overhead
@@ -74,7 +74,7 @@ class Meter:
     sent_bytes: int = 0
     seats: int = 0
     cpu_ms: float = 0.0
-    clocked_steps: int = 1  # of so many steps one is clocked, and stands for all
+    clocked_steps: int = 1  # CPU time is sampled on every Nth step
     held: int = 0
     peak_held: int = 0
     footprint: Footprint | None = None
@@ -92,7 +92,7 @@ class Meter:
             self.on_plan(plan, route)
 
     def hold(self, size: int) -> None:
-        """So many bytes more are held from now on."""
+        """Add `size` to the bytes held."""
         self.held += size
         if self.held > self.peak_held:
             self.peak_held = self.held
@@ -101,11 +101,11 @@ class Meter:
                 self.look()
 
     def release(self, size: int) -> None:
-        """So many of them are let go of."""
+        """Subtract `size` from the bytes held."""
         self.held -= size
 
     def reach(self, size: int) -> None:
-        """So many bytes more are held for a moment."""
+        """Note a peak of `size` bytes above what is held."""
         if self.held + size > self.peak_held:
             self.peak_held = self.held + size
 
@@ -133,12 +133,12 @@ _current: ContextVar[Meter | None] = ContextVar("ktui_meter", default=None)
 
 
 def current_meter() -> Meter:
-    """The meter of the request being served, or one that nobody reads."""
+    """The meter of the request being served, or one that is discarded."""
     return _current.get() or Meter()
 
 
 def decoding(size: int) -> None:
-    """Count so many stored bytes as parsed for the current request, if there is one."""
+    """Count stored bytes as parsed for the current request, if there is one."""
     meter = _current.get()
     if meter is not None:
         meter.decoded_bytes += size

@@ -81,7 +81,7 @@ class Codec:
         """The object as a bare protobuf message; CodecError for one that is stored as JSON."""
         try:
             if not raw.startswith(MAGIC):
-                raise CodecError("stored as JSON: there is no message")
+                raise CodecError("stored as JSON, not as protobuf")
             kind, body = self._opened(raw)
             if api_version is not None and api_version != kind.api_version:
                 kind, body = self._converted(kind, body, api_version) or (kind, body)

@@ -7,7 +7,7 @@ class CodecError(Exception):
     """Bytes that cannot be read, or an object that cannot be written, and why.
 
     `reason` is one sentence for people. Names in it come from the value, so
-    whatever is no printable character is replaced.
+    unprintable characters are replaced.
     """
 
     def __init__(self, reason: str) -> None:

@@ -30,7 +30,7 @@ _PARTS = ("spec", "status")
 class Plan(NamedTuple):
     """How a message is written: `blank` are its fields, in order, as they stand when no member is there.
 
-    `slots` tell by a member's name where its field stands and what writes it; `inlined`
+    `slots` give a member's field number and writer by its name; `inlined`
     are messages whose members lie among those of their parent, by place.
     """
 
@@ -156,7 +156,7 @@ def _integer(kind: str) -> Callable[[Any, str], int]:
 
 
 def _payload_writer(field: Field) -> FieldWriter:
-    """The bytes of a value that is no varint. None is the kind's zero."""
+    """The bytes of a value that is not a varint. None is the kind's zero."""
     message = field.type
     match field.kind:
         case "message":

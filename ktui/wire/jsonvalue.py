@@ -82,7 +82,7 @@ def _string(members: Members, name: str) -> str:
     try:
         return msgspec.json.decode(members.get(name, Raw(b'""')), type=str)
     except msgspec.MsgspecError:
-        raise CodecError(f"{name} is no string") from None
+        raise CodecError(f"{name} is not a string") from None
 
 
 def _text(value: str) -> Raw:

@@ -21,7 +21,7 @@ _TAIL = b"\x1a\0\x22\0"
 
 
 def with_resource_version(message: bytes, rv: int) -> bytes:
-    """An object's message whose metadata bears `rv`. IndexError for bytes that are no message."""
+    """An object's message with `rv` in its metadata. IndexError for bytes that are not a message."""
     start, end = _metadata(message)
     metadata = message[start:end]
     at = 0

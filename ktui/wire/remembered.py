@@ -24,7 +24,7 @@ _FORMAT = 2
 def remembering(write: Write) -> Write:
     """The same writer, asked once for each value; (value, its path, paths of unknown members) → bytes.
 
-    What has unknown members is not remembered: their paths are to be told each time.
+    Values with unknown members are not remembered: their paths are reported each time.
     """
     written: dict[bytes, bytes] = {}
     _BUDGET.register(written)
@@ -36,9 +36,9 @@ def remembering(write: Write) -> Write:
             return write(value, path, unknown)
         found = written.get(key)
         if found is None:
-            told = len(unknown)
+            reported = len(unknown)
             found = write(value, path, unknown)
-            if len(unknown) == told and len(key) <= LONGEST:
+            if len(unknown) == reported and len(key) <= LONGEST:
                 _BUDGET.spend(len(key) + len(found) + OVERHEAD)
                 written[key] = found
         return found

@@ -28,7 +28,7 @@ def field_sizes(raw: bytes) -> list[FieldSize]:
     """Top-level and second-level fields of a stored value, the largest first.
 
     Fields that the table does not know are named by number ("spec.#99"). Raises
-    CodecError for values whose fields cannot be told apart.
+    CodecError for values without fields.
     """
     envelope = open_value(raw)
     if envelope.encoding == "json":

@@ -83,7 +83,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A plan's rows, the dearest for the control plane first."""
+    """A plan's rows, the most expensive for the control plane first."""
 
     plan: Plan
     rows: tuple[Row, ...]
@@ -181,7 +181,7 @@ async def run_bench(
 
 
 async def _patiently(target: Target, question: Question, repeat: int) -> Runs:
-    """As client-go does: who is told to come back later (a cache that is only being filled) does."""
+    """Retry after 429 as client-go does (a cache that is still being filled)."""
     for _ in range(RETRIES):
         runs = await run_often(target, question, repeat)
         if runs.measured.status != 429:
@@ -215,5 +215,5 @@ async def _first(target: Target, plural: str, option: str) -> str:
         with contextlib.suppress(DocumentError):
             page = decode_json(response.content, _Page)
     if not page.items:
-        raise ClientError(f"the server tells of no {plural}; name one with {option}")
+        raise ClientError(f"the server has no {plural}; name one with {option}")
     return page.items[0].metadata.name

@@ -131,7 +131,7 @@ def read_plan(name: str, content: bytes) -> Plan:
 def _planned(name: str, file: _File, row: _List) -> PlannedList:
     for path in (row.path, row.without or "/"):
         if not path.startswith("/"):
-            raise PlanError(f"the plan {name!r}: {path!r} is no API path, it starts with '/'")
+            raise PlanError(f"the plan {name!r}: {path!r} is not an API path: it starts with '/'")
     without = without_selectors(row.path) if row.without is None else row.without or ""
     return PlannedList(row.path, without, row.pages, row.client or file.client or name, row.note)
 

@@ -61,7 +61,7 @@ async def seed(
     work = _Work(report)
     with ExitStack() as stack:
         clients = [stack.enter_context(BlockingClient(connection, USER_AGENT)) for _ in range(WRITERS)]
-        stack.callback(work.stop)  # threads cannot be cancelled: each ends after the request in hand
+        stack.callback(work.stop)  # threads cannot be cancelled: each ends after its current request
         for stage, objects in stages(plan, time.time()):
             work.begin(stage, objects)
             await asyncio.gather(*(asyncio.to_thread(_drain, client, work) for client in clients))

@@ -81,7 +81,7 @@ async def test_a_request_is_typed_and_followed_letter_by_letter() -> None:
         await pilot.press("x")
         await pilot.pause()
         assert app.screen.query_one(Prompt).is_open
-        assert "is no API path" in shown(app)
+        assert "is not an API path" in shown(app)
         await pilot.press("escape")
         await pilot.pause()
         assert "from Overview" in shown(app), "dismissed: the one before is in hand again"

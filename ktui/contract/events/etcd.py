@@ -40,7 +40,7 @@ class EtcdHealth(Event, frozen=True, kw_only=True, tag="etcd_health"):
 
 
 class Progress(Event, frozen=True, kw_only=True, tag="progress"):
-    """etcd's head revision, as last seen by anybody in the server.
+    """etcd's head revision, as last seen by any part of the server.
 
     `histories`: how often another history has begun so far: the revision went back, because etcd was
     emptied or restored from a backup, or another cluster answers.

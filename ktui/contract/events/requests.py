@@ -20,7 +20,7 @@ class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
     client: str  # short: the first word of the user agent, e.g. "kubectl"
     user_agent: str
     accept: str = ""  # the header; "" when it was not sent
-    user: str = ""  # who asks, as the server knows them; "" when it does not tell
+    user: str = ""  # the authenticated user; "" when the server does not say
     level: str = ""  # the priority level that the request falls under; "" without flow control
     peer: str = ""  # the connection's other end, host:port: one client of many that look alike
 
@@ -58,7 +58,7 @@ class Processing:
 
     @property
     def processed_bytes(self) -> int:
-        """What the control plane took in hand: out of etcd and out of the cache."""
+        """Bytes that the control plane read: from etcd and from the cache."""
         return self.etcd_bytes + self.cached_bytes
 
     @property

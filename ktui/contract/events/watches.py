@@ -37,7 +37,7 @@ class WatcherState(Event, frozen=True, kw_only=True, tag="watcher"):
     initial: Count = 0  # events sent before it was live
     initial_bytes: Count = 0
     initial_ms: Milliseconds = 0.0  # from the request's arrival until they (without any, the head) were out
-    # What its request has cost so far: the counters that its RequestFinished will tell at the end.
+    # What its request has cost so far: the counters that its RequestFinished will have at the end.
     fetched: Count = 0
     etcd_rpcs: Count = 0
     etcd_bytes: Count = 0

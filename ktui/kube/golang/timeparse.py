@@ -1,4 +1,4 @@
-"""What Go's time.Parse says of a text that is no time: RFC 3339, and Kubernetes' form with microseconds.
+"""What Go's time.Parse says of a text that is not a time: RFC 3339, and Kubernetes' form with microseconds.
 
 The layout's elements are taken off the text one by one; the first that does not fit is named, together
 with the rest of the text (Go: time/format.go).

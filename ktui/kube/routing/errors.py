@@ -38,7 +38,7 @@ def bad_rv(text: str) -> StatusError:
 
 
 def bad_rv_in_cache(text: str) -> StatusError:
-    """500: in the cache the parse error is no API status (LIST up to 1.32, GET and WATCH always)."""
+    """500: in the cache the parse error is not an API status (LIST up to 1.32, GET and WATCH always)."""
     return status.invalid_resource_version_in_cache(text, _fault(text))
 
 

@@ -142,7 +142,7 @@ def _served(
         revision=revision,
         minimum=minimum,
         limit=case.limit,
-        # Every minor's cache drops the limit when resourceVersion is 0, beside a token as well.
+        # Every minor's cache drops the limit when resourceVersion is 0, with a token as well.
         limit_honoured=(not case.zero) if case.limited else None,
         consistency=consistency,
         list_revision=list_revision,

@@ -166,6 +166,6 @@ def _loses_page(case: ListCase) -> bool:
 
 
 def _bare_bad_rv(case: ListCase) -> Plan:
-    """Up to 1.32 the cache's parse error is no Status: a bare 500."""
+    """Up to 1.32 the cache's parse error is not a Status: a bare 500."""
     case.trace.ask(Predicate.RV_UNPARSABLE, True, case.rv)
     return case.reject(Source.NONE, ("v.bad_rv",), errors.bad_rv_in_cache(case.rv))

@@ -72,7 +72,7 @@ class Predicate(Enum):
     ILLEGAL_OPTIONS = "illegal combination of options?", lambda what: what or "none"
     # storage
     TOKEN_UNDECODABLE = "continue token undecodable?", _token
-    RV_WITH_CONTINUE = "resourceVersion beside continue?", _unset
+    RV_WITH_CONTINUE = "resourceVersion with continue?", _unset
     RV_UNPARSABLE = "resourceVersion unparsable?", _unset
     # where to read
     ONE_KEY = "metadata.name narrows to one key?", _key

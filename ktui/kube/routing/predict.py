@@ -56,7 +56,7 @@ def predict_seats(
 ) -> SeatRange:
     """Fewest and most flow-control seats, from an empty to a huge resource.
 
-    `cap` is that of the requester's priority level (PriorityLevel.max_seats), None where nobody tells.
+    `cap` is that of the requester's priority level (PriorityLevel.max_seats), None where it is not known.
     """
     if not seats.flow_controlled(behaviour):
         return SeatRange(0, 0)

@@ -28,7 +28,7 @@ _UNCACHED = (("", "events"), ("events.k8s.io", "events"))
 
 
 class RequestError(ValueError):
-    """Text that is no read request; one sentence that says what is wrong and what to write."""
+    """Text that is not a read request; one sentence that says what is wrong and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,14 @@ class ReadRequest:
 def parse_request(url: str, verb: str = "") -> ReadRequest:
     """Understand a path with its query, or a whole URL. `verb` ("get", "list", "watch") overrules.
 
-    Raises RequestError for anything that is no read of a stored resource, and for
+    Raises RequestError for anything but a read of a stored resource, and for
     selectors that cannot be parsed.
     """
     path, query = _split(url)
     info = parse_path(path)
     if not info.is_resource:
         raise RequestError(
-            f"{path!r} is no API path of a resource: "
+            f"{path!r} is not an API path of a resource: "
             "write it like '/api/v1/pods' or '/apis/apps/v1/deployments'"
         )
     resource = _resource(info)
@@ -138,10 +138,10 @@ def _split(url: str) -> tuple[str, str]:
     try:
         urlsplit(url)
     except ValueError as error:
-        raise RequestError(f"{url!r} is no URL: {error}") from None
+        raise RequestError(f"{url!r} is not a URL: {error}") from None
     path, query = split_url(url.strip())
     if not path.startswith("/"):
-        raise RequestError(f"{url!r} is no API path: it starts with '/', like '/api/v1/pods?limit=500'")
+        raise RequestError(f"{url!r} is not an API path: it starts with '/', like '/api/v1/pods?limit=500'")
     return path, query
 
 
@@ -173,7 +173,7 @@ def _unknown_resource(info: RequestInfo) -> str:
 def _verb(asked: str, info: RequestInfo, query: str) -> str:
     if info.subresource and info.subresource not in _STORED_SUBRESOURCES:
         raise RequestError(
-            f"the subresource {info.subresource!r} is no read of a stored object: nothing to route"
+            f"the subresource {info.subresource!r} is not a read of a stored object: nothing to route"
         )
     if asked == "get" and not info.name:
         raise RequestError(f"a GET names one object: {info.path.rstrip('/')}/NAME")

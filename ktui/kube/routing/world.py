@@ -12,7 +12,7 @@ from ktui.kube.routing.resource_version import parse_rv
 
 class Age(StrEnum):
     """Where a revision lies: etcd forgot it; the cache knows it; it is the cache's newest; only
-    etcd has it yet; nobody has it yet."""
+    etcd has it yet; neither has it yet."""
 
     COMPACTED = "compacted"
     OLD = "old"

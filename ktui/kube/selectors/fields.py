@@ -24,7 +24,7 @@ class FieldTerm(NamedTuple):
     negated: bool = False
 
     def test(self) -> FieldTest:
-        """A function that tells whether fields meet this term."""
+        """A function that reports whether fields meet this term."""
         field, value, negated = self
         if negated:
             return lambda fields: fields.get(field, "") != value

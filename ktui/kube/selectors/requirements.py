@@ -35,7 +35,7 @@ class Requirement(NamedTuple):
     values: tuple[str, ...] = ()
 
     def test(self) -> Test:
-        """A function that tells whether labels meet this requirement."""
+        """A function that reports whether labels meet this requirement."""
         return _TESTS[self.operator](self.key, self.values)
 
     def __str__(self) -> str:

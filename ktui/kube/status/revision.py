@@ -16,7 +16,7 @@ def invalid_resource_version(text: str, why: str) -> StatusError:
 
 
 def invalid_resource_version_in_cache(text: str, why: str) -> StatusError:
-    """500 from the cache for the same fault: there it is no API error, so a bare one."""
+    """500 from the cache for the same fault: there it is not an API error, so a bare one."""
     return bare_error(resource_version_fault(text, why))
 
 

@@ -43,7 +43,7 @@ def internal_error(why: str) -> StatusError:
 
 
 def watch_progress_unsupported() -> StatusError:
-    """500 as an ERROR event: a streaming list was asked for, etcd cannot tell how far it is."""
+    """500 as an ERROR event: a streaming list was requested, but etcd cannot report its progress."""
     message = (
         "a watch stream was requested by the client but the required storage feature "
         "RequestWatchProgress is disabled"
@@ -52,5 +52,5 @@ def watch_progress_unsupported() -> StatusError:
 
 
 def bare_error(message: str) -> StatusError:
-    """500 without a reason: what upstream makes of an error that is no API status."""
+    """500 without a reason: what upstream makes of an error that is not an API status."""
     return StatusError(500, "", message)

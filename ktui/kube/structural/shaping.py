@@ -28,7 +28,7 @@ class Shaper:
         self._versioned = msgspec.json.Decoder(_Versioned)
 
     def shaped(self, document: bytes) -> bytes:
-        """The document pruned and with its defaults; unchanged when it is no JSON object."""
+        """The document pruned and with its defaults; unchanged when it is not a JSON object."""
         version = self._only or self._version(document)
         schema = self._schemas.get(version)
         if schema is None:

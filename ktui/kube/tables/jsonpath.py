@@ -42,7 +42,7 @@ def find(path: str, value: Any) -> Iterator[Any]:
 
 
 def first(path: str, value: Any) -> Any:
-    """The first value at `path`, or None (also for a path that is no JSONPath)."""
+    """The first value at `path`, or None (also for a path that is not a JSONPath)."""
     try:
         return next(find(path, value), None)
     except JSONPathError:
@@ -128,4 +128,4 @@ def _literal(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise JSONPathError(f"{text!r} is no value") from None
+        raise JSONPathError(f"{text!r} is not a value") from None

@@ -187,7 +187,7 @@ _MEANING = {
 
 def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
     """What a DELETED event has borne through the versions, with the newest one as the example."""
-    rows = [row for era in DELETED_HISTORY for row in _era(era.releases, era.bears, width)]
+    rows = [row for era in DELETED_HISTORY for row in _era(era.releases, era.carries, width)]
     if event is not None:
         example = _example(event, width)
         rows += [line(""), *example] if height > len(rows) + len(example) else example

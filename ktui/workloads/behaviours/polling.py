@@ -22,7 +22,7 @@ def habits(plan: Plan) -> Iterator[Poll]:
     """The demo's pollers; paths are those that the articles on LIST cost talk about."""
     node = plan.nodes[0]
     team = plan.teams[0]
-    # Full LISTs of a large collection, most recent: the dear habit.
+    # Full LISTs of a large collection, most recent: the expensive habit.
     yield Poll("cost-exporter/v0.3", 7, "/api/v1/pods")
     # The typo that the server ignores: an unfiltered LIST.
     yield Poll("legacy-agent/v1.0", 29, f"/api/v1/pods?filedSelector=spec.nodeName%3D{node}")

@@ -9,7 +9,7 @@ from ktui.workloads.demo.objects import Create, Json, core, demo_uid, group, own
 from ktui.workloads.demo.plan import App, Plan
 from ktui.workloads.demo.pods import PodFacts, pod
 
-# Every so many pods one is not Running: a cluster where all is well teaches little.
+# One pod in this many is not Running: a cluster without problems teaches little.
 PENDING_EVERY, FAILED_EVERY = 97, 211
 
 

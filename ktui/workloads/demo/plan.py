@@ -16,7 +16,7 @@ ZONES = ("eu-west-1a", "eu-west-1b", "eu-west-1c")
 
 @dataclass(frozen=True, slots=True)
 class DemoSize:
-    """What `ktui seed` is asked for. At least 1 node and 1 namespace beside the system's."""
+    """What `ktui seed` creates: at least 1 node, and 1 namespace besides the system's."""
 
     pods: int = 2_000
     nodes: int = 60

@@ -153,7 +153,7 @@ def test_advice_is_never_dearer(
         ("/apis/example.io/v1/widgets", "not built in"),
         (
             "/api/v1/namespaces/a/pods/b?resourceVersionMatch=Exact",
-            "resourceVersionMatch is no parameter of a GET",
+            "resourceVersionMatch is not a parameter of a GET",
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_the_eras_cover_all_minors() -> None:
 
 
 def test_the_history_names_the_releases_and_what_they_sent() -> None:
-    assert [(era.releases, era.bears) for era in DELETED_HISTORY] == [
+    assert [(era.releases, era.carries) for era in DELETED_HISTORY] == [
         (("≤ 1.6",), DeletedObject.CURRENT),
         (("1.7.0–12", "1.8.0–7", "1.9.0–2"), DeletedObject.OLD_RV),
         (("1.7.13", "1.8.8", "1.9.3", "≥ 1.10"), DeletedObject.EVENT_RV),

@@ -90,7 +90,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     [
         (b"]", "cannot be read"),
         (b"list = []", r"has no \[\[list\]\]"),
-        (b'[[list]]\npath = "pods"', "no API path"),
+        (b'[[list]]\npath = "pods"', "not an API path"),
         (b'[[list]]\npath = "/api/v1/pods"\nselector = "a"', "selector"),
         (b'[[list]]\npath = "/api/v1/pods"\nwithout = true', "cannot be read"),
         (b'about = "x"', "list"),

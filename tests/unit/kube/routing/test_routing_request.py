@@ -49,18 +49,18 @@ def test_the_verb_can_be_said() -> None:
     [
         ("api/v1/pods", "", "starts with '/'"),
         ("", "", "starts with '/'"),
-        ("/healthz", "", "no API path of a resource"),
-        ("/api/v1", "", "no API path of a resource"),
+        ("/healthz", "", "not an API path of a resource"),
+        ("/api/v1", "", "not an API path of a resource"),
         ("/api/v1/pod", "", "did you mean 'pods'"),
         ("/api/v1/namespaces/shop/nodes", "", "belong to no namespace"),
         ("/api/v1/pods/web", "", "/api/v1/namespaces/NAMESPACE/pods/web"),
-        ("/api/v1/namespaces/shop/pods/web/log", "", "no read of a stored object"),
+        ("/api/v1/namespaces/shop/pods/web/log", "", "not a read of a stored object"),
         ("/apis/authorization.k8s.io/v1/subjectaccessreviews", "", "never stored"),
         ("/api/v1/pods?labelSelector=a in (", "", "labelSelector='a in (' cannot be parsed"),
         ("/api/v1/pods?fieldSelector=status.phase", "", "fieldSelector='status.phase' cannot be parsed"),
         ("/api/v1/pods", "get", "a GET names one object"),
         ("/api/v1/namespaces/shop/pods/web", "list", "a LIST names a collection"),
-        ("http://[x/api/v1/pods", "", "no URL"),
+        ("http://[x/api/v1/pods", "", "not a URL"),
     ],
 )
 def test_what_is_no_read(url: str, verb: str, text: str) -> None:
