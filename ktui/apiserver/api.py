@@ -53,7 +53,7 @@ class Api:
         self._handlers = READS | others
 
     async def serve(self, call: Call) -> None:
-        """Answer, and tell bus and metrics about it, whatever happens."""
+        """Answer, and report it to bus and metrics, whatever happens."""
         resolved = self._resolve(call)
         call.announce()
         self._metrics.began(call)

@@ -57,7 +57,7 @@ class Call:
     rv: str = ""
     started: float = field(default_factory=time.perf_counter)
     large_requests: LargeRequests | None = None  # where the request has a place until its answer begins
-    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: what the bus was told until it began
+    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: what the bus got until it began
 
     @property
     def id(self) -> int:
@@ -68,7 +68,7 @@ class Call:
         return self.resource.id if self.resource is not None else ""
 
     def announce(self) -> None:
-        """Tell the bus that the request began."""
+        """Publish that the request began."""
         self._tell(
             RequestStarted(
                 id=self.id,
@@ -88,7 +88,7 @@ class Call:
         )
 
     def planned(self, plan: Plan, route: str) -> None:
-        """Take down how the request is answered, and tell the bus: nothing has been read yet.
+        """Record how the request is answered and publish it: nothing has been read yet.
 
         Called again with another `route` when the cache could not answer (`cache,etcd`).
         """
@@ -112,7 +112,7 @@ class Call:
         )
 
     def _tell(self, event: RequestStarted | RequestRouted) -> None:
-        """A WATCH lasts: what it began with is told again to whoever begins to listen while it does."""
+        """A WATCH lasts: what it began with is sent again to subscribers that come later."""
         if self.verb == "WATCH":
             event = replace(event, at=self.bus.now())
             self.begun.append(event)
@@ -135,7 +135,7 @@ class Call:
             self.large_requests = None
 
     def stamp(self) -> None:
-        """Give the answer the headers that tell its route and cost; call before it starts."""
+        """Give the answer the headers with its route and cost; call before it starts."""
         self.leave_large()
         headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter, self.verb))]
         if self.route and self.route != Source.NONE.value:
@@ -149,7 +149,7 @@ class Call:
         return (time.perf_counter() - self.started) * 1000.0
 
     def finish(self) -> None:
-        """Tell the bus that the answer is out."""
+        """Publish that the answer is out."""
         meter = self.meter
         meter.sent_bytes = self.response.sent_bytes
         self.bus.publish(

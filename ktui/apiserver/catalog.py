@@ -130,7 +130,7 @@ class Catalog:
         before = self._specs
         self._specs = {name: _spec(definition) for name, definition in self._definitions.items()}
         self.table = BUILTIN.plus(custom)
-        # As upstream: what is defined anew is read anew. Resources bear the names of their definitions.
+        # As upstream: a new definition is read again. Resources have the names of their definitions.
         # All at once with the new table: no request finds the one without the other.
         changed = (name for name, spec in before.items() if self._specs.get(name) != spec)
         await self._registry.forget(*changed)

@@ -17,7 +17,7 @@ ALLOWED_SINCE = 20
 def time_allowed(request: Request, minor: int) -> float:
     """Seconds, from `?timeout=10s` (kubectl's --request-timeout), a minute at most.
 
-    400 if that is garbled, before anybody asks who the client is. kube-apiserver 1.`minor`
+    400 if that is garbled, before the client is authenticated. kube-apiserver 1.`minor`
     has it since 1.20; WATCHes have their own `timeoutSeconds`.
     """
     text = request.parameter("timeout") if minor >= ALLOWED_SINCE else ""

@@ -117,7 +117,7 @@ def _route_by_mime_type(accept: str, collection: bool) -> None:
 
 
 def _form_of(clause: Clause, media_type: str) -> Form | None:
-    """The form that a clause asks for in a media type that it matches; None: not to be had in it."""
+    """The form that a clause asks for in a matching media type; None if the object has no such form."""
     parameters = clause.parameters
     if (stream := parameters.get("stream")) and (stream != "watch" or media_type not in STREAMED):
         return None

@@ -1,4 +1,4 @@
-"""What the API server needs of rooms below the cacher: injected by whoever composes the program.
+"""What the API server needs of packages below the cacher, injected where the server is composed.
 
 Result types are read-only protocols, so that the dataclasses of the room that
 answers fit as they are.
@@ -68,7 +68,7 @@ class EtcdBrowser(Protocol):
     async def keys(self, prefix: str, limit: int, after: str) -> KeyPage: ...
 
     async def key(self, key: str, revision: int) -> KeyValue | None:
-        """`revision` 0 is the present one; None when there is no such key then."""
+        """`revision` 0 is the current one; None when there is no such key then."""
         ...
 
     async def history(self, key: str, limit: int) -> Sequence[StoredKey]:

@@ -81,9 +81,9 @@ class OpenWatch:
 
 
 class OpenWatches:
-    """Tells the bus of each WATCH: that it began, once a second how it stands, that it has ended.
+    """Publish each WATCH: that it began, its state once a second, that it has ended.
 
-    Whoever begins to listen is told of those that are open.
+    New subscribers get those that are open.
     """
 
     def __init__(self, bus: Bus) -> None:

@@ -44,7 +44,7 @@ def _template(resource: Resource, ends_initial_events: bool) -> bytes:
     empty = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": annotations}
     try:
         return object_template(encode_object(empty, resource), resource.api_version)
-    except CodecError:  # a kind whose fields nobody knows: only its metadata then
+    except CodecError:  # a kind whose fields are not known: only its metadata
         return object_template(msgspec.json.encode(empty))
 
 

@@ -36,7 +36,7 @@ class Feed:
 class CacheWatch:
     """One client's stream.
 
-    The client is told the present state (`initial`) or starts after `watcher.since`.
+    The client gets the current state (`initial`) or starts after `watcher.since`.
     It then reads the ring until it has caught up, and only from there on has a
     queue of its own, so that a slow start costs it nothing but time.
     """

@@ -65,7 +65,7 @@ class Cacher:
             return await self._watch.watch(request, self._state())
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
-        """Fill the cache if it is cold, and wait for it; False after so many seconds."""
+        """Fill the cache if it is cold, and wait for it; False after `within` seconds."""
         return self.cache is None or await self.cache.ready(within)
 
     def warm(self) -> None:
@@ -88,7 +88,7 @@ class Cacher:
         return state.objects, state.bytes // state.objects if state.objects else 0
 
     def state(self) -> telemetry.CacheState:
-        """The cache's state as telemetry tells it; `disabled` for a resource without one."""
+        """The cache's state as telemetry publishes it; `disabled` for a resource without one."""
         if self.cache is None:
             return telemetry.CacheState(resource=self.resource.id, state="disabled")
         return self.cache.state()

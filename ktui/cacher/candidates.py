@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import Selection
 
-# A selector of more terms is not looked up by the others: nobody is to push out all indexes at once.
+# A selector of more terms is not looked up by the others: one selector must not evict all indexes at once.
 MOST_TERMS = 4
 _METADATA = ("metadata.name", "metadata.namespace")
 

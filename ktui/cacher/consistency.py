@@ -42,7 +42,7 @@ class ConsistencyChecker:
         self._ready = ready
 
     async def run(self) -> None:
-        """Check until cancelled, while the version does and somebody wants it."""
+        """Check until cancelled, while the version does so and it is wanted."""
         while True:
             await asyncio.sleep(PERIOD * random.uniform(1.0, 1.0 + JITTER))
             wanted = self._settings.check_consistency and self._settings.behaviour.detect_cache_inconsistency

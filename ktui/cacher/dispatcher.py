@@ -111,7 +111,7 @@ class Dispatcher:
             await self._drained.wait()
 
     def reset(self, rv: int, cause: str) -> None:
-        """End all streams and forget what is queued: the cache is filled anew."""
+        """End all streams and drop what is queued: the cache is filled again."""
         self._incoming.clear()
         self._drained.set()
         for watcher in self.watchers:

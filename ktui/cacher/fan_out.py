@@ -20,7 +20,7 @@ TRANSFORMED = ("Table", "PartialObjectMetadata")
 
 
 class Sampler:
-    """Describes an event of one resource now and then, while somebody listens."""
+    """Describes an event of one resource now and then, while telemetry has subscribers."""
 
     def __init__(self, bus: Bus, resource: str) -> None:
         self._bus = bus
@@ -35,7 +35,7 @@ class Sampler:
         )
 
     def take(self, event: CacheEvent, concerned: Sequence[Watcher], watchers: int) -> None:
-        """Tell of `event`, put to those `concerned` of all `watchers`, once its encodings are made."""
+        """Publish `event`, matched to `concerned` of all `watchers`, once its encodings are made."""
         self._last = time.monotonic()
         audience = _audience(event, concerned)
         at = self._bus.now()

@@ -1,4 +1,4 @@
-"""Which objects bear a label or a field value: what makes a selective LIST proportional to its answer."""
+"""Indexes by label and field value: a selective LIST costs what its answer holds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AttributeIndex:
     """value → objects, for each attribute that some selector has asked for.
 
     An attribute's postings are made when it is first asked for and kept up to
-    date by every change from then on, so that labels nobody selects by cost
+    date by every change from then on, so that labels never selected by cost
     neither memory nor time.
     """
 

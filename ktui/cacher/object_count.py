@@ -20,7 +20,7 @@ PERIOD = 60.0
 
 
 class ObjectCount:
-    """kube-apiserver counts each resource once a minute; here only one that somebody asks for.
+    """kube-apiserver counts each resource once a minute; here only those that are asked for.
 
     The counting itself is a `count_only` range: etcd reads its index, no values.
     """

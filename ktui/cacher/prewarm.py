@@ -1,4 +1,4 @@
-"""A large cache's first object is transcoded before anybody asks for it."""
+"""Transcode a large cache's first object before the first request for it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LARGE = 1000
 
 
 async def prewarm(filled: asyncio.Event, store: SortedStore) -> None:
-    """Wait until the cache is filled, then have one object transcoded beside the loop.
+    """Wait until the cache is filled, then have one object transcoded off the event loop.
 
     The functions for its kind are generated with the first one: 100 ms for pods,
-    for which nobody else's request is to wait.
+    for which no other request should wait.
     """
     await filled.wait()
     if len(store) < LARGE:
         return
     (first,) = store.page(0, 1)
-    with contextlib.suppress(EtcdError):  # whoever asks for that object is told
+    with contextlib.suppress(EtcdError):  # the request for that object gets the error
         await asyncio.to_thread(first.item_pieces)

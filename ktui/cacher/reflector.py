@@ -2,7 +2,7 @@
 
 kube-apiserver's reflector over the etcd store. A watch that breaks is resumed
 as long as its Patience lasts. After that the cache is not ready, its clients'
-watches end, and after a second everything is read anew.
+watches end, and after a second everything is listed again.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ class Reflector:
                 cause = f"internal error: {error}"
                 raise
             finally:
-                # Whatever went wrong, a cache that nobody follows must not look ready.
+                # Whatever went wrong, a cache without a watch must not look ready.
                 self._not_ready(cause)
             await asyncio.sleep(pause)
 
     async def request_progress(self) -> None:
-        """Ask etcd how far the watch is; a broken watch is noticed by whoever reads it."""
+        """Ask etcd how far the watch is; a broken watch is noticed by its reader."""
         if self._watch is None:
             return
         self.progress_requests += 1
@@ -158,7 +158,7 @@ class Reflector:
 
         A resumed watch begins with what was seen last. Compactions of etcds before 3.5.18 (etcd #18274)
         forget a deletion at the very revision of the compaction and still let watches begin there,
-        which would miss it; one that begins earlier is told of the compaction.
+        which would miss it; one that begins earlier gets the compaction error.
         """
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(seen - 1 if seen else cache.rv) as watch:
@@ -181,7 +181,7 @@ class Reflector:
                 self._watch = None
 
     async def _resume(self, patience: Patience, error: EtcdError) -> None:
-        """Wait until etcd answers after `error`, which is raised again if it is not to be borne."""
+        """Wait until etcd answers after `error`, which is raised again unless it is retryable."""
         while True:
             if not patience.bears(error, self._settings.behaviour):
                 raise error
@@ -205,12 +205,12 @@ class Reflector:
         return self._heard_at
 
     def _same_history(self) -> None:
-        """EtcdError when etcd's revisions have begun anew: what was read belongs to no present state."""
+        """EtcdError when etcd's revisions have started over: what was read is not a current state."""
         if self._store.history != self._history:
             raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
 
     async def _answered(self, rv: int) -> None:
-        """etcd says how far it is; one that is not to be trusted is asked once more if somebody waits."""
+        """etcd says how far it is; one that cannot be trusted is asked once more if a reader waits."""
         if not self._settings.confirm_progress:
             self._progress(rv)
             return

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Registry:
     """`warmups` bounds how many caches are filled at the same time: 1 for an etcd that is not ours.
 
-    `supervisor` keeps the caches' tasks running, and those of whoever serves them.
+    `supervisor` keeps the caches' tasks running, and those of their servers.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Registry:
         return cacher
 
     def find(self, resource_id: str) -> Cacher | None:
-        """The cacher of `pods`, `ciliumnodes.cilium.io` … if somebody has asked for it before."""
+        """The cacher of `pods`, `ciliumnodes.cilium.io` … if it was requested before."""
         return self._cachers.get(resource_id)
 
     def warm(self, resources: Iterable[Resource]) -> None:
@@ -86,7 +86,7 @@ class Registry:
         return {resource: silent for resource, silent in seconds.items() if silent}
 
     def states(self) -> list[CacheState]:
-        """The state of every cache, as telemetry tells it."""
+        """The state of every cache, as telemetry publishes it."""
         return [cacher.state() for cacher in self]
 
     async def close(self) -> None:

@@ -30,7 +30,7 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """A WATCH. `resource` is in the version that its bookmarks bear (None: the store's).
+    """A WATCH. `resource` is in the version that its bookmarks have (None: the store's).
 
     `timeout` is in seconds, None for no end. `form` names the encoding that the client takes.
     """
@@ -113,7 +113,7 @@ class WatchAnswer:
         return self._each()
 
     def close(self, cause: str = "client gone") -> None:
-        """End the stream; whoever iterates it sees its end."""
+        """End the stream; its reader sees the end."""
         self.stream.close(cause)
 
     async def _each(self) -> AsyncIterator[OutEvent]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TRIGGER = "spec.nodeName"
 # The longest that a request waits until a cache is ready: kube-apiserver's request timeout, and so
-# much less that it is the cache that tells why.
+# much less that the cache says why.
 READY_TIMEOUT = 59.5
 
 
@@ -75,7 +75,7 @@ class ResourceCache:
 
     @property
     def cold(self) -> bool:
-        """Whether nobody has asked for this resource yet."""
+        """Whether this resource was never requested."""
         return not self._tasks
 
     def warm(self) -> None:
@@ -90,7 +90,7 @@ class ResourceCache:
             ]
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
-        """Wait until the cache is filled, starting that if need be; False after so many seconds."""
+        """Wait until the cache is filled, starting that if need be; False after `within` seconds."""
         self.warm()
         try:
             async with asyncio.timeout(within):
@@ -168,7 +168,7 @@ class ResourceCache:
         )
 
     def state(self) -> telemetry.CacheState:
-        """The present state, as telemetry tells it."""
+        """The current state, as telemetry publishes it."""
         memory, reflector = self.memory, self._reflector
         return telemetry.CacheState(
             resource=self._id,
@@ -202,7 +202,7 @@ class ResourceCache:
         return self._reflector.stale_seconds if self._settings.watch_cache else 0.0
 
     def changed(self) -> None:
-        """Something that `state` tells has changed."""
+        """A part of `state` has changed."""
         self._publisher.changed()
 
     async def close(self) -> None:

@@ -23,11 +23,11 @@ class RevisionWaiter:
         return sum(not future.done() for _, _, future in self._waiters)
 
     def wanted(self, rv: int) -> bool:
-        """Whether somebody waits for `rv` or less."""
+        """Whether a reader waits for `rv` or less."""
         return bool(self._waiters) and self._waiters[0][0] <= rv
 
     def reset(self, rv: int) -> None:
-        """The store was filled anew at `rv`, which after a restore of etcd may be older."""
+        """The store was filled again at `rv`, which after a restore of etcd may be older."""
         self.rv = rv
         self._wake()
 
@@ -38,7 +38,7 @@ class RevisionWaiter:
             self._wake()
 
     async def wait(self, rv: int, within: float = BLOCK_TIMEOUT) -> bool:
-        """Return True as soon as `rv` is reached, False if it is not within so many seconds."""
+        """Return True as soon as `rv` is reached, False if it is not within `timeout` seconds."""
         if rv <= self.rv:
             return True
         future = asyncio.get_running_loop().create_future()

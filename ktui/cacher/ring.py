@@ -74,7 +74,7 @@ class Ring:
         return self._list_rv
 
     def reset(self, list_rv: int) -> None:
-        """Empty the buffer: the store was filled anew at `list_rv`. The capacity stays."""
+        """Empty the buffer: the store was filled again at `list_rv`. The capacity stays."""
         self._events = []
         self._start = self._whole = self._held = 0
         self._list_rv = list_rv
@@ -92,7 +92,7 @@ class Ring:
         self._cut()
 
     def since(self, rv: int, limit: int | None = None) -> Sequence[CacheEvent]:
-        """Events newer than `rv`, oldest first; the first `limit`, and all that bear the last one's rv."""
+        """Events newer than `rv`, oldest first; the first `limit`, and all with the last one's rv."""
         events = self._events
         low = bisect_right(events, rv, lo=self._start, key=_rv_of)
         if limit is None or low + limit >= len(events):

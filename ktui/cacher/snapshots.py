@@ -30,7 +30,7 @@ _key_of = attrgetter("key")
 
 
 class Snapshots:
-    """Lookups into the past. `follow` must be told of every event after the ring has it."""
+    """Earlier states of a cache. `follow` must get every event after the event buffer has it."""
 
     def __init__(self, store: SortedStore, ring: Ring) -> None:
         self._store = store
@@ -53,7 +53,7 @@ class Snapshots:
         return self._ring.rv_at_or_above(self._floor)
 
     def reset(self, list_rv: int) -> None:
-        """The store was filled anew: its content is the only snapshot."""
+        """The store was filled again: its content is the only snapshot."""
         self._floor = list_rv
         self._list_rv = list_rv
         self._overlays.clear()

@@ -13,7 +13,7 @@ SHORTEST_INTERVAL = 0.25
 
 
 class StatePublisher:
-    """Publishes what `describe` says, soon after somebody said that it `changed`."""
+    """Publishes what `describe` says, soon after `changed` was called."""
 
     def __init__(self, bus: Bus, describe: Callable[[], CacheState]) -> None:
         self._bus = bus

@@ -33,7 +33,7 @@ class Watcher:
     """Takes events at the dispatcher's end, gives them in batches at the client's.
 
     `since` is the newest resourceVersion that the client has already got, `joined`
-    that up to which it has read the ring itself (several events may bear the same one);
+    that up to which it has read the ring itself (several events may have the same one);
     `size` bounds the queue. kube-apiserver has two channels in a row, before and
     after the filter; here the filter is applied first and the queue holds both.
     """
@@ -101,7 +101,7 @@ class Watcher:
             self._wake.set()
 
     async def room(self, within: float) -> bool:
-        """Wait until the client has read something; False when it does not within so many seconds.
+        """Wait until the client has read something; False when it does not within the time.
 
         When it was this process that stalled, both are due at once: who reads then has read in time.
         """

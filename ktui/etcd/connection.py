@@ -48,7 +48,7 @@ class Connection:
         self.heard_at = time.monotonic()
 
     async def unary(self, path: str, body: bytes, metadata: Metadata, seconds: float) -> bytes:
-        """The raw answer of one RPC, which may take so many seconds. Raises EtcdError."""
+        """The raw answer of one RPC, which may take `timeout` seconds. Raises EtcdError."""
         if self.lost:
             raise faults.lost(self.endpoint)
         call = self.channel.unary_unary(path)(body, metadata=metadata, timeout=seconds)

@@ -182,7 +182,7 @@ class EmbeddedEtcd:
             self.failed.set_result(EmbeddedEtcdError(self._why("ended")))
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
-        """Closing its standard input tells the warden, as our own death would."""
+        """Closing its standard input stops the warden, as our own death would."""
         if process.stdin is not None:
             process.stdin.close()
         try:
@@ -202,11 +202,11 @@ class EmbeddedEtcd:
         if self.log.port_in_use:
             return f"etcd {what}: port {urlsplit(self.endpoint).port} is in use by another program."
         if killer := self._killer():
-            return f"etcd was killed by {killer}; if nobody did that, the system was out of memory."
+            return f"etcd was killed by {killer}; unless a person did that, the system was out of memory."
         return f"{self.binary.path} {what}: {self.log.telling or 'it said nothing'}"
 
     def _killer(self) -> str:
-        """The signal that ended etcd, "" for none; the warden tells of it as shells do."""
+        """The signal that ended etcd, "" for none; the warden reports it as shells do."""
         status = (self._process.returncode if self._process is not None else None) or 0
         try:
             return signal.Signals(status - 128).name

@@ -53,7 +53,7 @@ class Endpoints:
         return [endpoint.text for endpoint in self._endpoints]
 
     async def probe(self) -> list[UnreachableError | None]:
-        """What is wrong with each endpoint, as far as a connection without a request can tell."""
+        """What is wrong with each endpoint, as far as a connection without a request can show."""
         return await asyncio.gather(*(probe(endpoint, self._config) for endpoint in self._endpoints))
 
     def connection(self) -> Connection:

@@ -1,4 +1,4 @@
-"""etcd's log, read line by line: when it is ready, and which line tells why it is not."""
+"""etcd's log, read line by line: when it is ready, and which line says why it is not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEPT = 200
 
 
 class _Line(msgspec.Struct):
-    """zap's JSON: a message, mostly with an error beside it."""
+    """zap's JSON: a message, mostly with an error."""
 
     level: str = ""
     msg: str = ""

@@ -170,7 +170,7 @@ def _plain(detail: str) -> str:
 
 
 def _cause(detail: str) -> str:
-    """gRPC nests its causes in `last error: …`; the innermost one tells."""
+    """gRPC nests its causes in `last error: …`; the innermost one is the cause."""
     innermost = re.split(r"last error: |UNAVAILABLE: |UNKNOWN: |INTERNAL: ", detail)[-1]
     innermost = re.sub(r"\{[^{}]*\}|\(\d+\)|\b(?:ipv[46]:)[^ ]+: ?", "", innermost)
     return " ".join(innermost.split()).rstrip(".: ")[:200] or "no reason given"

@@ -12,7 +12,7 @@ from ktui.etcd.errors import ReadOnlyError
 class Rpc:
     """One method of etcd's gRPC API. `harmless`: neither changes etcd nor keeps state in it.
 
-    `linearizable`: its answer is as new as anything that any answer before it told.
+    `linearizable`: its answer is as new as anything that any earlier answer showed.
     """
 
     op: str  # its name in telemetry

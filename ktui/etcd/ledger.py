@@ -60,7 +60,7 @@ class Ledger:
         return self._health.detail
 
     def describe(self) -> Iterator[AnyEvent]:
-        """The present state, for whoever begins to watch the bus."""
+        """The current state, for new subscribers of the bus."""
         yield self.toll
         yield Progress(head=self.head, compact=self.compact, db_bytes=self.db_bytes, histories=self.histories)
         yield self._health
@@ -111,21 +111,21 @@ class Ledger:
     def book(self, entry: Entry, text: Callable[[], str]) -> None:
         """Add an RPC to the totals and to the current request's meter, and publish it.
 
-        `text` is only asked for when somebody watches.
+        `text` is only made when the bus has subscribers.
         """
         meter = current_meter()
         meter.etcd_rpcs += 1
         meter.etcd_keys += entry.keys
         meter.etcd_bytes += entry.received
         meter.hold(entry.received)
-        meter.reach(entry.received)  # the answer as it came, beside the one that was decoded
+        meter.reach(entry.received)  # the answer as it came, besides the decoded one
         meter.add_phase("etcd", entry.ms)
         self.saw_revision(entry.revision)
         self.charge(rpcs=1, sent=entry.sent, received=entry.received)
         self.publish(entry, text, meter.request_id)
 
     def publish(self, entry: Entry, text: Callable[[], str], request_id: int = 0) -> None:
-        """Tell of a message without counting it as an RPC."""
+        """Publish a message without counting it as an RPC."""
         if self.bus.watched:
             self.bus.publish(
                 EtcdCall(

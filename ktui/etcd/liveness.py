@@ -1,7 +1,7 @@
 """Finds connections to etcd that are dead although nothing says so, and replaces them.
 
 A connection whose packets vanish (a firewall, a NAT or a load balancer forgot it) reports no
-error: calls on it wait. Only another connection can tell it from an etcd that is stopped or
+error: calls on it wait. Only another connection can distinguish it from an etcd that is stopped or
 busy. So a connection that has been silent is asked for one key; when no answer comes, new
 connections to all endpoints are asked the same. The first one that answers takes its place,
 and all calls on the silent one end with ConnectionLostError. While none answers, nothing changes.

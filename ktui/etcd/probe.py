@@ -1,7 +1,7 @@
 """Where a connection ends: the name, TCP, TLS, or what speaks there. Asked once gRPC has failed.
 
 gRPC reports most of this as "failed to connect" or "socket closed". Short
-connections of our own, over which no request is sent, tell which step it was.
+connections of our own, over which no request is sent, show which step it was.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _shake_hands(connection: socket.socket, config: EtcdConfig, host: str, port:
         what = _CERTIFICATE.get(error.verify_code, f"the server's certificate: {error.verify_message}")
         raise _Failed("TLS", what) from error
     except OSError as error:  # an SSLError too
-        # How the connection ended does not tell: with a FIN, a reset or silence, as the packets fell.
+        # How the connection ended means nothing: a FIN, a reset or silence, depending on timing.
         plain = _speaks_plainly(host, port)
         what = "it does not speak TLS there; write http://" if plain else _refusal(error, config)
         raise _Failed("TLS", what) from error
@@ -125,13 +125,13 @@ def _context(config: EtcdConfig) -> ssl.SSLContext:
             context.load_cert_chain(config.cert_file, config.key_file)
     except (ssl.SSLError, OSError) as error:
         raise _Failed(
-            "TLS", "--cacert, --cert or --key is no usable PEM file, or they do not belong together"
+            "TLS", "--cacert, --cert or --key is not a usable PEM file, or they do not match"
         ) from error
     return context
 
 
 def _speaks_tls(connection: socket.socket, host: str) -> bool:
-    """Whether somebody at a plain endpoint answers a TLS greeting; whose certificate is no matter here."""
+    """Whether a plain endpoint answers a TLS greeting, with any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:

@@ -21,7 +21,7 @@ async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> 
     """Restore `file` (plain or gzip) into the empty `data_dir`; warnings for people.
 
     `scratch` is a directory for the unpacked file. A member's `db` file, which
-    bears no hash, is taken too, with a warning.
+    has no hash, is taken too, with a warning.
     """
     plain = await asyncio.to_thread(_unpacked, file, scratch)
     found = await asyncio.to_thread(inspect, plain, file)
@@ -74,7 +74,7 @@ def _tool(binary: Binary) -> list[str]:
         for name in ("etcdutl", "etcdctl"):
             if candidate and (path := candidate.sibling(name)):
                 return [str(path), "snapshot", "restore"]
-    raise SnapshotError("there is no etcdutl beside the etcd binary to restore a snapshot with.")
+    raise SnapshotError("no etcdutl next to the etcd binary: it is needed to restore a snapshot.")
 
 
 async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
@@ -96,5 +96,5 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
         for line in output.splitlines():
             log.add(line)
         why = "no space is left on the disk" if log.no_space else log.telling.removeprefix("Error: ")
-        told = "".join(f" ({warning})" for warning in warnings)
-        raise SnapshotError(f"snapshot {file} cannot be restored: {why}{told}.", log.telling)
+        notes = "".join(f" ({warning})" for warning in warnings)
+        raise SnapshotError(f"snapshot {file} cannot be restored: {why}{notes}.", log.telling)

@@ -1,4 +1,4 @@
-"""Directories that nobody needs once the process that made them is gone."""
+"""Temporary directories, removed once the process that made them is gone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Throwaway:
         unfinished.rename(self.path / _LOCK)  # sweep looks for this name: never seen unlocked
 
     def release(self) -> None:
-        """Let go of the lock; a process that inherited it keeps it."""
+        """Release the lock; a process that inherited it keeps it."""
         if self.lock_fd >= 0:
             os.close(self.lock_fd)
             self.lock_fd = -1

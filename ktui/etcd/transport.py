@@ -50,7 +50,7 @@ class Decoded(NamedTuple, Generic[T]):
 
 
 class Transport:
-    """Sends requests and hands back raw responses; whoever asked decodes them."""
+    """Sends requests and returns raw responses; the caller decodes them."""
 
     def __init__(self, config: EtcdConfig, bus: Bus) -> None:
         self.read_only = config.read_only

@@ -11,7 +11,7 @@ EVERY_SECONDS = 5.0  # one Status RPC, which etcd answers from memory
 
 
 async def follow_vitals(client: EtcdClient) -> None:
-    """Ask for the status until cancelled, or refused; the ledger tells what comes of it."""
+    """Ask for the status until cancelled, or refused; the ledger publishes the outcome."""
     while True:
         await asyncio.sleep(EVERY_SECONDS)
         try:
@@ -19,4 +19,4 @@ async def follow_vitals(client: EtcdClient) -> None:
         except PermissionDeniedError:
             return
         except EtcdError:
-            continue  # the ledger has told that etcd does not answer
+            continue  # the ledger has reported that etcd does not answer

@@ -97,7 +97,7 @@ class WatchStream:
                 await self._call.write(body)
         except grpc.aio.AioRpcError as error:
             raise self._fault(error) from error
-        except asyncio.InvalidStateError as error:  # the stream has ended: the read tells why
+        except asyncio.InvalidStateError as error:  # the stream has ended: the read reports why
             raise faults.unavailable("the watch stream has ended", self._endpoint) from error
         except asyncio.CancelledError:
             if lost := self._lost():
@@ -154,7 +154,7 @@ class WatchStream:
         return self._closed and not (task and task.cancelling())
 
     def _created(self, response: rpc.WatchResponse) -> None:
-        """A connection made anew may lead to another cluster, whose revisions are not those asked for."""
+        """A new connection may lead to another cluster, whose revisions are not those asked for."""
         header = response.header
         if self._transport.ledger.saw_cluster(header.cluster_id, header.revision):
             raise EtcdError(f"etcd {self._endpoint} is another cluster than before.")

@@ -88,7 +88,7 @@ def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
     try:
         paths = undeclared(server, config, resource)
     except Unfit:
-        return  # told later, in other words
+        return  # reported later, in other words
     faults = [f".{path}: field not declared in schema" for path in paths]
     faults += list_faults(config, root_of(resource))
     if not faults:

@@ -134,7 +134,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
 
 
 def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:
-    """What is wrong beside the metadata: with the object by itself, and with what it changes.
+    """What is wrong besides the metadata: with the object by itself, and with what it changes.
 
     What a client may leave out of a built-in kind is put back before that.
     """
@@ -165,7 +165,7 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
 
 
 def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
-    """Of two states' metadata: whose uid is another, or who would begin a deletion, is no update."""
+    """Of two states' metadata: another uid or a new deletion timestamp is not an update."""
     errors = []
     uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
     if uid and uid != was.get("uid"):

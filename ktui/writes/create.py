@@ -58,7 +58,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """What is to be created. `faults` of the body are told beside unknown fields.
+    """What is to be created. `faults` of the body are reported with unknown fields.
 
     `apply` is there when the object is made by a server-side apply.
     """

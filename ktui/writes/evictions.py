@@ -95,7 +95,7 @@ class _Eviction:
         return replace(self._options, resource_version=metadata_of(pod)["resourceVersion"])
 
     async def _delete(self, options: DeleteOptions) -> None:
-        """Tell in the pod's conditions why it goes, and delete it."""
+        """Record the reason in the pod's conditions and delete it."""
         if not options.dry_run and self._minor >= CONDITION_SINCE:
 
             def disrupted(pod: Obj) -> Obj:

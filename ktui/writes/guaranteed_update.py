@@ -59,13 +59,13 @@ async def apply_change(
     faults: Sequence[str] = (),
 ) -> None:
     """Store `change(old)` by the rules of an update, and answer it; `faults` are those of the body."""
-    told: list[str] = []
-    compute = _by_the_rules(server, context, change, options.validation, faults, told)
+    warnings: list[str] = []
+    compute = _by_the_rules(server, context, change, options.validation, faults, warnings)
     call.writes()
     try:
         outcome = await _outcome(server, context, compute, options)
     finally:
-        warn(call, told)  # of a refused update as well
+        warn(call, warnings)  # of a refused update as well
     if isinstance(outcome, dict):
         await send_tree(server, call, context.resource, outcome, form)
     else:
@@ -104,9 +104,9 @@ def _by_the_rules(
     change: Change,
     validation: str,
     faults: Sequence[str],
-    told: list[str],
+    warnings: list[str],
 ) -> Change:
-    """The change with all that an update has to keep to; `told` gets what the client is warned of."""
+    """The change with all that an update has to keep to; `warnings` gets what the client is warned of."""
     resource = context.resource
 
     def compute(old: Obj) -> Obj:
@@ -120,12 +120,12 @@ def _by_the_rules(
         found = [*faults, *unknown]
         if found and validation == STRICT:
             raise _refused(context, patched, strict_error(found))
-        told[:] = found if validation == WARN else []
+        warnings[:] = found if validation == WARN else []
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
         new = updated(old, new, context)
         if resource.custom:
-            told.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
+            warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
         return new
 
     return compute

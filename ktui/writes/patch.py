@@ -1,4 +1,4 @@
-"""PATCH: merge patch, JSON patch, strategic merge patch; server-side apply stands beside."""
+"""PATCH: merge patch, JSON patch, strategic merge patch; server-side apply is in apply.py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _change(kind: str, document: Any, context: UpdateContext) -> Change:
         new = patched(kind, old, document)
         metadata = new.get("metadata")
         if metadata is not None and not isinstance(metadata, dict) and not context.resource.custom:
-            return new  # it does not fit its type: that is told first
+            return new  # it does not fit its type: that is reported first
         check_identity(new, context)
         if isinstance(metadata, dict) and metadata.get("resourceVersion") is None:
             metadata.pop("resourceVersion", None)

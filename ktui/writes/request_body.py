@@ -97,7 +97,7 @@ def check_sent_metadata(server: Server, obj: Obj, resource: Resource) -> None:
 
 
 def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -> Obj:
-    """A document that is no object of the resource (a Binding, a Scale); StatusError 400 or 415."""
+    """A document that is not an object of the resource (a Binding, a Scale); StatusError 400 or 415."""
     document = decode_document(body)
     if fault := server.services.codec.go_mismatch(document, api_version, kind):
         raise misfit(kind, api_version, fault)

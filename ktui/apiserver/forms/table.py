@@ -33,7 +33,7 @@ def check_include(include: str) -> str:
 
 
 class Table:
-    """One row an object. `include` says what each row holds of it beside the cells."""
+    """One row an object. `include` says what of the object each row holds besides the cells."""
 
     def __init__(
         self,

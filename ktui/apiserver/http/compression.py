@@ -68,7 +68,7 @@ class Body:
         await self._deflate(held)
 
     async def _deflate(self, piece: bytes) -> None:
-        # zlib lets go of the GIL: other requests go on meanwhile.
+        # zlib releases the GIL: other requests go on meanwhile.
         assert self._deflater is not None
         packed = await asyncio.to_thread(in_thread, self._deflater.compress, piece)
         if packed:

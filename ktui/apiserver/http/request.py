@@ -106,5 +106,5 @@ class Request:
 
 
 def _address(client: Sequence[object] | None) -> str:
-    """`10.0.0.7:53412`; "" where the server does not tell."""
+    """`10.0.0.7:53412`; "" where the server does not know."""
     return f"{client[0]}:{client[1]}" if client else ""

@@ -30,7 +30,7 @@ class Response:
         return self.status != 0
 
     def add_headers(self, headers: Iterable[tuple[str, str]]) -> None:
-        """Headers that go out with the head, whoever starts it."""
+        """Headers that go out with the head."""
         self._headers.extend(headers)
 
     async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:

@@ -23,7 +23,7 @@ STOP_SECONDS = 2.0
 
 
 class PortInUse(Exception):
-    """Somebody else listens there."""
+    """Another process listens there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +104,11 @@ def split_listen(listen: str) -> tuple[str, int]:
 
 
 def claim_port(host: str, port: int) -> socket.socket:
-    """Hold a port that nobody listens on: the asked one, or any free one for 0.
+    """Reserve a port without a listener: the asked one, or any free one for 0.
 
     granian binds with SO_REUSEPORT and would share a taken port without a word, so this binds
     without it, and allows it only then. The application takes a while to start: as long as the
-    socket is open, nobody but granian gets the port, though nothing listens there yet.
+    socket is open, only granian gets the port, though nothing listens there yet.
     """
     claim = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

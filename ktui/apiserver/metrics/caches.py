@@ -120,7 +120,7 @@ _ROWS = (
 
 
 def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
-    """The metrics that the version has, with its labels; a cache that nobody asked for is left out."""
+    """The metrics that the version has, with its labels; a cache that was never requested is left out."""
     live = [
         (resource_labels(cacher.resource, behaviour), cacher.cache)
         for cacher in registry

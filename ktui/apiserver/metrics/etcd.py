@@ -1,4 +1,4 @@
-"""etcd_request_*: the RPCs that this server makes, as its own telemetry tells them."""
+"""etcd_request_*: the RPCs that this server makes, from its own telemetry."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ BOUNDS = (
 )  # fmt: skip
 # `operation` as kube-apiserver names what ktui does for that purpose; others keep their own name.
 OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
-# 1.37 tells the revision probe apart.
+# 1.37 counts the revision probe separately.
 PROBE_NAMED_SINCE = 37
-# kube-apiserver counts requests and errors beside their durations from 1.28 on.
+# kube-apiserver counts requests and errors as well as their durations from 1.28 on.
 COUNTED_SINCE = 28
 
 NO_RESOURCE: Labels = ()

@@ -43,7 +43,7 @@ class Gauge(Counter):
 
 
 class Reading:
-    """A gauge or counter whose values are read when somebody asks."""
+    """A gauge or counter whose values are read at each scrape."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from ktui.apiserver.metrics.labels import resource_labels
 from ktui.kube.resources import Resource
 
 LISTS_SINCE = 23
-# From 1.37 on storage_list_* count the cache's lists too, told apart by two labels, and no probes.
+# From 1.37 on storage_list_* count the cache's lists too, distinguished by two labels, and no probes.
 TOLD_APART_SINCE = 37
 NO_INDEX: Labels = (("index", ""),)
 

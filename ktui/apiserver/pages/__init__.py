@@ -1,1 +1,1 @@
-"""What is served beside objects: health, version, metrics, telemetry, discovery, and ktui's own endpoints."""
+"""Served besides objects: health, version, metrics, telemetry, discovery, and ktui's own endpoints."""

@@ -58,7 +58,7 @@ class CachePages:
         await send_json(response, ObjectPage(str(memory.rv), total, rows))
 
     async def events(self, request: Request, response: Response) -> None:
-        """The newest events of the ring, newest first; with `revision` those that bear it."""
+        """The newest events of the event buffer, newest first; with `revision` those of that revision."""
         limit, revision = min(number(request, "limit", 200), MAX_ROWS), number(request, "revision", 0)
         cacher = self._cacher(request)
         if cacher.cache is None:
@@ -84,7 +84,7 @@ class CachePages:
         cacher, resource_id = self._cacher(request), self._resource_id(request)
         state = cacher.state().state
         if state not in ("initializing", "reinitializing"):
-            raise _conflict(f"{resource_id} is {state}: there is no filling to cancel")
+            raise _conflict(f"{resource_id} is {state}: nothing is being filled")
         if resource_id == f"{CRD_RESOURCE}.{CRD_GROUP}":
             raise _conflict("the server itself needs the definitions of custom resources")
         await self._registry.forget(resource_id)

@@ -13,7 +13,7 @@ Document = dict[str, Any]
 
 
 def find_document(table: ResourceTable, request: Request) -> tuple[Document, str] | None:
-    """The document and its media type; None when the path is no discovery path or nothing is served there."""
+    """The document and its media type; None when the path is not served or not for discovery."""
     parts = request.path.strip("/").split("/")
     root = parts[0]
     if root not in ("api", "apis"):

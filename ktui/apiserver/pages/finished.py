@@ -1,7 +1,7 @@
-"""`/ktui/v1/requests`: what the last requests cost, for whoever fires one and wants its account.
+"""`/ktui/v1/requests`: what the last requests cost, for clients that sent one and want its cost.
 
-Nobody who asks for a single account has to follow the whole telemetry stream of
-a busy server. Requests are kept from the first question on, and until nobody
+A client that wants the cost of one request need not follow the telemetry stream of
+a busy server. Requests are kept from the first question on, until no client
 has asked for a while: who never asks pays nothing.
 """
 

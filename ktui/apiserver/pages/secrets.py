@@ -1,4 +1,4 @@
-"""What of a Secret may be shown before somebody asks for more."""
+"""What of a Secret may be shown before it is revealed."""
 
 from __future__ import annotations
 

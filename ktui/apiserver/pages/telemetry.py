@@ -44,7 +44,7 @@ class TelemetryStream:
             self._open.discard(subscription)
 
     async def present(self, request: Request, response: Response) -> None:
-        """What `get` tells first, whole: whoever asks once need not guess where it ends."""
+        """The current state that `get` sends first, as a whole answer."""
         await response.whole(200, CONTENT_TYPE, lines([self._facts.info(), *self._bus.present()]))
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""ComponentStatus: kept nowhere, asked for anew each time."""
+"""ComponentStatus: not stored, checked on each request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 RESOURCE = BUILTIN.find("", "v1", "componentstatuses")
-# Where kube-apiserver looks for them: beside itself.
+# Where kube-apiserver looks for them: on its own host.
 PORTS = {"controller-manager": 10257, "scheduler": 10259}
 ETCD = "etcd-0"
 PROBE_SECONDS = 1.0
@@ -93,13 +93,13 @@ async def _status(server: Server, name: str) -> dict[str, Any]:
         healthy, message = await _asked(PORTS[name])
         error = "" if healthy else message
     condition = {"type": "Healthy", "status": "False" if error else "True"}
-    told = {"message": message} if message else {}
+    described = {"message": message} if message else {}
     failed = {"error": error} if error and name == ETCD else {}
     return {
         "kind": "ComponentStatus",
         "apiVersion": "v1",
         "metadata": {"name": name},
-        "conditions": [{**condition, **told, **failed}],
+        "conditions": [{**condition, **described, **failed}],
     }
 
 

@@ -12,7 +12,7 @@ from ktui.telemetry.meter import give_way
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
-# So many items are made at once; those of a longer List are made twice rather than kept.
+# This many items are made at once; those of a longer List are made twice rather than kept.
 PIECE = 500
 
 

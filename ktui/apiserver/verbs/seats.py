@@ -1,4 +1,4 @@
-"""Flow-control seats of a request: only told, nothing is queued here."""
+"""Flow-control seats of a request: estimated and reported, nothing is queued here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def seats_of_watch(
 
 
 def seats_of_any(server: Server, call: Call) -> int:
-    """Seats of a request whose handler told none: they are counted before anything is checked.
+    """Seats of a request whose handler reported none: they are counted before anything is checked.
 
     Options that cannot be decoded are taken for the worst.
     """

@@ -22,7 +22,7 @@ from ktui.kube.validation import read_watch
 
 # kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
 MIN_REQUEST_SECONDS = 1800.0
-# Of so many steps of a live WATCH one is clocked.
+# CPU time of a live WATCH is sampled on every Nth step.
 LIVE_STEPS = 16
 
 
@@ -120,7 +120,7 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> No
         meter.encoded_bytes += len(piece)
         meter.reach(len(piece))
         if not initial:
-            call.visit.leave()  # from now on it mostly waits: no company for whoever asks once this is read
+            call.visit.leave()  # from now on it mostly waits: it no longer counts as a concurrent request
         with meter.phase("send"):
             await call.response.write(piece)
         if initial:

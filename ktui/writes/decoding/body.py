@@ -58,7 +58,7 @@ class SentBody:
 def decode_object(body: SentBody, resource: Resource, knows: Knows) -> Obj:
     """An object of `resource` from a body; StatusError 400 or 415.
 
-    `knows` tells whether an apiVersion has a kind.
+    `knows` reports whether an apiVersion has a kind.
     """
     sent = body.media_type
     if sent and sent not in JSON_TYPES and (sent != PROTOBUF or resource.custom):

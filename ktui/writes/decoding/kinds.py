@@ -25,7 +25,7 @@ FAMILIES = (
 def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
     """Why the object cannot be decoded as one of `resource`, "" if it can, in whichever version.
 
-    `knows` tells whether an apiVersion has a kind.
+    `knows` reports whether an apiVersion has a kind.
     """
     api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
     group, _, version = api_version.rpartition("/")

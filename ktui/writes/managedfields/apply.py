@@ -99,7 +99,7 @@ class Apply:
         return own, [entry for entry in entries if entry is not own]
 
     def _before(self, old: Obj) -> list[Entry]:
-        """What nobody has managed belongs to who came before the first apply."""
+        """Unmanaged fields belong to the manager `before-first-apply`."""
         if not old:
             return []
         seen: Obj = {**old, "metadata": dict(old.get("metadata") or {})}

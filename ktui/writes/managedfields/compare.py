@@ -9,7 +9,7 @@ from typing import Any
 from ktui.writes.managedfields.fieldset import MEMBER, FieldSet
 from ktui.writes.managedfields.nodes import Keys, Node
 
-# Never owned by anybody.
+# Never owned by a manager.
 UNOWNED = frozenset(
     {
         "name",

@@ -62,14 +62,14 @@ def track_update(
 
     `time` "" leaves the entry without one, as upstream's scale does.
     The client may change them by sending others, or have them forgotten by sending an empty one;
-    an object without any gets none until somebody applies.
+    an object without any gets none until the first apply.
     Entries of another group's version (an Event written through events.k8s.io) are dropped, as
     upstream drops what it cannot convert.
     """
     api_version = resource.api_version
     starting = _starting_entries(old, new, custom=resource.custom, subresource=subresource)
     if old is not None and not starting:
-        store_entries(new, [])  # nobody has begun to keep them
+        store_entries(new, [])  # tracking has not begun
         return
     entries = [e for e in starting if group_of(e.get("apiVersion", "")) == group_of(api_version)]
     base = old if old is not None else _empty_object(resource)

@@ -1,4 +1,4 @@
-"""What keeps a configuration from being applied: items of keyed lists that cannot be told apart."""
+"""What keeps a configuration from being applied: items of keyed lists with the same key."""
 
 from __future__ import annotations
 

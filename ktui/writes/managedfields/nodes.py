@@ -35,7 +35,7 @@ class Node(Protocol):
         ...
 
     def keys(self, value: list[Any]) -> Keys:
-        """What tells the items of a list apart: names of members, () of a set the items; None: one value."""
+        """Key of a list's items: member names; () for a set, its items are their own keys; None: one value."""
         ...
 
     def key_default(self, key: str) -> Any:

@@ -93,7 +93,7 @@ def _labels(obj: Obj) -> Obj:
 
 
 def _is_revision(text: Any) -> bool:
-    """Whether it is a number other than 0; what is no number is nothing to a create."""
+    """Whether it is a number other than 0; a create ignores what is not a number."""
     return isinstance(text, str) and text.isascii() and text.isdigit() and int(text) > 0
 
 
@@ -135,7 +135,7 @@ _NAME_RULES = {
 
 # Kinds whose rules for an update go over the whole object once more, as for a new one,
 LOOKED_AT_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
-# and those that tell before that what must not change.
+# and those that first report what must not change.
 FIXED_FIRST = frozenset({"configmaps", "secrets", "services"})
 
 

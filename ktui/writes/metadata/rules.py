@@ -1,4 +1,4 @@
-"""Rules of metadata that hold for every kind, beside names and labels: annotations, owners, finalizers."""
+"""Rules of metadata for every kind, apart from names and labels: annotations, owners, finalizers."""
 
 from __future__ import annotations
 

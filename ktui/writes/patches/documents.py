@@ -57,7 +57,7 @@ def patch_document(kind: str, body: SentBody) -> Any:
 
 
 def _check_operations(operations: list[Any]) -> None:
-    """StatusError 400 for what is no operation, 413 for too many. What one lacks shows when it is tried."""
+    """StatusError 400 for an invalid operation, 413 for too many. Missing members show when it is applied."""
     for operation in operations:
         if operation is not None and not isinstance(operation, dict):
             raise _undecodable(operation, "value of type handlers.jsonPatchOp")
@@ -85,7 +85,7 @@ def patched(kind: str, old: Any, document: Any) -> dict[str, Any]:
         else:
             new = merge_patch(old, document)
     except PatchFailed:
-        # kube-apiserver tells no more than this.
+        # kube-apiserver says no more than this.
         message = "the server rejected our request due to an error in our request"
         raise StatusError(422, "Invalid", message, {}) from None
     except BadDirective as error:

@@ -58,7 +58,7 @@ def _tokens(pointer: str) -> list[str]:
     if pointer == "":
         return []
     if not pointer.startswith("/"):
-        raise PatchFailed(f"{pointer!r} is no JSON pointer")
+        raise PatchFailed(f"{pointer!r} is not a JSON pointer")
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
 
 
@@ -81,7 +81,7 @@ def _find_or_null(document: Any, path: list[str]) -> Any:
 
 def _index(token: str, greatest: int) -> int:
     if not (token.isascii() and token.isdigit()) or (token != "0" and token.startswith("0")):
-        raise PatchFailed(f"{token!r} is no index")
+        raise PatchFailed(f"{token!r} is not an index")
     if int(token) > greatest:
         raise PatchFailed(f"index {token} is out of range")
     return int(token)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# patchMergeKey of the built-in API types, by field name. `ports` is told apart by what its items hold.
+# patchMergeKey of the built-in API types, by field name. `ports` depends on what its items hold.
 MERGE_KEYS = {
     "addresses": "type",
     "conditions": "type",

@@ -126,7 +126,7 @@ def _matches(selector: Obj, labels: Obj) -> bool:
     try:
         return LabelSelector(requirements_of(selector)).matches(labels)
     except ValueError:
-        return True  # an operator that is told of elsewhere
+        return True  # an operator that is reported elsewhere
 
 
 def _mismatch(labels: Obj) -> list[FieldError]:

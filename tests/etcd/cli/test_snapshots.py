@@ -86,7 +86,7 @@ async def test_what_is_no_snapshot(tmp_path: Path) -> None:
     for name, content, says in (
         ("half.db", whole[: len(whole) // 2], "the file is truncated"),
         ("half.db.gz", gzip.compress(os.urandom(10_000))[:5_000], "the gzip file is truncated or damaged"),
-        ("notes.txt", b"remember the milk\n" * 1_000, "this is no etcd snapshot"),
+        ("notes.txt", b"remember the milk\n" * 1_000, "this is not an etcd snapshot"),
         ("flipped.db", whole[:9_000] + bytes([whole[9_000] ^ 1]) + whole[9_001:], "sha256"),
     ):
         file = tmp_path / name

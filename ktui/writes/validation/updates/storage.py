@@ -16,7 +16,7 @@ _CLAIM = (
     " claims"
 )
 _ATTRIBUTES = "spec.volumeAttributesClassName"
-# What a volume's spec has beside its source.
+# What a volume's spec has besides its source.
 _VOLUME_FIELDS = frozenset(
     {
         "accessModes",
@@ -63,7 +63,7 @@ def _munged_claim(was: Obj, wanted: Obj, bound: bool) -> Obj:
     """The wanted spec with the old values of what may change."""
     munged = dict(wanted)
     if not was.get("volumeName"):
-        munged.pop("volumeName", None)  # set once, by whoever binds the claim
+        munged.pop("volumeName", None)  # set once, by the controller that binds the claim
     if was.get("storageClassName") is None:
         munged.pop("storageClassName", None)  # by hand, or when a default class comes
     if not bound:

@@ -79,7 +79,7 @@ def _template(spec: Obj, free: bool) -> Any:
     """What of a job's template is compared: a suspended one, whose pods are gone, is `free`.
 
     It may be scheduled (MutableSchedulingDirectivesForSuspendedJobs) and sized
-    (MutablePodResourcesForSuspendedJobs) anew; both are on in 1.36.
+    (MutablePodResourcesForSuspendedJobs) as well; both are on in 1.36.
     """
     template = spec.get("template") or {}
     if not free:
