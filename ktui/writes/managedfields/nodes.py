@@ -35,7 +35,7 @@ class Node(Protocol):
         ...
 
     def keys(self, value: list[Any]) -> Keys:
-        """Key of a list's items: member names; () for a set, its items are their own keys; None: one value."""
+        """Key of a list's items: member names; () for a set (items are their keys); None: one value."""
         ...
 
     def key_default(self, key: str) -> Any:
