@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from ktui.core.prediction.resource_sizes import Size
+from ktui.core.prediction.sizes import Size
 
 from ktui.audit.files import open_logs
 from ktui.audit.record import Request

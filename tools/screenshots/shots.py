@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.tui.lab.fields import FIELDS
+from ktui.tui.lab.form_pane import FIELDS
 
 from ktui.config.places import shipped_themes
 from ktui.core.state import RequestRow
