@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.tui.lab.form_pane import FIELDS
-
 from ktui.config.places import shipped_themes
 from ktui.core.state import RequestRow
 from ktui.tui.app import KtuiApp
+from ktui.tui.lab.form_pane import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes
 from ktui.tui.table.vtable import VTable
 from tools.screenshots.stage import ALL, NORMAL, SMALL, WIDE, Shot, Step
