@@ -31,7 +31,7 @@ EPILOG = """examples:
   KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A
 
 When it is ready it prints one line, `serving https://HOST:PORT`. It ends on SIGINT, SIGTERM or SIGHUP.
-exit status: 0 stopped, 2 usage, 3 etcd unreachable, or the port is in use"""
+exit status: 0 stopped, 2 usage, 3 etcd or the port is not to be had"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -73,9 +73,11 @@ def run(args: argparse.Namespace) -> int:
     from ktui.cli.logs import start_log, tell_of_log
     from ktui.cli.parent import die_with_parent
     from ktui.cli.server.config import ServeConfig
+    from ktui.cli.server.heap import set_up_heap
     from ktui.cli.server.runtime import share_turns
 
     share_turns()
+    set_up_heap()
     if args.parent:
         die_with_parent(args.parent)
     try:
@@ -92,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:
-    """uvloop where it is installed, else asyncio's own."""
+    """uvloop where it is to be had, else asyncio's own."""
     try:
         import uvloop
     except ImportError:

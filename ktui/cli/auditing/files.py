@@ -30,7 +30,7 @@ def _label(name: str) -> str:
 
 
 def _progress() -> Progress:
-    """On standard error, and only on a terminal."""
+    """On standard error, and only where somebody watches it."""
     from rich.progress import (
         BarColumn,
         DownloadColumn,

@@ -22,6 +22,7 @@ from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
 from ktui.cli.server.facts import Facts
+from ktui.cli.server.heap import trim_when_quiet
 from ktui.cli.server.log_telemetry import log_telemetry
 from ktui.cli.server.record import record
 from ktui.client.connection import Connection
@@ -80,13 +81,14 @@ class Composition:
         services = self._services(client, settings, registry, browser)
         self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls())
         await self._http.start()
-        self._bus.publish(services.facts.info())  # a recording begins with its server
+        self._bus.publish(services.facts.info())  # a recording tells of its server too
         registry.warm(self._to_warm())
         if self._args.log_file:
             self._keep_running("the log", partial(log_telemetry, self._bus))
         self._count_keys(browser)
         self._follow_compactions(client, registry)
         self._keep_running("the status check", partial(follow_vitals, client))
+        self._keep_running("the heap trimmer", trim_when_quiet)
         self._announce()
         if self._args.demo:
             self._demo = Demo(self._args, self.url, self._publish_failures)
@@ -120,7 +122,7 @@ class Composition:
 
     @property
     def _owned(self) -> bool:
-        """Whether this etcd is ktui's own."""
+        """Whether nobody else depends on this etcd."""
         return self._source.embedded is not None
 
     def _settings(self, client: EtcdClient) -> Settings:
