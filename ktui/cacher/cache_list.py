@@ -85,28 +85,35 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
     if not last_key or last_key == found.last_key:
         return CachePage(selected.objects, rv)
     plain = not query.scope.selective and not query.scope.narrowed
-    return CachePage(selected.objects, rv, last_key, len(found.objects) - query.limit if plain else None)
+    return CachePage(selected.objects, rv, last_key, found.count - query.limit if plain else None)
 
 
 def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
+    # One more than the page holds: its last object is not the last one then.
+    most = query.limit + 1 if query.limit and not query.scope.selective else None
     if query.exact is not None:
-        objects = cache.snapshots.slice(query.exact, query.first, query.end)
-        if objects is None:
+        past = cache.snapshots.slice(query.exact, query.first, query.end, most)
+        if past is None:
             raise SnapshotGone
-        return Candidates(objects, len(objects), objects[-1].key if objects else "")
+        return Candidates(past.objects, past.total, past.total, past.objects[-1].key if past.objects else "")
     if query.scope.single:
-        one = cache.store.get(query.root + query.scope.key)
-        objects = [] if one is None else [one]
-        return Candidates(objects, len(objects), objects[-1].key if objects else "")
-    return candidates(cache, query.selection, query.first, query.end, pods=query.pods, minor=query.minor)
+        found = cache.store.get(query.root + query.scope.key)
+        objects = [] if found is None else [found]
+        return Candidates(objects, len(objects), len(objects), objects[-1].key if objects else "")
+    return candidates(
+        cache, query.selection, query.first, query.end, most=most, pods=query.pods, minor=query.minor
+    )
 
 
 def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int:
-    """Stored bytes of the objects fetched; of those behind a full page, the references that were copied."""
+    """Stored bytes of the objects fetched; of those behind a full page, a reference each."""
+    if selected.full and not selected.evaluated:
+        page = selected.objects
+        return sum(obj.size for obj in page) + REFERENCE_BYTES * (found.fetched - len(page))
     stored = _stored_bytes(cache, found)
     if not selected.full:
         return stored
-    share = (selected.evaluated or len(selected.objects)) / len(found.objects)
+    share = selected.evaluated / len(found.objects)
     return round(stored * share + REFERENCE_BYTES * found.fetched * (1 - share))
 
 

@@ -22,35 +22,47 @@ _METADATA = ("metadata.name", "metadata.namespace")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Objects in key order that may match.
+    """Objects in key order that may match: the first ones of `count`.
 
     `fetched` is what kube-apiserver would have taken from its cache, which knows
     fewer indexes. `last_key` is the last key of that: a page that ends there is the last.
     """
 
     objects: list[StoredObject]
+    count: int
     fetched: int
     last_key: str
 
 
 def candidates(
-    cache: WatchCache, selection: Selection, start: str, end: str, *, pods: bool, minor: int
+    cache: WatchCache,
+    selection: Selection,
+    start: str,
+    end: str,
+    *,
+    most: int | None = None,
+    pods: bool,
+    minor: int,
 ) -> Candidates:
-    """Objects of keys in [start, end) that an index does not already rule out."""
+    """Objects of keys in [start, end) that an index does not already rule out.
+
+    `most` is how many are wanted if no index helps (None: all).
+    """
     node = selection.fields.requires(NODE_NAME) if pods else None
     if node is not None:
         found = cache.fields.lookup(NODE_NAME, node, cache.store.all)
         objects = _in_range(found, start, end)
         # Up to 1.31 index hits of other namespaces were taken along and filtered out later.
         fetched = len(objects) if minor >= 32 else len(found)
-        return Candidates(objects, fetched, objects[-1].key if objects else "")
+        return Candidates(objects, len(objects), fetched, objects[-1].key if objects else "")
     count = cache.store.count(start, end)
     fetched = count if finds_namespaces(minor, pods=pods) else len(cache.store)
     last_key = cache.store.last_key(start, end)
     best = min(_hits(cache, selection), key=len, default=None)
     if best is None or len(best) >= count:
-        return Candidates(cache.store.slice(start, end), fetched, last_key)
-    return Candidates(_in_range(best, start, end), fetched, last_key)
+        return Candidates(cache.store.slice(start, end, most), count, fetched, last_key)
+    objects = _in_range(best, start, end)
+    return Candidates(objects, len(objects), fetched, last_key)
 
 
 async def prepare(cache: WatchCache, selection: Selection) -> None:

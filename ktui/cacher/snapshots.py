@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.cacher.ring import Ring
 from ktui.cacher.sorted_store import SortedStore
@@ -27,6 +27,13 @@ MAX_OVERLAYS = 16
 Overlay = dict[str, "StoredObject | None"]  # key → the object then, None: there was none
 
 _key_of = attrgetter("key")
+
+
+class Past(NamedTuple):
+    """The first objects of a key range at an earlier revision; `total` is how many there were."""
+
+    objects: list[StoredObject]
+    total: int
 
 
 class Snapshots:
@@ -81,14 +88,24 @@ class Snapshots:
         oldest = self.oldest
         return oldest is not None and oldest <= rv
 
-    def slice(self, rv: int, start: str, end: str) -> list[StoredObject] | None:
-        """Objects of keys in [start, end) as they were at `rv`; None when there is no snapshot of then."""
+    def slice(self, rv: int, start: str, end: str, most: int | None = None) -> Past | None:
+        """The first `most` objects (None: all) of keys in [start, end) as they were at `rv`.
+
+        None when there is no snapshot of then.
+        """
         if not self.has(rv):
             return None
-        overlay = self._overlay(rv)
-        objects = self._store.slice(start, end)
-        past = {key: obj for key, obj in overlay.items() if start <= key < end}
-        return _merge(objects, past) if len(past) * 20 > len(objects) else _patch(objects, past)
+        store = self._store
+        past = {key: obj for key, obj in self._overlay(rv).items() if start <= key < end}
+        total = store.count(start, end) + sum(
+            (obj is not None) - (store.get(key) is not None) for key, obj in past.items()
+        )
+        # Each difference takes at most one of the present objects out.
+        objects = store.slice(start, end, None if most is None else most + len(past))
+        if most is not None and len(objects) == most + len(past) and objects:
+            past = {key: obj for key, obj in past.items() if key <= objects[-1].key}
+        objects = _merge(objects, past) if len(past) * 20 > len(objects) else _patch(objects, past)
+        return Past(objects if most is None else objects[:most], total)
 
     def _overlay(self, rv: int) -> Overlay:
         seen, overlay = self._overlays.pop(rv, (rv, {}))

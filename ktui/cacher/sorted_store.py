@@ -68,10 +68,14 @@ class SortedStore:
         at = bisect_left(self._keys, end) - 1
         return self._keys[at] if at >= 0 and self._keys[at] >= start else ""
 
-    def slice(self, start: str, end: str) -> list[StoredObject]:
-        """The objects of keys in [start, end), in order: a copy that later changes do not touch."""
+    def slice(self, start: str, end: str, most: int | None = None) -> list[StoredObject]:
+        """The first `most` objects (None: all) of keys in [start, end).
+
+        A copy that later changes do not touch.
+        """
         low = bisect_left(self._keys, start)
-        return self._objects[low : bisect_left(self._keys, end, lo=low)]
+        high = bisect_left(self._keys, end, lo=low)
+        return self._objects[low : high if most is None else min(high, low + most)]
 
     def page(self, offset: int, limit: int) -> list[StoredObject]:
         """`limit` objects from the `offset`th on."""

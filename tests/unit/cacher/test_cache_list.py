@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
 from ktui.cacher.errors import SnapshotGone
+from ktui.cacher.sorted_store import SortedStore
 from ktui.cacher.watch_cache import WatchCache
 from ktui.kube.routing.scope import Scope
 from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.meter import Meter, metered
 
 ROOT = "/registry/pods/"
@@ -126,6 +128,24 @@ def test_objects_behind_a_full_page_count_as_references():
     assert ask(cache_of(large), limit=10)[1].cached_bytes == 10_000
     _, meter = ask(cache_of(large), labels="app=web", limit=20)
     assert meter.cached_bytes == 10_000, "the selector looked at all of them"
+
+
+@pytest.mark.parametrize("exact", [None, 100])
+def test_a_page_copies_no_more_than_itself(exact: int | None, monkeypatch: pytest.MonkeyPatch):
+    copied = []
+    slice_of = SortedStore.slice
+
+    def slice_counted(*words: Any) -> list[StoredObject]:
+        objects = slice_of(*words)
+        copied.append(len(objects))
+        return objects
+
+    monkeypatch.setattr(SortedStore, "slice", slice_counted)
+    cache = cache_of([Pod("a", f"p{number:05}", number, {}) for number in range(5_000)])
+    page, _ = ask(cache, limit=10, exact=exact, start=f"{ROOT}a/p01000")
+    assert names(page) == [f"a/p{number:05}" for number in range(1_000, 1_010)]
+    assert (page.last_key, page.remaining) == (f"{ROOT}a/p01009", 3_990)
+    assert copied == [11]
 
 
 def test_a_page_with_a_selector_may_promise_an_empty_next_one():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ktui.cacher.ring import Ring
 from ktui.cacher.watch_cache import WatchCache
+from ktui.storage.objects import StoredObject
 
 END = "\U0010ffff"
 KEYS = [f"{ns}/{name}" for ns in "ab" for name in "wxyz"]
@@ -41,6 +42,12 @@ def play(cache: WatchCache, steps: list[Step]) -> dict[int, dict[str, int]]:
     return history
 
 
+def present_at(cache: WatchCache, rv: int) -> list[StoredObject]:
+    found = cache.snapshots.slice(rv, "", END)
+    assert found is not None
+    return found.objects
+
+
 steps = st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(["", "1", "2"])), max_size=40)
 
 
@@ -56,8 +63,19 @@ def test_every_retained_snapshot_equals_the_model(steps, capacity):
             assert found is None
         else:
             assert found is not None
-            assert {one.key: one.rv for one in found} == state
-            assert [one.key for one in found] == sorted(state)
+            assert {one.key: one.rv for one in found.objects} == state
+            assert [one.key for one in found.objects] == sorted(state)
+            assert found.total == len(state)
+
+
+@given(steps, st.integers(0, 9), st.sampled_from(["", "a/", "a/x", "b/", "b/y"]))
+def test_the_first_objects_of_a_snapshot_are_those_of_all(steps, most, start):
+    cache = small_cache(1000)
+    for rv in play(cache, steps):
+        every, first = cache.snapshots.slice(rv, start, END), cache.snapshots.slice(rv, start, END, most)
+        assert every is not None
+        assert first is not None
+        assert first == (every.objects[:most], every.total)
 
 
 @given(steps, steps, st.sampled_from(["a/", "b/"]))
@@ -81,7 +99,7 @@ def test_a_lookup_takes_the_greatest_snapshot_not_newer():
     cache.replace([], rv=10)
     cache.apply("ADDED", obj("a/x", 20), 20)
     cache.apply("ADDED", obj("a/y", 30), 30)
-    assert [one.key for one in cache.snapshots.slice(25, "", END) or []] == ["a/x"]
+    assert [one.key for one in present_at(cache, 25)] == ["a/x"]
     assert cache.snapshots.slice(9, "", END) is None
 
 
@@ -105,7 +123,7 @@ def test_a_compaction_leaves_a_quiet_resource_without_snapshots_until_its_next_e
     assert cache.snapshots.slice(50, "", END) is None
     cache.apply("MODIFIED", obj("a/x", 60), 60)
     assert cache.snapshots.oldest == 60
-    assert [one.rv for one in cache.snapshots.slice(61, "", END) or []] == [60]
+    assert [one.rv for one in present_at(cache, 61)] == [60]
     # A WATCH may still start where the buffer reaches back to.
     assert cache.ring.oldest_watch_rv == 10
 
