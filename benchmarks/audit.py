@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.unit.audit.logs import traffic
 
-# This many different lines, repeated.
+# So many different lines, written again and again.
 LINES = 20_000
 
 

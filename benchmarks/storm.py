@@ -65,8 +65,10 @@ def _storm(server: Serving, args: argparse.Namespace) -> list[str]:
     client.get(ALL)
     client.close()
     rest = server.memory()
+    spent = server.cpu()
     with Sizes(server) as sizes:
         lists, written = _rage(server, args)
+    spent = (server.cpu() - spent) / 1000
     back, left = _coming_back(server, rest * _BACK)
     moments = {
         "ready": ready,
@@ -79,7 +81,8 @@ def _storm(server: Serving, args: argparse.Namespace) -> list[str]:
         "|---|---:|---:|",
         *(f"| {name} | {size:,.0f} MB | {size / rest:.2f} |" for name, size in moments.items()),
         "",
-        f"{lists} full LISTs were read, {written:,.0f} writes/s seen by the cache. Within {_BACK:.2f} × "
+        f"{lists} full LISTs were read, {written:,.0f} writes/s seen by the cache, by {spent:.0f} s of the "
+        f"server's processor time. Within {_BACK:.2f} × "
         + (f"after {back:.0f} s." if back is not None else f"never in {_BACK_SECONDS:.0f} s."),
     ]
 

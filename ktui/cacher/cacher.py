@@ -7,6 +7,7 @@ Writes go to the store as they are.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from ktui.cacher.errors import reaching
@@ -19,6 +20,7 @@ from ktui.cacher.settings import Settings
 from ktui.cacher.watch_handler import WatchHandler
 from ktui.contract import events as telemetry
 from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.plan import Source
 from ktui.supervision import Supervisor
 
 if TYPE_CHECKING:
@@ -58,6 +60,12 @@ class Cacher:
         """A LIST, after the API's own validation of its options. Raises StatusError."""
         with reaching(self.resource, "list"):
             return await self._list.list(request, self._state())
+
+    def sending(self, answer: ListAnswer) -> AbstractContextManager[None]:
+        """While the block runs, `answer` is sent: what the cache still has of it stays ready to be sent."""
+        if self.cache is None or answer.route != Source.CACHE.value:
+            return nullcontext()
+        return self.cache.sending(answer.rv)
 
     async def watch(self, request: WatchRequest) -> WatchAnswer:
         """A WATCH, after the API's own validation of its options. Raises StatusError if it is refused."""

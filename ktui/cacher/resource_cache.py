@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,8 @@ TRIGGER = "spec.nodeName"
 # The longest that a request waits until a cache is ready: kube-apiserver's request timeout, and so
 # much less that the cache says why.
 READY_TIMEOUT = 59.5
+# Events of the buffer: some two milliseconds.
+_SHRUNK_AT_ONCE = 64
 
 
 class ResourceCache:
@@ -152,6 +156,21 @@ class ResourceCache:
         self._publisher.changed()
         if not reached:
             raise NotFresh(rv, waiter.rv)
+
+    @contextmanager
+    def sending(self, rv: int) -> Iterator[None]:
+        """While the block runs, a LIST as of `rv` is sent: what it holds stays ready to be sent."""
+        self.memory.ring.reader(rv)
+        try:
+            yield
+        finally:
+            self.memory.ring.reader_gone(rv)
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Shrink the event buffer, a little at a time."""
+        if self.memory.ring.shrink(_SHRUNK_AT_ONCE):
+            asyncio.get_running_loop().call_soon(self._shrink)
 
     def routing_state(self) -> CacheState:
         """The state that plans depend on."""

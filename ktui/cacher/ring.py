@@ -3,8 +3,9 @@
 kube-apiserver: capacity starts at 100 and follows the load, so that the buffer
 holds some 75 seconds of events (`eventFreshDuration`), never above 102,400.
 
-There the objects of all events stay as they are. Here the latest few megabytes do;
-older events keep what differs from the next version of the object.
+There the objects of all events stay as they are. Here the latest few megabytes do, and some more
+while LISTs are sent that still need the versions before them; older events keep what differs from
+the next version of the object.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from ktui.cacher.events import CacheEvent
 LOWER_CAPACITY = 100
 UPPER_CAPACITY = 102_400
 FRESH_SECONDS = 75.0
-# Stored bytes of the latest events' objects that are kept as they are.
+# Stored bytes of the latest events' objects that are kept as they are; the second is for LISTs being sent.
 WHOLE_BYTES = 8 << 20
+MOST_WHOLE_BYTES = 64 << 20
+# Events that are shrunk at most when another one comes: so many older ones never take long.
+_SHRUNK_AT_ONCE = 4
 # Evicted events are cut off when they are this part of the capacity.
 _CUT = 1 / 8
 
@@ -38,6 +42,7 @@ class Ring:
         upper: int = UPPER_CAPACITY,
         fresh_seconds: float = FRESH_SECONDS,
         whole_bytes: int = WHOLE_BYTES,
+        most_whole_bytes: int = MOST_WHOLE_BYTES,
     ) -> None:
         self.capacity = lower
         self.grown = self.shrunk = 0
@@ -46,6 +51,8 @@ class Ring:
         self._fresh_seconds = fresh_seconds
         self._events: list[CacheEvent] = []
         self._whole_bytes = whole_bytes
+        self._most_whole_bytes = most_whole_bytes
+        self._readers: list[int] = []
         self._start = 0  # events before it are evicted, and cut off now and then
         self._whole = 0  # events before it are shrunk
         self._held = 0  # stored bytes of the others' objects
@@ -88,7 +95,7 @@ class Ring:
             self._evict(self._start + 1)
         self._events.append(event)
         self._held += event.object.size
-        self._shrink()
+        self.shrink(_SHRUNK_AT_ONCE)
         self._cut()
 
     def since(self, rv: int, limit: int | None = None) -> Sequence[CacheEvent]:
@@ -113,6 +120,27 @@ class Ring:
         """The newest `limit` events, newest first."""
         return self._events[max(self._start, len(self._events) - limit) :][::-1]
 
+    def reader(self, rv: int) -> None:
+        """A LIST as of `rv` is being sent: versions that were superseded later are still needed."""
+        self._readers.append(rv)
+
+    def reader_gone(self, rv: int) -> None:
+        self._readers.remove(rv)
+
+    def shrink(self, most: int) -> bool:
+        """Shrink up to `most` events whose turn it is; False when there are no more of them."""
+        for _ in range(most):
+            if self._held <= self._whole_bytes:
+                return False
+            event = self._events[self._whole]
+            needed = bool(self._readers) and event.rv > min(self._readers)
+            if needed and self._held <= self._most_whole_bytes:
+                return False
+            self._held -= event.object.size
+            self._whole += 1
+            event.shrink()
+        return True
+
     def _resize(self, now: float) -> None:
         if now - self._events[self._start].at < self._fresh_seconds:
             self._set_capacity(min(self.capacity * 2, self._upper))
@@ -131,13 +159,6 @@ class Ring:
         self.grown += capacity > self.capacity
         self.shrunk += capacity < self.capacity
         self.capacity = capacity
-
-    def _shrink(self) -> None:
-        while self._held > self._whole_bytes:
-            event = self._events[self._whole]
-            self._held -= event.object.size
-            self._whole += 1
-            event.shrink()
 
     def _cut(self) -> None:
         """Drop evicted events. Those that were not shrunk are: a slow reader may still hold their objects."""

@@ -109,7 +109,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     @property
     def size(self) -> int:
         """Bytes of the stored value."""
-        return len(self.raw)
+        value = self._value
+        return len(value) if isinstance(value, bytes) else len(self.raw)
 
     @property
     def namespace(self) -> str:

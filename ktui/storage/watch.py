@@ -16,7 +16,7 @@ from ktui.storage.slices import Slices
 class StoreWatch:
     """Async iterator of StoreEvent. Raises CompactedError, UnreadableError or another EtcdError.
 
-    Ends after `close`. Objects are scanned already.
+    Ends after `close`. Objects are scanned already, except what a change has replaced.
     """
 
     def __init__(self, reader: Reader, stream: WatchStream) -> None:
@@ -74,7 +74,8 @@ class StoreWatch:
         if event.prev_kv is None:
             # kube-apiserver gives up such a watch as well: what has changed is not known.
             raise CompactedError(f"etcd has compacted the state of {kv.key!r} before revision {rv}.")
-        previous = self._reader.scanned(event.prev_kv)
         if event.type == "DELETE":
+            previous = self._reader.scanned(event.prev_kv)
             return StoreEvent("DELETED", previous.with_rv(rv), previous, rv)
+        previous = self._reader.object(event.prev_kv)  # a cache has it already: scanned only if need be
         return StoreEvent("MODIFIED", self._reader.scanned(kv), previous, rv)

@@ -46,7 +46,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     # A form that does not fit is found out after the read, as upstream.
     include = call.request.parameter("includeObject")
     renderer = object_form(form, resource, server.services.codec, include=include, of_list=True)
-    await send_list(call, resource, answer, renderer, form)
+    with cacher.sending(answer):
+        await send_list(call, resource, answer, renderer, form)
 
 
 async def send_list(

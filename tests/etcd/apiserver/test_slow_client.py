@@ -1,13 +1,16 @@
-"""A client that opens a WATCH and does not read, over a real connection."""
+"""Clients that do not read, over real connections."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from collections import Counter
 from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
+
+from ktui.apiserver.http.response import Response
 
 from .conftest import TOKEN, Api
 from .told import Told
@@ -39,3 +42,39 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
         assert cacher.state().watchers == 0
         (stream,) = cacher.cache.streams
         assert stream.cause == "too slow"
+
+
+OBJECTS, OBJECT_BYTES = 60, 400_000
+# What a connection takes: the kernel's buffers, the HTTP server's, and a few chunks.
+MOST_TAKEN = 10 << 20
+
+
+async def test_of_a_list_that_is_not_read_little_is_made(api: Api, monkeypatch: pytest.MonkeyPatch):
+    await api.warm()
+    for number in range(OBJECTS):
+        body = {"metadata": {"name": f"c{number}"}, "data": {"text": "x" * OBJECT_BYTES}}
+        answer = await api.create("/api/v1/namespaces/a/configmaps", body)
+        assert answer.status_code == 201, answer.text
+    await api.seen(answer.json())
+    taken: Counter[Response] = Counter()
+    write = Response.write
+
+    async def counted(response: Response, piece: bytes) -> None:
+        taken[response] += 0
+        await write(response, piece)
+        taken[response] += len(piece)
+
+    monkeypatch.setattr(Response, "write", counted)
+    path = "/api/v1/configmaps?resourceVersion=0"
+    url = urlsplit(api.server.url)
+    loop = asyncio.get_running_loop()
+    with closing(socket.socket()) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.setblocking(False)
+        await loop.sock_connect(client, (url.hostname, url.port))
+        await loop.sock_sendall(client, REQUEST.format(path=path, token=TOKEN).encode())
+        assert await loop.sock_recv(client, 12) == b"HTTP/1.1 200"
+        (stuck,) = taken
+        whole = await api.get(path)
+        assert len(whole.json()["items"]) == OBJECTS
+        assert taken[stuck] < MOST_TAKEN < OBJECTS * OBJECT_BYTES

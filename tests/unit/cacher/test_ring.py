@@ -161,6 +161,22 @@ def test_a_reset_forgets_what_was_held():
     assert not any(obj.shrunk for obj in later)
 
 
+def test_what_a_list_that_is_being_sent_may_need_stays_whole():
+    ring, objects = versions(60, whole_bytes=200, most_whole_bytes=1000)
+    assert sum(obj.shrunk for obj in objects) == 40
+    listed = objects[-1]
+    ring.reader(listed.rv)
+    later = [listed, *(Counted(listed.rv + n, 10) for n in range(1, 121))]
+    for previous, current in itertools.pairwise(later):
+        ring.append(event("MODIFIED", current, previous))
+    assert all(obj.shrunk for obj in objects[:-1]), "versions that no LIST needs"
+    assert [obj.shrunk for obj in later] == [1] * 20 + [0] * 101, "no more than the larger limit"
+    ring.reader_gone(listed.rv)
+    assert ring.shrink(50)
+    assert not ring.shrink(50)
+    assert [obj.shrunk for obj in later] == [1] * 100 + [0] * 21
+
+
 def test_encodings_of_a_shrunk_event_are_not_kept():
     change = event("MODIFIED", obj("a", 102), None)
     first = change.out(current=True, old=True)
