@@ -31,15 +31,15 @@ class Stopped(Exception):
     """Raised by whoever is told of the progress: read no further."""
 
 
-Told = Callable[[str, int], None]
+Progressed = Callable[[str, int], None]
 """Called with a file's name and the bytes read so far, of all files, as they lie on the disk."""
 
 
 class _Counting(io.RawIOBase):
     """A raw stream that tells how much was read of it, also while nothing comes."""
 
-    def __init__(self, log: Log, before: int, told: Told) -> None:
-        self._log, self._told = log, told
+    def __init__(self, log: Log, before: int, report: Progressed) -> None:
+        self._log, self._progress = log, report
         self._waits = stat.S_ISFIFO(fstat(log.stream.fileno()).st_mode)
         self.taken = before
 
@@ -54,7 +54,7 @@ class _Counting(io.RawIOBase):
         return size
 
     def tell(self) -> int:
-        self._told(self._log.name, self.taken)
+        self._progress(self._log.name, self.taken)
         return self.taken
 
 
@@ -65,12 +65,15 @@ def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
         yield [_open(name, stack, standard_input) for name in names]
 
 
-def read_logs(logs: list[Log], tally: Tally, told: Told) -> None:
-    """Feed every line; a stream that breaks off becomes its file's problem. Stopped when `told` raises it."""
+def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
+    """Feed every line; a stream that breaks off becomes its file's problem.
+
+    `report` stops the reading by raising.
+    """
     before = 0
     for log in logs:
         file = tally.open_file(log.name)
-        counting = _Counting(log, before, told)
+        counting = _Counting(log, before, report)
         try:
             for block in blocks(unzipped(io.BufferedReader(counting, 1 << 16))):
                 tally.feed(block)

@@ -110,9 +110,9 @@ class ServerChild:
             await self._reader
         if status < 0:
             return f"the server was killed by {signal.Signals(-status).name}"
-        said = next((line for line in reversed(self._errors) if line.startswith("ktui: ")), "")
-        if said:
-            return said.removeprefix("ktui: ")
+        text = next((line for line in reversed(self._errors) if line.startswith("ktui: ")), "")
+        if text:
+            return text.removeprefix("ktui: ")
         return f"the server ended with status {status}" + (f": {self._errors[-1]}" if self._errors else "")
 
     @staticmethod

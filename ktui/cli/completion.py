@@ -157,7 +157,7 @@ def _paths() -> list[str]:
     from ktui.kube.resources import BUILTIN
 
     found = [each for each in BUILTIN.preferred() if "list" in each.verbs]
-    return sorted(f"/{'apis' if one.group else 'api'}/{one.api_version}/{one.resource}" for one in found)
+    return sorted(f"/{'apis' if item.group else 'api'}/{item.api_version}/{item.resource}" for item in found)
 
 
 def _plans() -> list[str]:

@@ -100,11 +100,11 @@ def _seats(e: Explanation) -> str:
     few, many = e.seats
     if many == 0:
         return "none: flow control is off, requests are only counted in flight"
-    said = str(few) if few == many else f"{few} to {many}, by how much the resource holds"
+    text = str(few) if few == many else f"{few} to {many}, by how much the resource holds"
     if e.level is not None:
-        return f"{said} (priority level {e.level.name})"
+        return f"{text} (priority level {e.level.name})"
     capped = e.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE and many > 1
-    return f"{said}; its priority level may cap it lower" if capped else said
+    return f"{text}; its priority level may cap it lower" if capped else text
 
 
 def _walk(plan: Plan) -> Iterator[str]:

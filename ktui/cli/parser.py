@@ -16,10 +16,10 @@ class Parser(argparse.ArgumentParser):
     """Its subcommands' parsers are of this kind, too."""
 
     def error(self, message: str) -> NoReturn:
-        said = message.removeprefix("argument ")
+        text = message.removeprefix("argument ")
         if unknown := _UNKNOWN.match(message):
-            said = self._unknown(unknown[1])
-        self.exit(fail(f"{said}; `{self.prog} --help` tells more", USAGE))
+            text = self._unknown(unknown[1])
+        self.exit(fail(f"{text}; `{self.prog} --help` tells more", USAGE))
 
     def _unknown(self, word: str) -> str:
         if not word.startswith("-"):

@@ -64,15 +64,15 @@ def problems_of(config: Config) -> list[str]:
 
     None of it stops a start: what is right works, the dashboard and `ktui info` tell the rest.
     """
-    found = [*_told(config, COLUMNS, check_columns(config.columns))]
+    found = [*_sentences(config, COLUMNS, check_columns(config.columns))]
     if config.keys:
         from ktui.tui.keys.keymap import check_keymap
 
-        found += _told(config, KEYS, check_keymap(config.keys))
+        found += _sentences(config, KEYS, check_keymap(config.keys))
     return found
 
 
-def _told(config: Config, table: str, problems: Iterable[Problem]) -> Iterator[str]:
+def _sentences(config: Config, table: str, problems: Iterable[Problem]) -> Iterator[str]:
     for problem in problems:
         yield f"{place_of(config.file, table, problem.id)}: [{table}] {problem.text}"
 

@@ -111,14 +111,14 @@ def _cut(source: Path, target: Path, begin: str, end: str) -> int:
 def _share(source: Path, target: Path, *, hashing: bool) -> int:
     import secrets
 
-    from ktui.core.recordings.reader import Tape
+    from ktui.core.recordings.reader import RecordingReader
     from ktui.core.recordings.recorder import write_recording
     from ktui.core.sharing.share import Sharer
 
     sharer = Sharer(secrets.token_bytes(32), hashing=hashing)
-    with Tape(source) as tape:
-        size = write_recording(target, sharer.share(line.event for line in tape.lines() if line.event))
-        return _done(source, target, size, tape.warning)
+    with RecordingReader(source) as reader:
+        size = write_recording(target, sharer.share(line.event for line in reader.lines() if line.event))
+        return _done(source, target, size, reader.warning)
 
 
 def _done(source: Path, target: Path, size: int, warning: str) -> int:

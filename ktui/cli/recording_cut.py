@@ -34,7 +34,7 @@ def _between(index: Index, first: float, last: float, *, whole: bool) -> Iterato
         place = index.place_at(first)
         number = place.number
         yield from present(place.state, first)
-    marks = [mark for mark in MarkerFile(index.tape.path).moments if first <= mark.at <= last]
+    marks = [mark for mark in MarkerFile(index.reader.path).markers if first <= mark.at <= last]
     marks.sort(key=lambda mark: mark.at, reverse=True)
     for step in index.steps(number):
         if step.at > last:

@@ -11,8 +11,8 @@ import msgspec
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import ServerInfo
 from ktui.core.format import elapsed, integer, long_bytes, safe
-from ktui.core.recordings.moments import Moments
-from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.markers import MarkerFinder
+from ktui.core.recordings.reader import RecordingReader
 from ktui.core.recordings.timeline import Timeline
 from ktui.core.replay.marker_file import MarkerFile
 
@@ -43,21 +43,21 @@ class Summary(msgspec.Struct, frozen=True):
 
 def summarise(path: Path) -> Summary:
     """Read a recording through. Raises RecordingError."""
-    timeline, moments = Timeline(), Moments()
+    timeline, markers = Timeline(), MarkerFinder()
     types: Counter[str] = Counter()
     servers: list[ServerInfo] = []
-    marks = list(MarkerFile(path).moments)
+    marks = list(MarkerFile(path).markers)
     skipped = 0
-    with Tape(path) as tape:
-        for line in tape.lines():
+    with RecordingReader(path) as reader:
+        for line in reader.lines():
             event = line.event
             if event is None:
                 skipped += line.end - line.start > 1
                 continue
             at = timeline.see(event)
             types[str(type(event).__struct_config__.tag)] += 1
-            if (moment := moments.see(event, at)) is not None:
-                marks.append(moment)
+            if (marker := markers.see(event, at)) is not None:
+                marks.append(marker)
             if isinstance(event, ServerInfo) and _is_news(servers, event):
                 servers.append(event)
         if not types:
@@ -65,20 +65,20 @@ def summarise(path: Path) -> Summary:
         return Summary(
             file=str(path),
             bytes=path.stat().st_size,
-            unpacked_bytes=tape.size,
+            unpacked_bytes=reader.size,
             began=timeline.began,
             ended=timeline.now,
             events=types.total(),
             by_type=dict(types.most_common()),
             skipped=skipped,
             servers=servers,
-            marks=[Mark(one.at - timeline.began, one.text, one.own) for one in sorted(marks, key=_time)],
-            warning=tape.warning,
+            marks=[Mark(item.at - timeline.began, item.text, item.own) for item in sorted(marks, key=_time)],
+            warning=reader.warning,
         )
 
 
-def _time(moment: object) -> float:
-    return float(getattr(moment, "at", 0.0))
+def _time(marker: object) -> float:
+    return float(getattr(marker, "at", 0.0))
 
 
 def _is_news(servers: list[ServerInfo], event: ServerInfo) -> bool:
@@ -103,14 +103,16 @@ def as_text(summary: Summary) -> str:
         f"from      {_clock(summary.began)}",
         f"to        {_clock(summary.ended)}  {elapsed(summary.ended - summary.began)}",
     ]
-    lines += [f"server    {_server(one)}" for one in summary.servers]
+    lines += [f"server    {_server(item)}" for item in summary.servers]
     lines.append(f"events    {integer(summary.events)}")
     lines += [f"  {kind:<18}{integer(count):>12}" for kind, count in summary.by_type.items()]
     if summary.skipped:
         lines.append(f"  {'of a newer ktui':<18}{integer(summary.skipped):>12}  skipped")
     if summary.marks:
         lines.append("marks")
-        lines += [f"  {elapsed(one.at):>8}  {'◆' if one.own else '▲'} {one.text}" for one in summary.marks]
+        lines += [
+            f"  {elapsed(item.at):>8}  {'◆' if item.own else '▲'} {item.text}" for item in summary.marks
+        ]
     if summary.warning:
         lines.append(f"careful   {summary.warning}")
     return "\n".join(safe(line) for line in lines)

@@ -30,7 +30,7 @@ class SeedTeller:
         self._out = out
         self._clock = clock
         self._terminal = out.isatty()
-        self._began = self._told = clock()
+        self._began = self._reported = clock()
         self._step = 0
 
     def __call__(self, progress: SeedProgress) -> None:
@@ -55,9 +55,9 @@ class SeedTeller:
             self._step = step
             return step > before
         now = self._clock()
-        if now - self._told < EVERY_SECONDS:
+        if now - self._reported < EVERY_SECONDS:
             return False
-        self._told = now
+        self._reported = now
         return True
 
     def _say(self, line: str) -> None:

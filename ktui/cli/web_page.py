@@ -102,9 +102,9 @@ class Page(AppService):
         log.info("a page's dashboard %s", how)
         if status == 0 or self._websocket.closed:
             return
-        said = [safe(line) for line in lines] or [f"the dashboard {how}"]
+        text = [safe(line) for line in lines] or [f"the dashboard {how}"]
         with contextlib.suppress(ConnectionError):
-            await self.remote_write_bytes((CLEAR + "\r\n".join(said)).encode())
+            await self.remote_write_bytes((CLEAR + "\r\n".join(text)).encode())
 
     async def _close(self) -> None:
         with contextlib.suppress(TimeoutError):

@@ -280,8 +280,8 @@ def clear_errors(connection: Connection) -> Iterator[None]:
     try:
         yield
     except httpx.ConnectError as error:
-        if said := tls_fault(error):
-            untrusted = f"the certificate of {url} is not to be trusted: {said}"
+        if text := tls_fault(error):
+            untrusted = f"the certificate of {url} is not to be trusted: {text}"
             raise ClientError(f"{untrusted} ({connection.untrusted})") from error
         raise ClientError(f"no server answers at {url} ({connect_fault(error)})") from error
     except httpx.ProxyError as error:

@@ -104,8 +104,8 @@ def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, a
         why = error.strerror if isinstance(error, OSError) else error
         raise ClientError(f"{who}, which cannot be run: {why}") from error
     if process.returncode != 0:
-        said = errors.decode("utf-8", "replace").strip().splitlines()
-        reason = f": {said[-1][:300]}" if said else ""
+        text = errors.decode("utf-8", "replace").strip().splitlines()
+        reason = f": {text[-1][:300]}" if text else ""
         raise ClientError(f"{who}, which failed with status {process.returncode}{reason}")
     return out
 

@@ -150,7 +150,7 @@ def clock_time(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at)) if at else ""
 
 
-def moment(at: float, now: float) -> str:
+def local_time(at: float, now: float) -> str:
     """Local time of day, with the day where it was another one: `07:44:01`, `12 Aug 07:44`."""
     there, here = time.localtime(at), time.localtime(now)
     if there[:3] == here[:3] or not at:

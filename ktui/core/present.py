@@ -25,8 +25,8 @@ def _facts(state: State) -> Iterator[AnyEvent]:
         yield state.server
     if state.health is not None:
         yield state.health
-    if state.toll is not None:
-        yield state.toll
+    if state.etcd_usage is not None:
+        yield state.etcd_usage
     head = state.head
     if head.revision:
         yield Progress(

@@ -14,6 +14,7 @@ from ktui.contract.events import (
     Dropped,
     EtcdCall,
     EtcdHealth,
+    EtcdUsage,
     FanOut,
     Marker,
     Prefix,
@@ -24,7 +25,6 @@ from ktui.contract.events import (
     RequestStarted,
     ServerInfo,
     TaskFailures,
-    Toll,
     WatcherClosed,
     WatcherOpened,
     WatcherState,
@@ -72,8 +72,8 @@ def _task_failures(state: State, event: TaskFailures) -> None:
     state.touched.server += 1
 
 
-def _toll(state: State, event: Toll) -> None:
-    state.toll = event
+def _etcd_usage(state: State, event: EtcdUsage) -> None:
+    state.etcd_usage = event
     state.touched.server += 1
 
 
@@ -219,7 +219,7 @@ def _marker(state: State, event: Marker) -> None:
 _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     ServerInfo: _server,
     EtcdHealth: _health,
-    Toll: _toll,
+    EtcdUsage: _etcd_usage,
     TaskFailures: _task_failures,
     Dropped: _dropped,
     RequestStarted: _request_started,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 
 
 class Request(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Key(Struct, frozen=True):
 class Read(Struct, frozen=True):
     """A read request as text: what the Lab composes and Versions compares."""
 
-    in_hand: InHand
+    selection: Selection
 
 
 class Revision(Struct, frozen=True):

@@ -40,8 +40,8 @@ def request_runs(row: RequestRow) -> list[Run]:
         runs.append((f" {place}{started.name}", "$ink-muted"))
     elif started.namespace:
         runs.append((f" -n {started.namespace}", "$ink-muted"))
-    if said := query_words(started.query):
-        runs.append((f" ?{said}", "$ink-muted"))
+    if text := query_words(started.query):
+        runs.append((f" ?{text}", "$ink-muted"))
     return runs
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ktui.kube.routing.request import ReadRequest
 
 
-class InHand(Struct, frozen=True):
+class Selection(Struct, frozen=True):
     """A read request and where it was taken from. `verb` is GET, LIST or WATCH; `target` path and query.
 
     `level` names the priority level under which it falls, "" where nobody tells who asks;
@@ -47,10 +47,10 @@ class InHand(Struct, frozen=True):
         return parse_request(self.target, self.verb.lower())
 
 
-EXAMPLE = InHand("LIST", "/api/v1/pods", "an example")
+EXAMPLE = Selection("LIST", "/api/v1/pods", "an example")
 
 
-def read_in_hand(text: str) -> InHand:
+def read_selection(text: str) -> Selection:
     """What was typed: `/api/v1/pods?limit=500`, `watch /api/v1/pods`, or a resource's name.
 
     Raises RequestError.
@@ -65,11 +65,11 @@ def read_in_hand(text: str) -> InHand:
     if resource is not None:
         target = resource.path + target[len(target.partition("?")[0]) :]
     request = parse_request(target, verb)
-    return InHand(request.verb.upper(), target, "typed")
+    return Selection(request.verb.upper(), target, "typed")
 
 
-def in_hand_of(row: RequestRow | None, taken_from: str) -> InHand | None:
+def selection_of(row: RequestRow | None, taken_from: str) -> Selection | None:
     """A request of the log, if it is one that is routed."""
     if row is None or row.started.verb not in READS or not row.started.resource:
         return None
-    return InHand(row.started.verb, row.target, taken_from, row.started.level)
+    return Selection(row.started.verb, row.target, taken_from, row.started.level)

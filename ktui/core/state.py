@@ -14,12 +14,12 @@ from ktui.contract.events import (
     CacheState,
     EtcdCall,
     EtcdHealth,
+    EtcdUsage,
     FanOut,
     Prefix,
     Progress,
     RouteStep,
     ServerInfo,
-    Toll,
     WatcherClosed,
     WatcherOpened,
     WatcherState,
@@ -54,7 +54,7 @@ class State(Struct):
 
     server: ServerInfo | None = None
     health: EtcdHealth | None = None
-    toll: Toll | None = None
+    etcd_usage: EtcdUsage | None = None
     head: Head = field(default_factory=Head)
     requests: dict[int, RequestRow] = field(default_factory=dict)  # oldest first
     caches: dict[str, CacheRow] = field(default_factory=dict)
@@ -110,6 +110,7 @@ __all__ = [
     "CacheState",
     "EtcdCall",
     "EtcdHealth",
+    "EtcdUsage",
     "FanOut",
     "Head",
     "Prefix",
@@ -120,7 +121,6 @@ __all__ = [
     "RouteStep",
     "ServerInfo",
     "State",
-    "Toll",
     "WatcherClosed",
     "WatcherOpened",
     "WatcherRow",

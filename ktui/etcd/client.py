@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from aetcd import rpc
 
-from ktui.contract.events import Toll
+from ktui.contract.events import EtcdUsage
 from ktui.etcd import faults, guard
 from ktui.etcd.alarms import alarm_of
 from ktui.etcd.config import EtcdConfig
@@ -78,8 +78,8 @@ class EtcdClient:
         return self.ledger.head
 
     @property
-    def toll(self) -> Toll:
-        return self.ledger.toll
+    def usage(self) -> EtcdUsage:
+        return self.ledger.usage
 
     async def status(self, purpose: str = "status") -> EtcdStatus:
         """Version, size and head of the endpoint in use."""

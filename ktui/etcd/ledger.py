@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from ktui.contract.events import AnyEvent, EtcdCall, EtcdHealth, Progress, Toll
+from ktui.contract.events import AnyEvent, EtcdCall, EtcdHealth, EtcdUsage, Progress
 from ktui.etcd.errors import UnreachableError
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
@@ -51,8 +51,8 @@ class Ledger:
         bus.add_snapshot(self.describe)
 
     @property
-    def toll(self) -> Toll:
-        return Toll(rpcs=self.rpcs, sent_bytes=self.sent_bytes, received_bytes=self.received_bytes)
+    def usage(self) -> EtcdUsage:
+        return EtcdUsage(rpcs=self.rpcs, sent_bytes=self.sent_bytes, received_bytes=self.received_bytes)
 
     @property
     def problem(self) -> str:
@@ -61,7 +61,7 @@ class Ledger:
 
     def describe(self) -> Iterator[AnyEvent]:
         """The current state, for new subscribers of the bus."""
-        yield self.toll
+        yield self.usage
         yield Progress(head=self.head, compact=self.compact, db_bytes=self.db_bytes, histories=self.histories)
         yield self._health
 
@@ -173,8 +173,8 @@ class Ledger:
     def _flush(self) -> None:
         self._timer = None
         self._published_at = time.monotonic()
-        toll, progress, _ = state = tuple(self.describe())
-        for event in (toll, progress):
+        usage, progress, _ = state = tuple(self.describe())
+        for event in (usage, progress):
             if event not in self._published:
                 self.bus.publish(event)
         self._published = state

@@ -99,7 +99,7 @@ LEVELS = {
 }
 
 
-def told_level(level: PriorityLevel) -> PriorityLevel:
+def displayed_level(level: PriorityLevel) -> PriorityLevel:
     """The level by which ktui's own server reports seats.
 
     No request queues at the level `exempt`, so seats mean nothing there: they are reported as for an

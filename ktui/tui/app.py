@@ -66,10 +66,10 @@ class KtuiApp(ReplayActions):
 
     def _tell_mistakes(self) -> None:
         """The first few; all of them would hide the screen."""
-        told = list(self.preferences.mistakes())
-        if len(told) > MISTAKES:
-            told[MISTAKES:] = [f"{len(told) - MISTAKES} more: `ktui info` tells all"]
-        for text in told:
+        mistakes = list(self.preferences.mistakes())
+        if len(mistakes) > MISTAKES:
+            mistakes[MISTAKES:] = [f"{len(mistakes) - MISTAKES} more: `ktui info` tells all"]
+        for text in mistakes:
             self.notify(text, title="config", severity="warning", markup=False, timeout=30)
 
     # Painting.
@@ -156,7 +156,7 @@ class KtuiApp(ReplayActions):
         """Choose the Kubernetes version that the server follows."""
         from ktui.tui.switching import choose_rules
 
-        self.navigator.take_in_hand()
+        self.navigator.keep_selection()
         choose_rules(self, wanted)
 
     @on(Sought)

@@ -19,7 +19,7 @@ from ktui.contract.events import AnyEvent
 from ktui.core.format import safe
 from ktui.core.references import Place, Request
 from ktui.core.seen import Seen
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.supervision import Failure, describe
 from ktui.tui.compat import WholeScreen
@@ -31,7 +31,7 @@ from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
 from ktui.tui.pace import Pace
 from ktui.tui.preferences import DEFAULTS, Preferences
-from ktui.tui.replay.recording import Taping
+from ktui.tui.replay.recording import ActiveRecording
 from ktui.tui.source import Link, Source
 from ktui.tui.table.memory import TableMemory
 
@@ -71,9 +71,9 @@ class Dashboard(ThemedApp):
         self.writes = False  # whether the logs show writes: the read path is what ktui is about
         self.clock = clock
         self.start_timers = start_timers
-        self.taping = Taping(self.intake, clock, recorder)
+        self.recording = ActiveRecording(self.intake, clock, recorder)
         self.tables = TableMemory(preferences.columns)
-        self.in_hand: InHand | None = None  # the request that the Versions screen speaks of
+        self.selection: Selection | None = None  # the request that the Versions screen speaks of
         self.keys_seen = Seen()  # etcd's keys that were looked at, for completion
         self._follower: Worker[None] | None = None
         self._begun = False
@@ -156,7 +156,7 @@ class Dashboard(ThemedApp):
         if self._follower is not None:
             self._follower.cancel()
         await self.intake.close()
-        self.taping.stop()
+        self.recording.stop()
         self.exit(0)
 
     # Keys and places.

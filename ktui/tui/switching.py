@@ -11,7 +11,7 @@ from textual.content import Content
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.core.routes import badge_of_route
-from ktui.core.selection import EXAMPLE, InHand
+from ktui.core.selection import EXAMPLE, Selection
 from ktui.core.state import State
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.tui.dashboard import Dashboard
@@ -42,18 +42,18 @@ def choose_rules(app: Dashboard, wanted: str = "") -> None:
         app.notify(problem, severity="warning", markup=False)
         return
     now = followed_behaviour(app.state) or behaviour_of()
-    effect = partial(effect_content, app.in_hand or EXAMPLE, app.state, now)
+    effect = partial(effect_content, app.selection or EXAMPLE, app.state, now)
     app.push_screen(RulesScreen(now, wanted, effect), partial(follow_rules, app))
 
 
-def effect_content(in_hand: InHand, state: State, now: Behaviour, chosen: Behaviour) -> Content:
+def effect_content(selection: Selection, state: State, now: Behaviour, chosen: Behaviour) -> Content:
     """What the choice changes for the request in hand: `E etcd → C watch cache  LIST /api/v1/pods`."""
     runs: list[tuple[str, str]] = []
-    for route in routes_under(in_hand, state, now, chosen):
+    for route in routes_under(selection, state, now, chosen):
         badge = badge_of_route(route)
         runs += [(" → ", "$ink-faint")] if runs else []
         runs.append((f"{badge.letter} {badge.word}", badge.style))
-    return line(*runs, (f"  {in_hand.verb} {unquote(in_hand.target)}", "$ink-muted"))
+    return line(*runs, (f"  {selection.verb} {unquote(selection.target)}", "$ink-muted"))
 
 
 def follow_rules(app: Dashboard, chosen: Behaviour | None) -> None:

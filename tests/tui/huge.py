@@ -8,6 +8,7 @@ from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdHealth,
+    EtcdUsage,
     FanOut,
     Prefix,
     Progress,
@@ -16,7 +17,6 @@ from ktui.contract.events import (
     RequestStarted,
     RouteStep,
     ServerInfo,
-    Toll,
     WatcherOpened,
     WatcherState,
 )
@@ -48,7 +48,7 @@ def _events() -> Iterator[AnyEvent]:
     yield from _holdings()
     yield from _requests()
     yield from _watchers()
-    yield Toll(at=AT + 11, rpcs=1_234_567, sent_bytes=9_000_000_000, received_bytes=987_000_000_000)
+    yield EtcdUsage(at=AT + 11, rpcs=1_234_567, sent_bytes=9_000_000_000, received_bytes=987_000_000_000)
 
 
 def _holdings() -> Iterator[AnyEvent]:

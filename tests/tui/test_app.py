@@ -183,7 +183,7 @@ async def test_export_writes_what_is_shown(tmp_path: Path, monkeypatch: pytest.M
     assert lines[0].startswith("route,time,client,request") and len(lines) == 4
 
 
-async def test_the_object_in_hand_is_its_telemetry() -> None:
+async def test_the_selected_object_is_its_telemetry() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("up", "y")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ktui.core.references import Place, Read
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.tui.source import Link, Stage
 
 from .asking import SIZES, Snap, asking_app, until, until_shown
@@ -181,7 +181,7 @@ async def test_a_watch_says_that_it_is_fired_as_a_watch_list() -> None:
     app = lab_app(server)
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
-        watch = InHand("WATCH", "/api/v1/pods?watch=1&resourceVersion=0", "a test")
+        watch = Selection("WATCH", "/api/v1/pods?watch=1&resourceVersion=0", "a test")
         app.go_to(Place("lab", Read(watch)))
         await until_shown(pilot, "WatchList: a WATCH + sendInitialEvents", "the WatchList foreseen by")
         await until_shown(pilot, "it is fired up to the bookmark")

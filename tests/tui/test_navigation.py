@@ -34,7 +34,7 @@ async def test_o_offers_the_ways_on_and_a_letter_takes_one() -> None:
         await until(pilot, lambda: isinstance(app.screen, JumpScreen))
         await pilot.press("v")
         await until(pilot, lambda: app.current_mode == "versions")
-        assert app.in_hand is not None and app.in_hand.target == wanted
+        assert app.selection is not None and app.selection.target == wanted
 
 
 async def test_escape_stays_and_enter_takes_the_first_way() -> None:
@@ -337,5 +337,5 @@ async def test_what_is_typed_may_be_a_path() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         assert app.commands.run(app, "/api/v1/nodes?limit=3") == ""
         await until(pilot, lambda: app.current_mode == "versions")
-        assert app.in_hand is not None and app.in_hand.target == "/api/v1/nodes?limit=3"
+        assert app.selection is not None and app.selection.target == "/api/v1/nodes?limit=3"
         assert isinstance(app.screen.references()[0], Read)

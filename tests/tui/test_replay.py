@@ -166,7 +166,7 @@ async def test_marks_are_found_reached_and_set(recording: Path) -> None:
         await pilot.press("m")
         assert app.screen.query_one(Prompt).is_open
         await pressed(app, pilot, *"slow here", "enter")
-        assert [(one.at - BEGAN, one.text) for one in playback.moments if one.own] == [
+        assert [(one.at - BEGAN, one.text) for one in playback.markers if one.own] == [
             (1.0, "slow here"),
             (6.0, "deploy of api"),
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.source import Link, Stage
 
@@ -104,7 +104,7 @@ async def test_hostile_text_is_shown_as_text() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("8")
         for target in ("/api/v1/namespaces/[red]x\x1b[31m/pods", "/api/v1/[bold]\x1b[31m"):
-            app.in_hand = InHand("LIST", target, "from [red]\x1b")
+            app.selection = Selection("LIST", target, "from [red]\x1b")
             app.tick()
             await pilot.pause()
             text = shown(app)

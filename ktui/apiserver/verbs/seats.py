@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.selecting import selection_of
-from ktui.kube.flowcontrol import told_level
+from ktui.kube.flowcontrol import displayed_level
 from ktui.kube.listoptions import ListOptions, parse_list_options
 from ktui.kube.routing.scope import NAME
 from ktui.kube.seats import ListWork, flow_controlled, list_seats, max_seats, watch_seats, work_of
@@ -60,7 +60,7 @@ def seats_of_any(server: Server, call: Call) -> int:
 
 
 def _cap(call: Call) -> int | None:
-    return told_level(call.level).max_seats
+    return displayed_level(call.level).max_seats
 
 
 def _work(server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection) -> ListWork:

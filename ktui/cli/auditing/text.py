@@ -137,8 +137,8 @@ def _cell(column: Column, row: Row) -> Text:
 
 
 def _texts(column: Column, row: Row) -> Sequence[str]:
-    said = column.cell(row)
-    return (said,) if isinstance(said, str) else said
+    text = column.cell(row)
+    return (text,) if isinstance(text, str) else text
 
 
 def _advice(console: Console, groups: Sequence[GroupReport]) -> None:

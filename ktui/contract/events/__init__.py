@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ktui.contract.events.base import Event
 from ktui.contract.events.caches import CacheState, ProgressTick
-from ktui.contract.events.etcd import EtcdCall, EtcdHealth, Prefix, Progress, Toll
+from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdUsage, Prefix, Progress
 from ktui.contract.events.requests import (
     Processing,
     RequestFinished,
@@ -29,6 +29,7 @@ __all__ = [
     "Dropped",
     "EtcdCall",
     "EtcdHealth",
+    "EtcdUsage",
     "Event",
     "FanOut",
     "Marker",
@@ -42,7 +43,6 @@ __all__ = [
     "RouteStep",
     "ServerInfo",
     "TaskFailures",
-    "Toll",
     "WatcherClosed",
     "WatcherOpened",
     "WatcherState",
@@ -54,7 +54,7 @@ AnyEvent = (
     | RequestRouted
     | RequestFinished
     | EtcdCall
-    | Toll
+    | EtcdUsage
     | EtcdHealth
     | Progress
     | CacheState

@@ -20,7 +20,7 @@ class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
     error: str = ""
 
 
-class Toll(Event, frozen=True, kw_only=True, tag="toll"):
+class EtcdUsage(Event, frozen=True, kw_only=True, tag="toll"):
     """What ktui itself has cost this etcd since it attached."""
 
     rpcs: Count

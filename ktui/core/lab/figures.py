@@ -138,16 +138,16 @@ def _reads(explanation: Explanation) -> Span:
 def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
     """Each figure that was foreseen, beside what came of it."""
     route = measured.first_route or measured.route
-    told = bool(route) or not measured.from_storage
+    known = bool(route) or not measured.from_storage
     yield Comparison(
         "route",
         letter_of(figures.route),
-        letter_of(route or "none") if told else "?",
-        ("=" if figures.agrees(route) else "≠") if told else "?",
+        letter_of(route or "none") if known else "?",
+        ("=" if figures.agrees(route) else "≠") if known else "?",
     )
     if measured.ok and figures.seats is not None:
         yield _counted("seats", figures.seats, measured.seats)
-    if not measured.ok or measured.pages != 1 or (told and not figures.agrees(route)):
+    if not measured.ok or measured.pages != 1 or (known and not figures.agrees(route)):
         return  # of another route, or of several pages, the other figures were not foreseen
     if figures.limit_honoured is not None:
         yield _limit(figures, measured)

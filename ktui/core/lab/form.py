@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import quote
 
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.kube.advice import Advice
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
@@ -162,19 +162,19 @@ def begins_with_state(path: str) -> bool:
     return values.get("sendInitialEvents") == "true" or values.get("resourceVersion", "") in ("", "0")
 
 
-def form_of_read(in_hand: InHand, form: ListForm, table: ResourceTable) -> ListForm | None:
+def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> ListForm | None:
     """The read in hand as a form; `form` gives what a path does not say.
 
     None: it is neither a LIST of `table` nor a WATCH that begins with all objects.
     """
-    info = parse_path(split_url(in_hand.target)[0])
+    info = parse_path(split_url(selection.target)[0])
     resource = table.find(info.group, info.version, info.resource)
-    if in_hand.verb not in VERBS or resource is None or info.name:
+    if selection.verb not in VERBS or resource is None or info.name:
         return None
-    if in_hand.verb == WATCH and not begins_with_state(in_hand.target):
+    if selection.verb == WATCH and not begins_with_state(selection.target):
         return None
-    accept = accept_of({"Accept": in_hand.accept}, form)
-    return replace(form_of(in_hand.target, form), resource=resource.id, accept=accept)
+    accept = accept_of({"Accept": selection.accept}, form)
+    return replace(form_of(selection.target, form), resource=resource.id, accept=accept)
 
 
 def added_to(target: str, form: ListForm) -> list[str]:

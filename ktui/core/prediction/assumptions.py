@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from ktui.contract.events import CacheState
 from ktui.core.prediction.sizes import Size, size_in
 from ktui.core.state import State
-from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
+from ktui.kube.flowcontrol import LEVELS, PriorityLevel, displayed_level
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.routing.cache_state import CacheState as RoutingState
 from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.versions import DEFAULT_VERSION, Behaviour, behaviour_of
 
-OWN_LEVEL = told_level(LEVELS["exempt"])
+OWN_LEVEL = displayed_level(LEVELS["exempt"])
 """The priority level of our own requests to ktui's server: its token makes an administrator."""
 
 _READINESS = {

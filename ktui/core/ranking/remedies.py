@@ -43,13 +43,13 @@ def burden_of(group: Group) -> Burden:
 def _remedy(
     advice: Advice, group: Group, request: ReadRequest, behaviour: Behaviour, state: State, now: Burden
 ) -> Remedy:
-    said = cheaper_of(request.url, advice)
+    text = cheaper_of(request.url, advice)
     return Remedy(
         id=advice.id,
-        change=said.change or advice.why,
-        why=said.why,
+        change=text.change or advice.why,
+        why=text.why,
         target=advice.path if fireable(advice) else "",
-        route=said.route,
+        route=text.route,
         now=now,
         then=_predicted(advice, group, behaviour, state),
         accept=dict(advice.headers).get("Accept", ""),

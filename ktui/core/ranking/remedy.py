@@ -62,15 +62,15 @@ class Remedy(Struct, frozen=True):
         """`no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`, "" where nothing is foreseen."""
         if self.then is None:
             return ""
-        said = []
+        text = []
         if self.now.etcd >= _LITTLE:
             if self.then.etcd == 0:
-                said.append(f"no etcd read ({long_bytes(self.now.etcd)} now)")
+                text.append(f"no etcd read ({long_bytes(self.now.etcd)} now)")
             elif self.then.etcd < self.now.etcd * (1 - WORTH_SAYING):
-                said.append(f"~{long_bytes(self.then.etcd)} out of etcd, not {long_bytes(self.now.etcd)}")
+                text.append(f"~{long_bytes(self.then.etcd)} out of etcd, not {long_bytes(self.now.etcd)}")
         if self.then.touched < self.now.touched * (1 - WORTH_SAYING):
-            said.append(f"~{long_bytes(self.then.touched)} scanned, not {long_bytes(self.now.touched)}")
-        return ", ".join(said)
+            text.append(f"~{long_bytes(self.then.touched)} scanned, not {long_bytes(self.now.touched)}")
+        return ", ".join(text)
 
 
 def to_try(remedies: Sequence[Remedy]) -> Remedy | None:

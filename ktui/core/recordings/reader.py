@@ -17,7 +17,7 @@ from ktui.core.recordings.beginning import GZIP_MAGIC
 
 _CHUNK = 1 << 14  # bytes read at a time: as much goes with a damaged place
 _PIECE = 8 << 20  # bytes unpacked at a time, however well they were packed
-Told = Callable[[float], None]  # takes the share (0 to 1) that has been read
+ReportShare = Callable[[float], None]  # takes the share (0 to 1) that has been read
 
 
 class Line(NamedTuple):
@@ -28,18 +28,18 @@ class Line(NamedTuple):
     end: int
 
 
-class Tape:
+class RecordingReader:
     """A recording opened for reading; compressed ones are unpacked into a nameless temporary file.
 
     `warning` is one sentence about what could not be read at its end, "" when all could.
     Raises RecordingError, with one clear sentence, for what is no recording.
     """
 
-    def __init__(self, path: Path, told: Told = lambda share: None) -> None:
+    def __init__(self, path: Path, report: ReportShare = lambda share: None) -> None:
         self.path = path
         self.warning = ""
         try:
-            with self._unpacked(path.open("rb"), told) as plain:
+            with self._unpacked(path.open("rb"), report) as plain:
                 self._map = mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as error:
             raise RecordingError(f"cannot read {path}: {error.strerror or error}") from error
@@ -48,7 +48,7 @@ class Tape:
             why = lost if self.warning else nothing
             raise RecordingError(f"{path} {why}") from error
 
-    def __enter__(self) -> Tape:
+    def __enter__(self) -> RecordingReader:
         return self
 
     def __exit__(
@@ -94,8 +94,8 @@ class Tape:
     def _unfinished(self, start: int, number: int) -> bool:
         """Whether the last line was broken off; it may also just lack its line feed."""
         if self.size - start > LONGEST:
-            said = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
-            raise RecordingError(f"{self.path} is no recording: {said}")
+            text = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
+            raise RecordingError(f"{self.path} is no recording: {text}")
         try:
             decode_line(self._map[start:])
         except RecordingError as error:
@@ -110,16 +110,16 @@ class Tape:
 
     # Compressed recordings.
 
-    def _unpacked(self, file: IO[bytes], told: Told) -> IO[bytes]:
+    def _unpacked(self, file: IO[bytes], report: ReportShare) -> IO[bytes]:
         if file.read(2) != GZIP_MAGIC:
             return file
         total = file.seek(0, 2) or 1
         file.seek(0)
-        plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the tape
+        plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the reader
         with file:
             for piece in self._inflated(file):
                 plain.write(piece)
-                told(file.tell() / total)
+                report(file.tell() / total)
         plain.flush()
         return plain
 
@@ -143,9 +143,9 @@ class Tape:
 def read_recording(path: Path) -> Iterator[AnyEvent]:
     """The events of a recording. Raises RecordingError naming the file, and the line if one is wrong.
 
-    What a killed ktui left unfinished at the end is passed over; `Tape.warning` tells of it.
+    What a killed ktui left unfinished at the end is passed over; `RecordingReader.warning` says so.
     """
-    with Tape(path) as tape:
-        for line in tape.lines():
+    with RecordingReader(path) as reader:
+        for line in reader.lines():
             if line.event is not None:
                 yield line.event

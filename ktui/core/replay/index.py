@@ -15,15 +15,15 @@ from typing import NamedTuple
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, EtcdCall, ServerInfo
 from ktui.core import reducer
-from ktui.core.recordings.moments import Moment, Moments, is_restart
-from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.markers import MarkerFinder, TimelineMarker, is_restart
+from ktui.core.recordings.reader import RecordingReader
 from ktui.core.recordings.timeline import Timeline
 from ktui.core.replay.keyframes import Keyframes
 from ktui.core.state import State
 
 BLOCK = 1_000  # events from one known place in the file to the next
 READ_AHEAD = 64 << 20  # bytes of the file held in memory while it is read through
-Told = Callable[[float], None]  # takes the share (0 to 1) that is done
+ReportShare = Callable[[float], None]  # takes the share (0 to 1) that is done
 
 
 class Block(NamedTuple):
@@ -57,33 +57,33 @@ class Index:
     `events` are counted without blank lines and lines of a newer ktui. Raises RecordingError.
     """
 
-    def __init__(self, path: Path, told: Told = lambda share: None) -> None:
-        self.tape = Tape(path, lambda share: told(share / 2))
+    def __init__(self, path: Path, report: ReportShare = lambda share: None) -> None:
+        self.reader = RecordingReader(path, lambda share: report(share / 2))
         self.events = 0
-        self.moments: list[Moment] = []
+        self.markers: list[TimelineMarker] = []
         self.seconds: Counter[int] = Counter()  # events by whole seconds since the beginning
         self._keyframes = Keyframes()
         self._blocks: list[Block] = []
         try:
             with _no_collector():
-                self._read(told)
+                self._read(report)
         except RecordingError:
-            self.tape.close()
+            self.reader.close()
             raise
 
     @property
     def warning(self) -> str:
-        return self.tape.warning
+        return self.reader.warning
 
     def close(self) -> None:
-        self.tape.close()
+        self.reader.close()
 
     # Reading it through.
 
-    def _read(self, told: Told) -> None:
-        state, timeline, moments = State(), Timeline(), Moments()
-        size, forgotten = self.tape.size, 0
-        for line in self.tape.lines():
+    def _read(self, report: ReportShare) -> None:
+        state, timeline, markers = State(), Timeline(), MarkerFinder()
+        size, forgotten = self.reader.size, 0
+        for line in self.reader.lines():
             if (event := line.event) is None:
                 continue
             if new_server := is_new_server(state, event):
@@ -92,23 +92,23 @@ class Index:
                 self._keyframes.add(state, self.events, line.start, new_server=new_server)
             if self.events % BLOCK == 0:
                 self._blocks.append(Block(self.events, line.start, timeline.now))
-                told(line.start / size)
+                report(line.start / size)
                 if line.start - forgotten > READ_AHEAD:
-                    self.tape.forget()
+                    self.reader.forget()
                     forgotten = line.start
             at = timeline.see(event)
             reducer.apply(state, (event,))
             if isinstance(event, EtcdCall):
                 self._keyframes.calls.append(line.start)
-            if (moment := moments.see(event, at)) is not None:
-                self.moments.append(moment)
+            if (marker := markers.see(event, at)) is not None:
+                self.markers.append(marker)
             if timeline.began:
                 self.seconds[int(at - timeline.began)] += 1
             self.events += 1
         if not timeline.began:
-            raise RecordingError(f"{self.tape.path} holds no telemetry events with a time")
+            raise RecordingError(f"{self.reader.path} holds no telemetry events with a time")
         self.began, self.ended = timeline.began, timeline.now
-        self.tape.forget()
+        self.reader.forget()
 
     # Going anywhere.
 
@@ -119,13 +119,13 @@ class Index:
 
     def _steps(self, block: Block) -> Iterator[Step]:
         timeline, number = Timeline(block.at), block.number
-        for line in self.tape.lines(block.start):
+        for line in self.reader.lines(block.start):
             if line.event is not None:
                 yield Step(number, timeline.see(line.event), line.event)
                 number += 1
 
     def _events(self, start: int) -> Iterator[AnyEvent]:
-        return (line.event for line in self.tape.lines(start) if line.event is not None)
+        return (line.event for line in self.reader.lines(start) if line.event is not None)
 
     def number_at(self, at: float) -> int:
         """How many events have come by the time `at`, those of that very moment too."""
@@ -150,11 +150,11 @@ class Index:
     def _place(self, number: int, at: float) -> Place:
         frame = self._keyframes.before(number)
         with _no_collector():
-            state = self._keyframes.restore(frame, self.tape)
+            state = self._keyframes.restore(frame, self.reader)
             between = islice(self._events(frame.start), number - frame.event)
             reducer.apply(state, between)
         state.forgotten = state.seen - len(state.requests)
-        self.tape.forget()
+        self.reader.forget()
         return Place(number, max(at, self.began), state)
 
 

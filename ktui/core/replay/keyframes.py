@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from ktui.contract.events import EtcdCall
-from ktui.core.recordings.reader import Tape
+from ktui.core.recordings.reader import RecordingReader
 from ktui.core.state import CALL_LOG, REQUEST_LOG, State
 
 MOST = 400  # keyframes kept; beyond that every other one goes and they are taken half as often
@@ -79,11 +79,11 @@ class Keyframes:
             place -= 1
         return self._frames[place]
 
-    def restore(self, frame: Keyframe, tape: Tape) -> State:
+    def restore(self, frame: Keyframe, reader: RecordingReader) -> State:
         """The state of a keyframe, with the etcd calls before it."""
         state: State = pickle.loads(zlib.decompress(frame.packed))
         first, last = frame.calls
-        calls = (tape.event_at(start) for start in self.calls[first:last])
+        calls = (reader.event_at(start) for start in self.calls[first:last])
         state.calls = deque((call for call in calls if isinstance(call, EtcdCall)), CALL_LOG)
         return state
 

@@ -10,7 +10,7 @@ import msgspec
 
 from ktui.config.places import state_home
 from ktui.contract.events.base import UnixTime
-from ktui.core.recordings.moments import Moment
+from ktui.core.recordings.markers import TimelineMarker
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
@@ -36,7 +36,7 @@ class MarkerFile:
 
     def __init__(self, recording: Path) -> None:
         self.problem = ""
-        self.moments: list[Moment] = []
+        self.markers: list[TimelineMarker] = []
         self._places = [recording.with_name(recording.name + _ENDING), _in_state(recording)]
         self._damaged = False
         self._read()
@@ -50,14 +50,14 @@ class MarkerFile:
         except (OSError, DocumentError) as error:
             self.problem, self._damaged = f"cannot read the markers in {path}: {error}", True
             return
-        self.moments = [Moment(one.at, one.text, own=True) for one in found.markers]
+        self.markers = [TimelineMarker(item.at, item.text, own=True) for item in found.markers]
 
-    def add(self, moment: Moment) -> None:
+    def add(self, marker: TimelineMarker) -> None:
         """Keep one more, on disk too; never over a file that could not be read."""
-        self.moments.append(moment)
+        self.markers.append(marker)
         if self._damaged:
             return
-        text = msgspec.json.encode(_Markers([_Marker(one.at, one.text) for one in self.moments]))
+        text = msgspec.json.encode(_Markers([_Marker(item.at, item.text) for item in self.markers]))
         for place in self._places:
             self.problem = _write(place, text)
             if not self.problem:

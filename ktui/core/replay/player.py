@@ -29,7 +29,7 @@ class Player:
         self.state = State()
         self.last: Step | None = None  # the newest event told, None right after a seek
         self._generation = 0
-        self._told = index.began  # when the last event came
+        self._last_at = index.began  # when the last event came
         self._silence = 0.0  # seconds of ours since then
         self._steps: Iterator[Step] = index.steps(0)
         self._next = next(self._steps, None)
@@ -47,7 +47,7 @@ class Player:
             return
         self._silence += elapsed
         until = self.at + elapsed * self.speed
-        skips = self._silence >= LONGEST_PAUSE and self._next.at - self._told > SILENCE
+        skips = self._silence >= LONGEST_PAUSE and self._next.at - self._last_at > SILENCE
         if skips or self.speed == FASTEST:
             until = max(until, self._next.at)
         self.at = min(until, self.index.ended) if self._tell(until) else self.at
@@ -65,7 +65,7 @@ class Player:
             self._show(State())
         reducer.apply(self.state, (step.event,))
         self.number, self.at, self.last = step.number + 1, max(self.at, step.at), step
-        self._told, self._silence = step.at, 0.0
+        self._last_at, self._silence = step.at, 0.0
         self._next = next(self._steps, None)
 
     def _show(self, state: State) -> None:
@@ -77,7 +77,7 @@ class Player:
         """Be at another place, which `index.place_at` made (it may take its time in a thread)."""
         self._show(place.state)
         self.number, self.at, self.last = place.number, place.at, None
-        self._told, self._silence = place.at, 0.0
+        self._last_at, self._silence = place.at, 0.0
         self._steps = self.index.steps(place.number)
         self._next = next(self._steps, None)
 

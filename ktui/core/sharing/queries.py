@@ -87,7 +87,7 @@ class Queries:
 
     def _values(self, key: str, value: str, resource: str, field: bool) -> str:
         if value.startswith("("):
-            inner = (self._one(key, one.strip(), resource, field) for one in value[1:-1].split(","))
+            inner = (self._one(key, item.strip(), resource, field) for item in value[1:-1].split(","))
             return f"({','.join(inner)})"
         return self._one(key, value.strip(), resource, field)
 

@@ -47,7 +47,7 @@ class Sharer:
             Treatment.ACCEPT: self.names.accept,
             Treatment.HOSTS: lambda value: [f"etcd-{number}" for number in range(1, len(value) + 1)],
             Treatment.TEXT: self._text.scrub,
-            Treatment.TEXTS: lambda value: [self._scrubbed(one) for one in value],
+            Treatment.TEXTS: lambda value: [self._scrubbed(item) for item in value],
         }
 
     def share(self, events: Iterable[AnyEvent]) -> Iterator[AnyEvent]:
@@ -85,10 +85,10 @@ class Sharer:
         """Whether this is the answer to a request for Secrets: its error may quote anything."""
         return isinstance(event, RequestFinished) and event.id in self._of_secrets
 
-    def _scrubbed(self, one: Any) -> Any:
-        if isinstance(one, RouteStep):
-            return msgspec.structs.replace(one, saw=self._text.scrub(one.saw))
-        return self._text.scrub(one)
+    def _scrubbed(self, item: Any) -> Any:
+        if isinstance(item, RouteStep):
+            return msgspec.structs.replace(item, saw=self._text.scrub(item.saw))
+        return self._text.scrub(item)
 
 
 def _empty(value: Any) -> Any:

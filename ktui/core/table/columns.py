@@ -67,7 +67,7 @@ class Column(Struct, Generic[Row], frozen=True):
         return f"{self.about} ({unit})" if self.about and unit else self.about or unit
 
     @property
-    def told(self) -> str:
+    def tooltip(self) -> str:
         """What the column is, for somebody who points at its head."""
         return f"{self.id}: {self.meaning}" if self.meaning else self.id
 

@@ -32,7 +32,7 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
     if not moved:
         text = f"nothing: every LIST is served from where {than.version} serves it{_bytes_words(row, than)}"
         return line((text, "$ink-muted")).truncate(width, ellipsis=True)
-    drawn = [line((text, "bold $ink-strong")) for text in textwrap.wrap(_told(row, than, moved), width)]
+    drawn = [line((text, "bold $ink-strong")) for text in textwrap.wrap(_summary(row, than, moved), width)]
     if gates := gates_of(moved, than.version, row.version, report):
         text = ", ".join(gates)
         drawn.append(
@@ -46,7 +46,7 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
     return lines(drawn[:height])
 
 
-def _told(row: VersionLine, than: VersionShare, moved: Sequence[Moved]) -> str:
+def _summary(row: VersionLine, than: VersionShare, moved: Sequence[Moved]) -> str:
     requests = sum(each.group.count for each in moved)
     share = percent(requests / row.requests)
     return f"{share} of your LISTs ({integer(requests)}) are served from elsewhere{_bytes_words(row, than)}"

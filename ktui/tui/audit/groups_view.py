@@ -8,7 +8,7 @@ from textual.containers import Vertical
 
 from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.kube.routing.request import RequestError
 from ktui.tui.audit.columns import groups
 from ktui.tui.audit.group import about_content
@@ -45,25 +45,25 @@ class GroupsView(Vertical):
         """The group under the cursor."""
         return self.table.row.group if self.table.row is not None else None
 
-    def request_in_hand(self) -> InHand | None:
+    def selected_request(self) -> Selection | None:
         """The example of that group, if it is a read."""
         group = self.chosen
         if group is None:
             return None
-        in_hand = InHand(group.verb.upper(), group.example, "the audit")
+        selection = Selection(group.verb.upper(), group.example, "the audit")
         try:
-            in_hand.read()
+            selection.read()
         except RequestError:
             return None
-        return in_hand
+        return selection
 
     def show(self, report: Report, partly: bool) -> None:
         """Another report; `partly`: of only a part of the logs."""
         self.report = report
         self.table.set_columns(groups(by_bytes(report)))
         self.table.set_rows(group_lines(report))
-        told = f"{integer(len(report.groups))} groups by {report.ranked_by} · rules of {report.kube_version}"
-        entitle(self.table, line(told))
+        title = f"{integer(len(report.groups))} groups by {report.ranked_by} · rules of {report.kube_version}"
+        entitle(self.table, line(title))
         self.query_one("#summary", Panel).show(
             lambda width, height: summary_content(report, partly, width, height)
         )

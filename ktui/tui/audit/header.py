@@ -32,5 +32,5 @@ def header_line(
     left = Content.assemble(
         line(("ktui", "bold $accent"), (" › ", "$ink-faint"), ("Audit", "$foreground")), *named, rules
     )
-    told = "" if report is None else f"{integer(report.lines.total)} lines read"
-    return between(left, line((told, "$ink-muted")), width)
+    text = "" if report is None else f"{integer(report.lines.total)} lines read"
+    return between(left, line((text, "$ink-muted")), width)

@@ -45,8 +45,8 @@ def shape_runs(group: GroupReport) -> list[Run]:
         runs.append((f"/{group.subresource}", "$foreground"))
     if group.scope != "all":
         runs.append((" -n …" if group.scope == "namespace" else " …", "$ink-muted"))
-    if said := parameters(group):
-        runs.append((f" ?{said}", "$ink-muted"))
+    if text := parameters(group):
+        runs.append((f" ?{text}", "$ink-muted"))
     return runs
 
 

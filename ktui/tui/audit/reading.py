@@ -79,7 +79,7 @@ class Reading:
         with self._opened() as logs:
             self._total = total_size(logs)
             try:
-                read_logs(logs, self.tally, self._told)
+                read_logs(logs, self.tally, self._progress)
             except Stopped:
                 return
 
@@ -87,7 +87,7 @@ class Reading:
         """Read no further; what was read stays."""
         self.stopped = True
 
-    def _told(self, name: str, taken: int) -> None:
+    def _progress(self, name: str, taken: int) -> None:
         self._name, self._taken = name, taken
         if self.stopped:
             raise Stopped

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 
 from ktui.audit.report import Report
 from ktui.core.references import Crumb, Part, Read, Reference
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.audit.choosing import Choosing
 from ktui.tui.audit.header import header_line
@@ -73,15 +73,15 @@ class AuditScreen(ModeScreen):
             self.views.show(reference.name if isinstance(reference, Part) else "groups")
 
     def references(self) -> Sequence[Reference]:
-        in_hand = self.request_in_hand()
-        return () if in_hand is None else (Read(in_hand),)
+        selection = self.selected_request()
+        return () if selection is None else (Read(selection),)
 
-    def request_in_hand(self) -> InHand | None:
+    def selected_request(self) -> Selection | None:
         """The group's example, for the dashboard's Versions screen."""
-        return self.views.groups.request_in_hand()
+        return self.views.groups.selected_request()
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
-        return self.views.object_in_hand()
+    def selected_object(self) -> tuple[str, Any] | None:
+        return self.views.selected_object()
 
     # Keys.
 

@@ -36,10 +36,10 @@ class SlowView(Vertical):
 
     def show(self, report: Report) -> None:
         self.table.set_rows(report.etcd)
-        told = (
+        title = (
             f"slow in etcd · {integer(len(report.etcd))} kinds of ranges" if report.etcd else "slow in etcd"
         )
-        entitle(self.table, line(told))
+        entitle(self.table, line(title))
         self.paint()
 
     @on(VTable.Highlighted)

@@ -47,12 +47,12 @@ def _shares(report: Report, width: int) -> list[Content]:
 
 def _share(label: str, etcd: float, parts: Sequence[Part], width: int, size: float | None = None) -> Content:
     of = "" if size is None else f" of ~{long_bytes(size)} (estimate)"
-    told = f" {percent(etcd)}{of} from etcd"
+    text = f" {percent(etcd)}{of} from etcd"
     track = max(8, min(width, _WIDEST + _TELLING) - _LABEL - _TELLING - 2)
     return line(
         (label.ljust(_LABEL + 1), "$ink-muted"),
         *stacked(parts, track),
-        (told, "$foreground"),
+        (text, "$foreground"),
     ).truncate(width, ellipsis=True)
 
 

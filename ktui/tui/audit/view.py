@@ -118,14 +118,14 @@ def nothing_recognised(report: Report) -> bool:
 
 def unknown_text(report: Report) -> str:
     """Why there is nothing to show, with examples, and what can be read."""
-    told = [
+    rendered = [
         f"{integer(report.lines.total)} lines were read, {integer(report.lines.malformed)} of them malformed."
     ]
-    told += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
-    told += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
-    told += [
+    rendered += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
+    rendered += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
+    rendered += [
         "",
         "What can be read: kube-apiserver's audit log (JSON lines), its httplog lines (-v=3 and up), and ",
     ]
-    told[-1] += "etcd's JSON lines of slow requests, each plain or gzipped."
-    return "\n".join(told)
+    rendered[-1] += "etcd's JSON lines of slow requests, each plain or gzipped."
+    return "\n".join(rendered)

@@ -120,7 +120,7 @@ class Views:
         title = f"#{group.rank}" if self.shown == "group" and group is not None else self.shown
         return (Crumb(_TITLES.get(title, title), Place(mode, Part(self.shown))),)
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         table = self.groups.table if self.shown == "group" else self.table
         row = table.row if table is not None else None
         if isinstance(row, GroupLine):

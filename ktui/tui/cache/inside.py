@@ -102,10 +102,10 @@ class InsideView(Container):
 
     # What is shown.
 
-    def open(self, resource: str, one: Object | None = None) -> None:
-        """Show the objects and the ring of one cache; of the objects only those named like `one`."""
-        self.resource, self.one, self._seen_rv = resource, one, -1
-        self._filter = one.text if one is not None else ""
+    def open(self, resource: str, item: Object | None = None) -> None:
+        """Show the objects and the ring of one cache; of the objects only those named like `item`."""
+        self.resource, self.one, self._seen_rv = resource, item, -1
+        self._filter = item.text if item is not None else ""
         self.objects.set_filter(self._filter)
         self.pages = ObjectPages()
         for table in (self.objects, self.ring):

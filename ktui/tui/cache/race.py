@@ -82,7 +82,7 @@ def _track(race: Race, lane: Lane, width: int) -> list[tuple[str, str]]:
     if ticked >= 0:  # else long before this track begins
         cells[ticked] = (_TICK, "$rv-tick")
     if lane.waiting:
-        said = f"{_WAIT}{lane.waiting}" if lane.waiting > 1 else _WAIT
-        first = max(0, min(filled, width - len(said)))
-        cells[first : first + len(said)] = [(char, "bold $route-wait") for char in said]
+        text = f"{_WAIT}{lane.waiting}" if lane.waiting > 1 else _WAIT
+        first = max(0, min(filled, width - len(text)))
+        cells[first : first + len(text)] = [(char, "bold $route-wait") for char in text]
     return [("".join(char for char, _ in group), style) for style, group in groupby(cells, itemgetter(1))]

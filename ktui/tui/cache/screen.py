@@ -69,7 +69,7 @@ class CacheScreen(AskingScreen):
     def active_table(self) -> VTable[Any] | None:
         return self.view.table if self.inside else self.table
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         row = self.table.row
         return None if row is None else (row.resource, row.cache)
 
@@ -85,19 +85,19 @@ class CacheScreen(AskingScreen):
         if not self.inside:
             return ()
         first = Crumb(self.inside, Place(self.MODE, Resource(self.inside)))
-        one = self.view.one
-        return (first,) if one is None else (first, Crumb(one.text, Place(self.MODE, one)))
+        item = self.view.one
+        return (first,) if item is None else (first, Crumb(item.text, Place(self.MODE, item)))
 
     def visit(self, reference: Reference | None) -> None:
         """A cache, or one object in it; a cache that holds nothing only gets the cursor."""
-        one = reference if isinstance(reference, Object) else None
-        resource = reference.id if isinstance(reference, Resource) else one.resource if one else ""
+        item = reference if isinstance(reference, Object) else None
+        resource = reference.id if isinstance(reference, Resource) else item.resource if item else ""
         row = self.ktui.state.caches.get(resource)
         if row is None or not row.live:
             self.action_leave()
             self._put_cursor(resource)
-        elif resource != self.inside or one != self.view.one:
-            self.look_into(resource, one)
+        elif resource != self.inside or item != self.view.one:
+            self.look_into(resource, item)
 
     def _put_cursor(self, resource: str) -> None:
         self.table.set_rows(self._lines.of(self.ktui.state))
@@ -150,9 +150,9 @@ class CacheScreen(AskingScreen):
         else:
             self.notify(f"{row.resource} holds nothing yet: {key_of('cache.warm')} warms it", markup=False)
 
-    def look_into(self, resource: str, one: Object | None = None) -> None:
-        """Show the objects and the ring of one cache; of the objects only those named like `one`."""
-        self.view.open(resource, one)
+    def look_into(self, resource: str, item: Object | None = None) -> None:
+        """Show the objects and the ring of one cache; of the objects only those named like `item`."""
+        self.view.open(resource, item)
         self.add_class("-deep")
         self.refresh_bindings()
         self.moved()

@@ -20,8 +20,8 @@ class Warming:
 
     def warm(self, row: CacheLine) -> None:
         if row.cache.state != "cold":
-            said = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
-            self._screen.notify(said, markup=False)
+            text = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
+            self._screen.notify(text, markup=False)
         else:
             self._aside(partial(self._warm, row.resource))
 

@@ -51,8 +51,8 @@ def stacked(series: Sequence[Series], top: float, width: int, height: int, symbo
     A value above nothing shows at least one dot. Only the newest columns show where not all fit.
     """
     dots, room = height * _DOT_ROWS[symbols], columns_in(width, symbols)
-    places = range(min((len(one.values) for one in series), default=0))[-room:]
-    piles = [_pile([one.values[place] for one in series], top, dots) for place in places]
+    places = range(min((len(item.values) for item in series), default=0))[-room:]
+    piles = [_pile([item.values[place] for item in series], top, dots) for place in places]
     return [_line(series, piles, row, width, symbols) for row in reversed(range(height))]
 
 
@@ -90,7 +90,7 @@ def _line(
         if not owners:
             cells.append((" ", ""))
             continue
-        owner = max(owners, key=lambda one: (series[one].loud, owners[one], one))
+        owner = max(owners, key=lambda item: (series[item].loud, owners[item], item))
         cells.append((_glyph(stacks, series[owner].mark, symbols), series[owner].style))
     return _joined([(" " * blank, "")] * (blank > 0) + cells)
 

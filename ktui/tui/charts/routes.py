@@ -25,7 +25,7 @@ class RoutesChart(Chart):
 
     def draw(self, span: Span, width: int, height: int, symbols: Symbols) -> tuple[list[str], list[Runs]]:
         series = [_series(badge, span) for badge in _ORDER]
-        top = round_top(max(map(sum, zip(*(one.values for one in series), strict=True))))
+        top = round_top(max(map(sum, zip(*(item.values for item in series), strict=True))))
         return edge_labels(short_count(top), "0", height), stacked(series, top, width, height, symbols)
 
     def legend(self, span: Span, width: int) -> Content:

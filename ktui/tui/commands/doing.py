@@ -81,13 +81,13 @@ def _revisions(app: Dashboard) -> Iterator[Candidate]:
             yield Candidate(str(row.rv), f"where the cache of {row.resource} stands")
 
 
-def _table_in_hand(app: Dashboard) -> VTable[Any] | None:
+def _active_table(app: Dashboard) -> VTable[Any] | None:
     return app.screen.active_table() if isinstance(app.screen, TableScreen) else None
 
 
 def set_filter(app: Dashboard, text: str) -> str:
     """Filter the table in hand; what is wrong with `text`, "" when nothing is."""
-    if (table := _table_in_hand(app)) is None:
+    if (table := _active_table(app)) is None:
         return _NO_TABLE
     try:
         table.set_filter(text)
@@ -98,9 +98,9 @@ def set_filter(app: Dashboard, text: str) -> str:
 
 def _namespace(app: Dashboard, rest: str) -> str:
     """A filter by namespace; without a name none."""
-    if (table := _table_in_hand(app)) is None:
+    if (table := _active_table(app)) is None:
         return _NO_TABLE
-    column = next((one.id for one in table.columns if one.id in ("ns", "namespace")), "")
+    column = next((item.id for item in table.columns if item.id in ("ns", "namespace")), "")
     if not column:
         return "the rows of this table have no namespace"
     return set_filter(app, f"{column}:{rest}" if rest else "")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ktui.core.format import integer, short_count
 from ktui.core.references import Key, Place, Prefix, Read, Reference, Request, Resource, Watcher
 from ktui.core.request_view import request_text
-from ktui.core.selection import read_in_hand
+from ktui.core.selection import read_selection
 from ktui.kube.resources import BUILTIN
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Candidates, Command, Run, act, nothing
@@ -62,7 +62,7 @@ def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
         return _numbered(app, mode, text)
     if mode in ("lab", "versions"):
         try:
-            return Read(read_in_hand(text))
+            return Read(read_selection(text))
         except RequestError as error:
             raise NoSuchThing(str(error)) from error
     raise NoSuchThing(f"{mode} takes nothing after it")

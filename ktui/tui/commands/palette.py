@@ -62,8 +62,8 @@ def _entries_of(app: Dashboard, command: Command) -> Iterator[Entry]:
     if not listed or not command.needed:
         yield command.title + (" …" if listed else ""), command.about, partial(command.run, app, "")
     if listed:
-        for one in command.candidates(app):
-            yield f"{command.title} {one.text}", one.about, partial(command.run, app, one.text)
+        for item in command.candidates(app):
+            yield f"{command.title} {item.text}", item.about, partial(command.run, app, item.text)
 
 
 _LISTED = {"kube", "theme"}

@@ -34,8 +34,8 @@ def _seek(app: Dashboard, rest: str) -> str:
 
 def _marks(app: Dashboard) -> Iterator[Candidate]:
     if (playback := app.intake.playback) is not None:
-        for moment in playback.moments:
-            yield Candidate(f"@{clock_time(moment.at)}", moment.text)
+        for marker in playback.markers:
+            yield Candidate(f"@{clock_time(marker.at)}", marker.text)
 
 
 def _speed(app: Dashboard, rest: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ktui.core.references import Place, Read
-from ktui.core.selection import read_in_hand
+from ktui.core.selection import read_selection
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Command, Suggestion
 from ktui.tui.commands.doing import ACTIONS, SETTINGS
@@ -32,9 +32,9 @@ class Commands:
     def find(self, app: Dashboard, word: str) -> Command | None:
         """By its word, else by a beginning that only one screen has."""
         word = word.lower()
-        known = next((one for one in self.all(app) if word in one.words), None)
+        known = next((item for item in self.all(app) if word in item.words), None)
         if known is None and self.whole and (mode := find_mode(word)) is not None:
-            known = next(one for one in self.fixed if one.word == mode.name)
+            known = next(item for item in self.fixed if item.word == mode.name)
         return known
 
     def run(self, app: Dashboard, text: str) -> str:
@@ -54,7 +54,7 @@ class Commands:
     def _unknown(self, word: str) -> str:
         if self.whole:
             return f"no screen {word!r}; there are {', '.join(mode.name for mode in MODES)}"
-        return f"nothing is called {word!r} here; there are {', '.join(one.word for one in self.fixed)}"
+        return f"nothing is called {word!r} here; there are {', '.join(item.word for item in self.fixed)}"
 
     def suggest(self, app: Dashboard, text: str) -> list[Suggestion]:
         """What `text` may become, the likeliest first."""
@@ -63,10 +63,14 @@ class Commands:
             command = self.find(app, word)
             return _arguments(app, command, word, rest.lstrip()) if command is not None else []
         found = sorted(
-            ((rank, place, one) for place, one in enumerate(self.all(app)) if (rank := _rank(one, word)) < 9),
+            (
+                (rank, place, item)
+                for place, item in enumerate(self.all(app))
+                if (rank := _rank(item, word)) < 9
+            ),
             key=lambda each: each[:2],
         )
-        return [Suggestion(one.word, _about(one), more=one.needed) for _, _, one in found[:SHOWN]]
+        return [Suggestion(item.word, _about(item), more=item.needed) for _, _, item in found[:SHOWN]]
 
 
 def _about(command: Command) -> str:
@@ -99,7 +103,7 @@ def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[S
             inside.append(candidate)
         if len(begun) >= SHOWN:
             break
-    return [Suggestion(f"{word} {one.text}", one.about) for one in (*begun, *inside)[:SHOWN]]
+    return [Suggestion(f"{word} {item.text}", item.about) for item in (*begun, *inside)[:SHOWN]]
 
 
 def _path(app: Dashboard, text: str) -> str:
@@ -109,10 +113,10 @@ def _path(app: Dashboard, text: str) -> str:
         app.go_to(Place("etcd", key_or_prefix(text)))
         return ""
     try:
-        in_hand = read_in_hand(text)
+        selection = read_selection(text)
     except RequestError as error:
         return str(error)
-    app.go_to(Place("versions", Read(in_hand)))
+    app.go_to(Place("versions", Read(selection)))
     return ""
 
 

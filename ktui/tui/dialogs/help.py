@@ -85,7 +85,7 @@ class HelpScreen(Dialog[None]):
 
     def _show(self) -> None:
         text = self.query_one(Input).value
-        found = [section for one in self.sections if (section := one.matching(text)).lines]
+        found = [section for item in self.sections if (section := item.matching(text)).lines]
         half = _half(found)
         self.query_one("#help-first", HelpColumn).sections = found[:half]
         self.query_one("#help-second", HelpColumn).sections = found[half:]
@@ -128,18 +128,18 @@ def help_content(sections: Sequence[Section], width: int) -> Content:
     for section in sections:
         rows += [line("")] if rows else []
         rows.append(line((section.title, "$ink-muted")))
-        for one in section.lines:
-            rows += _rows(one, width)
+        for item in section.lines:
+            rows += _rows(item, width)
     return lines(rows)
 
 
-def _rows(one: HelpLine, width: int) -> list[Content]:
+def _rows(item: HelpLine, width: int) -> list[Content]:
     """Its explanation beside it, as many lines as that takes."""
-    about = textwrap.wrap(one.about, max(10, width - _NAME)) or [""]
-    if len(one.name) >= _NAME:
-        first = [line((one.name, one.style))]
+    about = textwrap.wrap(item.about, max(10, width - _NAME)) or [""]
+    if len(item.name) >= _NAME:
+        first = [line((item.name, item.style))]
     else:
-        first = [line((pad(one.name, _NAME), one.style), about.pop(0))]
+        first = [line((pad(item.name, _NAME), item.style), about.pop(0))]
     return [*first, *(line(" " * _NAME, text) for text in about)]
 
 
@@ -161,10 +161,10 @@ def sections_of(screen: Screen[object]) -> list[Section]:
         if not binding.system and binding.id:
             about = active.tooltip or binding.description
             groups[_group(active)].append((screen.app.get_key_display(binding), about))
-    told = [Section(title, merged(pairs)) for title, pairs in groups.items()]
+    sections = [Section(title, merged(pairs)) for title, pairs in groups.items()]
     table = screen.active_table() if isinstance(screen, TableScreen) else None
     marks = [Section("rv progress", _marks())] if screen.query(RacePanel) else []
-    return [*told, *_columns(table), Section("routes", tuple(_badges())), *marks]
+    return [*sections, *_columns(table), Section("routes", tuple(_badges())), *marks]
 
 
 def _group(active: ActiveBinding) -> str:
@@ -177,8 +177,8 @@ def _group(active: ActiveBinding) -> str:
 def _columns(table: VTable[object] | None) -> list[Section]:
     if table is None:
         return []
-    told = [HelpLine(column.id, column.meaning or column.title, "$ink-strong") for column in table.columns]
-    return [Section("columns, for filters and sorting", tuple(told))]
+    columns = [HelpLine(column.id, column.meaning or column.title, "$ink-strong") for column in table.columns]
+    return [Section("columns, for filters and sorting", tuple(columns))]
 
 
 def _marks() -> tuple[HelpLine, ...]:

@@ -47,7 +47,7 @@ class JumpScreen(Dialog[Place | None]):
             yield OptionList(*(Option(_prompt(way), id=str(at)) for at, way in enumerate(self.ways)))
 
     def on_key(self, event: events.Key) -> None:
-        way = next((one for one in self.ways if one.letter == event.character), None)
+        way = next((item for item in self.ways if item.letter == event.character), None)
         if way is not None:
             event.stop()
             self.dismiss(way.place)

@@ -128,7 +128,7 @@ class RulesScreen(Dialog[Behaviour | None]):
         return behaviour_of(version, turned)
 
     def on_mount(self) -> None:
-        rows = [VersionChoice(one, one == f"1.{self._now.minor}") for one in KNOWN_VERSIONS]
+        rows = [VersionChoice(item, item == f"1.{self._now.minor}") for item in KNOWN_VERSIONS]
         self.versions.set_rows(rows)
         self.call_after_refresh(self.versions.move_to, KNOWN_VERSIONS.index(self._wanted))
         self._show_gates()
@@ -140,8 +140,8 @@ class RulesScreen(Dialog[Behaviour | None]):
             [GateChoice(gate, phase, chosen.enabled(gate)) for gate, phase in steering_gates(chosen.minor)]
         )
         turned = ", ".join(f"{gate}={'true' if on else 'false'}" for gate, on in chosen.changed_gates.items())
-        said = f"kube {chosen.version}" + (f" with {turned}" if turned else ", its default gates")
-        about = [line((said, "$ink-strong")), self._effect(chosen)]
+        text = f"kube {chosen.version}" + (f" with {turned}" if turned else ", its default gates")
+        about = [line((text, "$ink-strong")), self._effect(chosen)]
         self.query_one("#choice-about", Panel).show(
             lambda width, _: lines([row.truncate(width, ellipsis=True) for row in about]), chosen
         )

@@ -91,7 +91,7 @@ class PastPane(AskingPane):
     def compare(self) -> None:
         """Tell what changed up to the revision under the cursor."""
         if self.past is not None:
-            self.take_in_hand(partial(self._compare, self.past))
+            self.ask_aside(partial(self._compare, self.past))
 
     # Reading.
 
@@ -111,10 +111,10 @@ class PastPane(AskingPane):
     def _show(self, past: Past) -> None:
         """The end of the list says why it is one: the key's creation, or etcd's compaction."""
         count = integer(len(past.revisions))
-        told = f"all {count}" if past.complete else f"{count}, older compacted"
+        title = f"all {count}" if past.complete else f"{count}, older compacted"
         if len(past.revisions) >= REVISIONS:
-            told = f"newest {count}"
-        self.border_title = line(f"revisions · {told}")
+            title = f"newest {count}"
+        self.border_title = line(f"revisions · {title}")
         self.table.set_rows(list(past.revisions))
         wanted, self._wanted = self._wanted, 0
         shown = [row.mod_revision for row in self.table.rows]

@@ -68,7 +68,7 @@ class EtcdPanes(AskingPane):
         if isinstance(reference, Key):
             self._go_to_prefix(prefix_above(reference.key))
             self.keys.want(reference.key)  # its prefix may be read already
-            self.take_in_hand(partial(self._read_wanted, reference))
+            self.ask_aside(partial(self._read_wanted, reference))
         elif isinstance(reference, Prefix):
             self._go_to_prefix(reference.prefix)
         else:
@@ -156,7 +156,7 @@ class EtcdPanes(AskingPane):
     # The value.
 
     def read_value(self, key: str, *, reveal: bool = False) -> None:
-        self.take_in_hand(partial(self._show_value, key, reveal=reveal))
+        self.ask_aside(partial(self._show_value, key, reveal=reveal))
 
     async def _show_value(self, key: str, *, reveal: bool = False, revision: int = 0) -> None:
         self.value.reading(key)

@@ -123,8 +123,8 @@ class PrefixTree:
         )
 
 
-def _same(one: TreeRow, other: TreeRow) -> bool:
-    return (one.child, one.open, one.reading, one.problem) == (
+def _same(item: TreeRow, other: TreeRow) -> bool:
+    return (item.child, item.open, item.reading, item.problem) == (
         other.child,
         other.open,
         other.reading,

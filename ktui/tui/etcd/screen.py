@@ -51,7 +51,7 @@ class EtcdScreen(AskingScreen):
     def references(self) -> Sequence[Reference]:
         return self.panes.references()
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         detail = self.value.detail
         return None if detail is None else (detail.key, detail.json)
 

@@ -84,8 +84,8 @@ class TreePane(AskingPane):
     def lead_to(self, prefix: str) -> None:
         """Open the branches that lead there; the keys of the prefix are read by whoever sends one."""
         self.led = True
-        for one in prefixes_down_to(prefix, self.branches.root):
-            self.open(one)
+        for item in prefixes_down_to(prefix, self.branches.root):
+            self.open(item)
 
     def read_again(self) -> None:
         reopen = self.branches.open_prefixes
@@ -148,6 +148,6 @@ class TreePane(AskingPane):
         tree = self.branches
         self.border_title = line(tree.root or "all of etcd")
         if not self.table.filter:
-            told = f"revision {integer(tree.revision)}" if tree.revision else ""
-            self.border_subtitle = line((told, "$ink-muted"))
+            subtitle = f"revision {integer(tree.revision)}" if tree.revision else ""
+            self.border_subtitle = line((subtitle, "$ink-muted"))
         self.table.set_rows(tree.rows())

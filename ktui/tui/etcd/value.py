@@ -129,8 +129,8 @@ class ValueView(Vertical):
 
     def _object(self, detail: KeyDetail) -> list[Line]:
         if self.view == "sizes":
-            told = size_lines(detail.sizes, detail.raw_bytes) if detail.sizes else None
-            return told or _said("its fields cannot be told apart")
+            rendered = size_lines(detail.sizes, detail.raw_bytes) if detail.sizes else None
+            return rendered or _said("its fields cannot be told apart")
         if detail.json is None:
             return self._unread(detail)
         shown: Any = detail.json
@@ -142,12 +142,12 @@ class ValueView(Vertical):
             return [(Span(safe(text), "string"),) for text in detail.text.splitlines()]
         cells = self.query_one("#object", LineView).scrollable_content_region.width
         why = detail.error or f"a value in {detail.encoding or 'an unknown encoding'}"
-        told: list[Line] = [(Span(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
+        rendered: list[Line] = [(Span(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
         raw = bytes.fromhex(detail.hex)
         return (
-            [*told, (Span("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]
+            [*rendered, (Span("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]
             if raw
-            else told
+            else rendered
         )
 
 

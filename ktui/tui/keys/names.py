@@ -28,7 +28,7 @@ def valid_key(key: str) -> bool:
 
 def long_name(key: str) -> str:
     """`?` as `question_mark`: the name under which Textual tells of a key."""
-    return next(one.key for one in Binding.make_bindings([Binding(key, "")]))
+    return next(item.key for item in Binding.make_bindings([Binding(key, "")]))
 
 
 @cache
@@ -38,4 +38,4 @@ def _characters() -> frozenset[str]:
 
 def usable(keymap: Mapping[str, str]) -> dict[str, str]:
     """The entries that can be bound; what is wrong with the others is told by `check_keymap`."""
-    return {one: keys for one, keys in keymap.items() if all(valid_key(key) for key in keys_in(keys))}
+    return {item: keys for item, keys in keymap.items() if all(valid_key(key) for key in keys_in(keys))}

@@ -71,8 +71,8 @@ def _agreement(row: ResultLine) -> Cell:
     """Whether every figure came out as foreseen, or which ones did not."""
     if wrong := row.result.surprises:
         return ((f"≠ {', '.join(wrong)}", "bold $warning"),)
-    told = sum(each.verdict in "=≈" for each in row.result.comparisons)
-    return (f"= all {told}", "$success") if told else NOTHING
+    agreeing = sum(each.verdict in "=≈" for each in row.result.comparisons)
+    return (f"= all {agreeing}", "$success") if agreeing else NOTHING
 
 
 def _counted(value: int | None) -> Cell:

@@ -37,8 +37,8 @@ def note(result: LabResult, baseline: LabResult | None) -> str:
     """The one thing to be said of a result where there is no room for the panel."""
     if baseline is not None and baseline.measured is not None and result.measured is not None:
         return f"against #{baseline.number}: {saving(baseline.measured, result.measured)}"
-    told = [each for each in result.comparisons if each.verdict != "?"]
-    return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in told)
+    known = [each for each in result.comparisons if each.verdict != "?"]
+    return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in known)
 
 
 def _verdict(result: LabResult, width: int) -> Content:

@@ -65,10 +65,10 @@ def _seats(prediction: LabPrediction, explanation: Explanation) -> str:
     if seats is None and between.min != between.max:
         return f"{between.min} to {between.max} seats"
     count = between.min if seats is None else seats
-    said = f"{count} seat{'' if count == 1 else 's'}"
+    text = f"{count} seat{'' if count == 1 else 's'}"
     if count > 1 and explanation.level is None and explanation.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE:
-        return f"{said} at most"  # its priority level may cap it lower
-    return said
+        return f"{text} at most"  # its priority level may cap it lower
+    return text
 
 
 def _warnings(explanation: Explanation, width: int) -> list[Content]:

@@ -63,8 +63,8 @@ class ResultsPane(Container):
         self.styles.height = max(6, count + 3) if few else None
 
     def entitle(self, count: int, gist: str) -> None:
-        told = (f"  {gist}" if gist else "", "$ink-muted")
-        title = line(f"results · {count}" if count else "results", told)
+        subtitle = (f"  {gist}" if gist else "", "$ink-muted")
+        title = line(f"results · {count}" if count else "results", subtitle)
         self.border_title = title.truncate(max(9, self.screen.size.width - 4), ellipsis=True)
 
 

@@ -15,7 +15,7 @@ from ktui.core.lab.form import added_to, form_of_read
 from ktui.core.lab.predict import LabPrediction
 from ktui.core.prediction.assumptions import server_version
 from ktui.core.references import Read, Reference
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.keys import bindings as keys
@@ -61,26 +61,26 @@ class LabScreen(AskingScreen):
         if not isinstance(reference, Read):
             form = None
         else:
-            form = form_of_read(reference.in_hand, self.lab.form, self.lab.table)
+            form = form_of_read(reference.selection, self.lab.form, self.lab.table)
         if isinstance(reference, Read) and form is not None:
             self.form_pane.take(form)
             self.results.table.focus()
-            if added := added_to(reference.in_hand.target, form):
+            if added := added_to(reference.selection.target, form):
                 fires = f"{key_of('lab.fire')} fires it as a WatchList, so that it ends"
                 self.notify(f"{fires}: {', '.join(added)} added", markup=False)
         elif reference is not None:
             self.notify("the Lab fires LISTs, and WATCHes that begin with all objects", markup=False)
 
     def references(self) -> Sequence[Reference]:
-        in_hand = self.request_in_hand()
-        return () if in_hand is None else (Read(in_hand),)
+        selection = self.selected_request()
+        return () if selection is None else (Read(selection),)
 
     def active_table(self) -> VTable[Any] | None:
         return self.results.table
 
-    def request_in_hand(self) -> InHand | None:
+    def selected_request(self) -> Selection | None:
         path, level = self.prediction.path, "" if self.lab.kube else "exempt"
-        return InHand(self.form_pane.verb, path, "from the Lab", level) if path else None
+        return Selection(self.form_pane.verb, path, "from the Lab", level) if path else None
 
     # Painting.
 

@@ -59,7 +59,7 @@ class Looks:
 
     def line_filters(self, inherited: Sequence[LineFilter]) -> list[LineFilter]:
         """What painted lines go through: no greys in the place of colours, where none are wanted."""
-        return [*(one for one in inherited if not isinstance(one, Monochrome)), *self._filters]
+        return [*(item for item in inherited if not isinstance(item, Monochrome)), *self._filters]
 
     def follow_theme(self, variables: Mapping[str, str]) -> None:
         """Another theme is on: NO_COLOR shows its cursor and its faint inks by attributes."""

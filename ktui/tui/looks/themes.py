@@ -65,9 +65,9 @@ def _resolved(file: ThemeFile, files: Mapping[str, ThemeFile]) -> Theme:
         heir = _parent(heir, files)
     colours: dict[str, object] = {}
     variables: dict[str, str] = {}
-    for one in reversed(line):
-        colours |= one.colours
-        variables |= one.variables
+    for item in reversed(line):
+        colours |= item.colours
+        variables |= item.variables
     return file.theme(colours, _with_derived(colours, variables))
 
 

@@ -69,19 +69,19 @@ class Navigator:
             self._trail.visit(now, before)
 
     async def _show(self, mode: str) -> None:
-        self.take_in_hand()
+        self.keep_selection()
         if mode != self._app.current_mode:
             await self._app.switch_mode(mode)
 
-    def take_in_hand(self) -> None:
+    def keep_selection(self) -> None:
         """The request under the cursor goes along."""
         screen = self._app.screen
         if isinstance(screen, ModeScreen) and screen.paintable:
-            self._app.in_hand = screen.request_in_hand() or self._app.in_hand
+            self._app.selection = screen.selected_request() or self._app.selection
 
     def _open(self, reference: Reference | None) -> None:
         screen = self._app.screen
         if isinstance(reference, Read):
-            self._app.in_hand = reference.in_hand
+            self._app.selection = reference.selection
         if isinstance(screen, ModeScreen):
             screen.call_after_refresh(screen.open, reference)

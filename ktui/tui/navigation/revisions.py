@@ -51,8 +51,8 @@ async def _changed(app: Dashboard, revision: int) -> list[Reference]:
 
 
 def _title(revision: int, found: list[Reference]) -> str:
-    changed = next((one for one in found if isinstance(one, Object)), None)
-    answered = len({one.id for one in found if isinstance(one, Request)})
+    changed = next((item for item in found if isinstance(item, Object)), None)
+    answered = len({item.id for item in found if isinstance(item, Request)})
     parts = [f"revision {integer(revision)}"]
     if changed is not None:
         parts.append(f"{changed.resource} {changed.text} changed")

@@ -20,7 +20,7 @@ from ktui.core.references import (
     Revision,
     Watcher,
 )
-from ktui.core.selection import InHand, in_hand_of
+from ktui.core.selection import Selection, selection_of
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
 
@@ -88,8 +88,8 @@ def _of_request(reference: Request, state: State) -> Iterator[Reference]:
         return
     if reference.id in state.watchers:
         yield Watcher(reference.id)
-    if in_hand := in_hand_of(row, f"request {reference.id}"):
-        yield Read(in_hand)
+    if selection := selection_of(row, f"request {reference.id}"):
+        yield Read(selection)
     started = row.started
     if started.resource and started.name:
         yield Object(started.resource, started.namespace, started.name)
@@ -116,19 +116,19 @@ def _ways_of(reference: Reference, state: State) -> Sequence[Way]:
             return [Way("e", "the key in etcd", f"{key}{at}", Place("etcd", reference))]
         case Prefix(prefix):
             return [Way("p", "the prefix in etcd", prefix, Place("etcd", reference))]
-        case Read(in_hand):
-            target = f"{in_hand.verb} {unquote(in_hand.target)}"
+        case Read(selection):
+            target = f"{selection.verb} {unquote(selection.target)}"
             versions = Way("v", "under every version", target, Place("versions", reference))
             lab = Way("l", "the Lab with this request", target, Place("lab", reference))
-            return [lab, versions] if _for_the_lab(in_hand) else [versions]
+            return [lab, versions] if _for_the_lab(selection) else [versions]
         case _:
             return []
 
 
-def _for_the_lab(in_hand: InHand) -> bool:
+def _for_the_lab(selection: Selection) -> bool:
     from ktui.core.lab.form import LIST, WATCH, begins_with_state  # the rules: when somebody asks
 
-    return in_hand.verb == LIST or (in_hand.verb == WATCH and begins_with_state(in_hand.target))
+    return selection.verb == LIST or (selection.verb == WATCH and begins_with_state(selection.target))
 
 
 def prefix_of(resource: str, state: State) -> str:

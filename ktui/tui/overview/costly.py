@@ -29,8 +29,8 @@ class CostliestPanel(Panel):
         self._painted = stamp
         costly = _costly(self._ranks, state)
         of = (f" · of {long_bytes(ranking.total.processed_bytes)} processed · ", "$ink-muted")
-        told = (of, (key_of("overview.costliest"), "$accent"), (" all", "$ink-muted")) if costly else ()
-        entitle(self, line("costliest reads", *told))
+        subtitle = (of, (key_of("overview.costliest"), "$accent"), (" all", "$ink-muted")) if costly else ()
+        entitle(self, line("costliest reads", *subtitle))
         self.show(lambda width, height: costliest_content(costly, width, height))
 
 

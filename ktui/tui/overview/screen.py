@@ -13,7 +13,7 @@ from textual.events import Click
 
 from ktui.core.references import Part, Place, Prefix, Reference, Request, Resource
 from ktui.core.request_view import request_object, shown_requests
-from ktui.core.selection import InHand, in_hand_of
+from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.strip import ChartStrip
 from ktui.tui.keys import bindings as keys
@@ -130,9 +130,9 @@ class OverviewScreen(ModeScreen):
             return (Resource(row.row.resource),)
         return (Request(row.id),) if isinstance(row, RequestRow) else (Prefix(row.prefix),)
 
-    def request_in_hand(self) -> InHand | None:
-        return in_hand_of(self.requests.row, "from Overview")
+    def selected_request(self) -> Selection | None:
+        return selection_of(self.requests.row, "from Overview")
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         row = self.requests.row
         return None if row is None else request_object(row)

@@ -46,11 +46,11 @@ class LineHistory:
         if not line or not line.isprintable():
             return
         known = self._load() or self.lines
-        self._lines = [*(one for one in known if one != line), line][-KEPT:]
+        self._lines = [*(item for item in known if item != line), line][-KEPT:]
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             scratch = self.path.with_suffix(f".{os.getpid()}")
-            write_private(scratch, "".join(f"{one}\n" for one in self._lines).encode())
+            write_private(scratch, "".join(f"{item}\n" for item in self._lines).encode())
             scratch.replace(self.path)
         except OSError:
             return  # kept for this run at least

@@ -102,10 +102,10 @@ class Prompt(Horizontal):
     def _say(self, problem: str, text: str) -> None:
         hint = self.query_one("#prompt-hint", Static)
         hint.set_class(bool(problem), "-problem")
-        said = Content(safe(problem or (self._help.hint(text) if self._help is not None else self._hint)))
-        before, self._said = self._said, said
-        if said != before:  # of another width, the line is laid out anew: not at each letter
-            hint.update(said, layout=said.cell_length != before.cell_length)
+        phrase = Content(safe(problem or (self._help.hint(text) if self._help is not None else self._hint)))
+        before, self._said = self._said, phrase
+        if phrase != before:  # of another width, the line is laid out anew: not at each letter
+            hint.update(phrase, layout=phrase.cell_length != before.cell_length)
 
     @on(Input.Changed)
     def _on_typed(self, event: Input.Changed) -> None:
@@ -149,14 +149,14 @@ class Prompt(Horizontal):
         listed = self.suggestions
         if listed is None or not listed.shown:
             self.query_one(Input).action_cursor_right()
-        elif (one := listed.choose(step)) is not None:
-            self._take(one, go_on=len(listed.shown) == 1)
+        elif (item := listed.choose(step)) is not None:
+            self._take(item, go_on=len(listed.shown) == 1)
 
-    def _take(self, one: Suggested, go_on: bool) -> None:
+    def _take(self, item: Suggested, go_on: bool) -> None:
         """Write it into the line; the list stays, so that the next one can be chosen."""
         field = self.query_one(Input)
-        text = safe(one.text)
-        if go_on and one.more and text[-1:].isalnum():  # a word is to follow, not the value of `client:`
+        text = safe(item.text)
+        if go_on and item.more and text[-1:].isalnum():  # a word is to follow, not the value of `client:`
             text += " "
         with field.prevent(Input.Changed):
             field.value = text

@@ -78,21 +78,21 @@ class Suggestions(Widget):
 
     def render(self) -> Content:
         width = self.content_size.width
-        longest = max((cell_len(one.text) for one in self.shown), default=0)
+        longest = max((cell_len(item.text) for item in self.shown), default=0)
         room = max(_TEXT, min(longest, width - _MARGIN - _ABOUT))
         return lines(
-            self._line(one, room, at == self.at).truncate(width, ellipsis=True)
-            for at, one in enumerate(self.shown)
+            self._line(item, room, at == self.at).truncate(width, ellipsis=True)
+            for at, item in enumerate(self.shown)
         )
 
-    def _line(self, one: Suggested, room: int, chosen: bool) -> Content:
+    def _line(self, item: Suggested, room: int, chosen: bool) -> Content:
         state = "bold reverse " if chosen else ""
         mark = "▸ " if chosen else "  "
         return line(
             (mark, "$accent"),
-            (pad(one.text, room), f"{state}$ink-strong"),
+            (pad(item.text, room), f"{state}$ink-strong"),
             (" " * _MARGIN, ""),
-            (one.about, "$ink-muted"),
+            (item.about, "$ink-muted"),
         )
 
     def on_click(self, event: events.Click) -> None:

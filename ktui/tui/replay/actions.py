@@ -13,7 +13,7 @@ from ktui.tui.dashboard import Dashboard
 from ktui.tui.prompt.prompt import Prompt
 
 if TYPE_CHECKING:
-    from ktui.core.recordings.moments import Moment
+    from ktui.core.recordings.markers import TimelineMarker
     from ktui.tui.replay.playback import Playback
 
 _NEAR = 0.5  # seconds that a replay may have played on from a mark, and "previous" still means the one before
@@ -61,35 +61,35 @@ class ReplayActions(Dashboard):
             self.tick()
 
     def _to_mark(self, step: int, playback: Playback) -> None:
-        if (moment := _mark(playback, step)) is not None:
-            playback.seek(moment.at)
+        if (marker := _mark(playback, step)) is not None:
+            playback.seek(marker.at)
         else:
             self.notify("no mark there: m sets one", markup=False)
 
 
-def _mark(playback: Playback, step: int) -> Moment | None:
+def _mark(playback: Playback, step: int) -> TimelineMarker | None:
     position = playback.position
     if step > 0:
-        return after(playback.moments, position.at)
-    return before(playback.moments, position.at - (_NEAR if position.playing else 0.0))
+        return after(playback.markers, position.at)
+    return before(playback.markers, position.at - (_NEAR if position.playing else 0.0))
 
 
-def after(moments: Sequence[Moment], at: float) -> Moment | None:
+def after(markers: Sequence[TimelineMarker], at: float) -> TimelineMarker | None:
     """The next mark; `moments` oldest first."""
-    place = bisect_right(moments, at, key=lambda one: one.at)
-    return moments[place] if place < len(moments) else None
+    place = bisect_right(markers, at, key=lambda item: item.at)
+    return markers[place] if place < len(markers) else None
 
 
-def before(moments: Sequence[Moment], at: float) -> Moment | None:
+def before(markers: Sequence[TimelineMarker], at: float) -> TimelineMarker | None:
     """The mark before a time; `moments` oldest first."""
-    place = bisect_left(moments, at, key=lambda one: one.at)
-    return moments[place - 1] if place else None
+    place = bisect_left(markers, at, key=lambda item: item.at)
+    return markers[place - 1] if place else None
 
 
 def ask_marker(app: Dashboard) -> None:
     """Mark the moment of this key; what it was is typed while things go on."""
     playback = app.intake.playback
-    if playback is None and not app.taping.running:
+    if playback is None and not app.recording.running:
         app.notify("markers go into a recording: R starts one", markup=False)
         return
     at = playback.position.at if playback is not None else app.clock()
@@ -107,17 +107,17 @@ def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:
     playback = app.intake.playback
     if playback is not None:
         return playback.mark(text, playback.position.at if at is None else at)
-    if not app.taping.running:
+    if not app.recording.running:
         return "nothing is recorded: `record` starts it"
-    app.taping.mark(text, app.clock() if at is None else at)
+    app.recording.mark(text, app.clock() if at is None else at)
     app.notify(f"marked {text}".rstrip(), markup=False)
     return ""
 
 
 def toggle_recording(app: Dashboard) -> None:
     """Begin to record to a file of a name that tells the time, or end that."""
-    if app.taping.running:
-        app.notify(app.taping.stop(), title="recording ended", markup=False)
+    if app.recording.running:
+        app.notify(app.recording.stop(), title="recording ended", markup=False)
     elif problem := start_recording(app, ""):
         app.notify(problem, severity="warning", markup=False)
 
@@ -126,10 +126,10 @@ def start_recording(app: Dashboard, name: str) -> str:
     """Record to file `name`, "" for one that tells the time; what is wrong, "" when nothing is."""
     if app.intake.replays:
         return "this is a recording already: `ktui recording cut` makes a smaller one of it"
-    return app.taping.start(Path(name).expanduser() if name else None)
+    return app.recording.start(Path(name).expanduser() if name else None)
 
 
 def watch_recording(app: Dashboard) -> None:
     """Say it when a recording ends by itself."""
-    if problem := app.taping.failed():
+    if problem := app.recording.failed():
         app.notify(problem, title="recording ended", severity="error", markup=False, timeout=20)

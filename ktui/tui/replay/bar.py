@@ -24,7 +24,7 @@ from ktui.contract.events import (
     WatcherState,
 )
 from ktui.core.format import clock_time, elapsed, integer, milliseconds, short_count
-from ktui.core.recordings.moments import Moment
+from ktui.core.recordings.markers import TimelineMarker
 from ktui.core.recordings.times import FASTEST
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import between, line, longest_that_fits
@@ -61,12 +61,12 @@ class Position(Struct, frozen=True):
     """Where the player is."""
 
     at: float
-    number: int  # events told
-    events: int  # of so many
+    number: int  # events so far
+    events: int  # in all
     playing: bool
     ended: bool
     speed: float
-    told: str = ""  # the event that was told last, while stepping
+    event: str = ""  # the last event in words, while stepping
 
 
 def density(seconds: Mapping[int, int], span: float, width: int) -> list[float]:
@@ -79,17 +79,17 @@ def density(seconds: Mapping[int, int], span: float, width: int) -> list[float]:
     return [counts[cell] * width / span for cell in range(width)]
 
 
-def track_line(span: Span, at: float, rates: Sequence[float], moments: Sequence[Moment]) -> Content:
+def track_line(span: Span, at: float, rates: Sequence[float], markers: Sequence[TimelineMarker]) -> Content:
     """Density in as many cells as `rates`: the past is bright, marks stand in it, the head is reversed."""
     width, peak = len(rates), max(rates, default=0.0)
     head = span.cell(at, width)
-    marks = {span.cell(moment.at, width): moment for moment in sorted(moments, key=lambda one: one.own)}
+    marks = {span.cell(marker.at, width): marker for marker in sorted(markers, key=lambda item: item.own)}
     cells = []
     for cell, value in enumerate(rates):
         glyph = _level(value, peak)
         style = "$accent" if cell < head else "$ink-muted"
-        if (moment := marks.get(cell)) is not None:
-            glyph, style = _sign(moment)
+        if (marker := marks.get(cell)) is not None:
+            glyph, style = _sign(marker)
             style = f"reverse {style}" if cell == head else style
         elif cell == head:
             glyph, style = HEAD, "bold $ink-strong"
@@ -104,10 +104,10 @@ def _level(value: float, peak: float) -> str:
 
 
 def status_line(
-    span: Span, position: Position, peak: float, moments: Sequence[Moment], warning: str, width: int
+    span: Span, position: Position, peak: float, markers: Sequence[TimelineMarker], warning: str, width: int
 ) -> Content:
     """State, pace, clock, place; then the mark that was passed last, or what the file lacks."""
-    remarks = _remarks(position, moments, warning)
+    remarks = _remarks(position, markers, warning)
     reserved = min(_REMARK, remarks[0].cell_length + 3, width - 1)
     left = longest_that_fits(_places(span, position, peak), width - reserved)
     rest = width - left.cell_length - 3
@@ -129,16 +129,16 @@ def _places(span: Span, position: Position, peak: float) -> list[Content]:
     ]
 
 
-def _remarks(position: Position, moments: Sequence[Moment], warning: str) -> list[Content]:
-    if position.told:
-        return [line((position.told, "$foreground"))]
+def _remarks(position: Position, markers: Sequence[TimelineMarker], warning: str) -> list[Content]:
+    if position.event:
+        return [line((position.event, "$foreground"))]
     if warning and position.ended:
         return [line((warning, "$warning"))]
-    passed = bisect_right(moments, position.at, key=lambda moment: moment.at)
+    passed = bisect_right(markers, position.at, key=lambda marker: marker.at)
     if not passed:
-        return [line((_keys(marks=bool(moments)), "$ink-muted")), Content("")]
-    moment = moments[passed - 1]
-    return [line(_sign(moment), f" {clock_time(moment.at)} {moment.text}")]
+        return [line((_keys(marks=bool(markers)), "$ink-muted")), Content("")]
+    marker = markers[passed - 1]
+    return [line(_sign(marker), f" {clock_time(marker.at)} {marker.text}")]
 
 
 def _keys(*, marks: bool) -> str:
@@ -148,11 +148,11 @@ def _keys(*, marks: bool) -> str:
     return f"{steps}  {key_of('replay.slower')} {key_of('replay.faster')} speed"
 
 
-def _sign(moment: Moment) -> tuple[str, str]:
-    return (OWN, "bold $ink-strong") if moment.own else (FOUND, "bold $warning")
+def _sign(marker: TimelineMarker) -> tuple[str, str]:
+    return (OWN, "bold $ink-strong") if marker.own else (FOUND, "bold $warning")
 
 
-def told_of(event: AnyEvent) -> str:
+def event_text(event: AnyEvent) -> str:
     """One event in a few words: `request_finished 200 LIST …`."""
     kind = str(type(event).__struct_config__.tag)
     match event:

@@ -8,11 +8,11 @@ from bisect import insort
 from collections.abc import Callable
 from functools import partial
 
-from ktui.core.recordings.moments import Moment
+from ktui.core.recordings.markers import TimelineMarker
 from ktui.core.replay.index import Index, Place
 from ktui.core.replay.marker_file import MarkerFile
 from ktui.core.replay.player import Player
-from ktui.tui.replay.bar import Position, told_of
+from ktui.tui.replay.bar import Position, event_text
 
 LONGEST_STEP = 1.0  # seconds: a machine that was asleep does not skip what was recorded
 Making = Callable[[], Place]
@@ -30,8 +30,8 @@ class Playback:
         self.changed: Callable[[], None] = lambda: None
         self._clock = clock
         self._then = clock()
-        self._markers = MarkerFile(index.tape.path)
-        self.moments = sorted([*index.moments, *self._markers.moments], key=lambda one: one.at)
+        self._markers = MarkerFile(index.reader.path)
+        self.markers = sorted([*index.markers, *self._markers.markers], key=lambda item: item.at)
         self._wanted: tuple[Making, float] | None = None  # the newest wish, and where it leads
         self._seeking: asyncio.Task[None] | None = None
 
@@ -50,7 +50,7 @@ class Playback:
             playing=player.playing,
             ended=player.ended,
             speed=player.speed,
-            told="" if player.playing or player.last is None else told_of(player.last.event),
+            event="" if player.playing or player.last is None else event_text(player.last.event),
         )
 
     def advance(self) -> None:
@@ -92,9 +92,9 @@ class Playback:
 
     def mark(self, text: str, at: float) -> str:
         """Set a marker; what is wrong with its file, "" when nothing is."""
-        moment = Moment(at, text, own=True)
-        insort(self.moments, moment, key=lambda one: one.at)
-        self._markers.add(moment)
+        marker = TimelineMarker(at, text, own=True)
+        insort(self.markers, marker, key=lambda item: item.at)
+        self._markers.add(marker)
         self.changed()
         return self._markers.problem
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ktui.core.recordings.recorder import Recorder
 
 
-class Taping:
+class ActiveRecording:
     """At most one recorder, fed with what the intake takes. `clock` gives Unix seconds."""
 
     def __init__(self, intake: Intake, clock: Callable[[], float], recorder: Recorder | None = None) -> None:

@@ -39,17 +39,17 @@ class ScrubBar(Panel):
             return
         from ktui.tui.replay.bar import Span, status_line, track_line
 
-        index, position, moments = playback.index, playback.position, playback.moments
+        index, position, markers = playback.index, playback.position, playback.markers
         warning = index.warning or playback.problem
         span = self._span = Span(index.began, index.ended)
 
         def build(width: int, _: int) -> Content:
             rates = self._density(index.seconds, span.seconds, width)
-            track = track_line(span, position.at, rates, moments)
-            status = status_line(span, position, max(rates), moments, warning, width)
+            track = track_line(span, position.at, rates, markers)
+            status = status_line(span, position, max(rates), markers, warning, width)
             return lines((track, status))
 
-        self.show(build, (position, tuple(moments)))
+        self.show(build, (position, tuple(markers)))
 
     def _density(self, seconds: dict[int, int], span: float, width: int) -> list[float]:
         from ktui.tui.replay.bar import density

@@ -40,17 +40,17 @@ class ReplaySource:
         name = self.path.name
         report(f"reading {name}")
         loop = asyncio.get_running_loop()
-        told = 0
+        reported = 0
 
         left = threading.Event()
 
         def tell(share: float) -> None:
-            nonlocal told
+            nonlocal reported
             if left.is_set():  # the program waits for its threads when it ends
                 raise RecordingError("nobody wants it any more")
             percent = int(share * 100)
-            if percent > told:
-                told = percent
+            if percent > reported:
+                reported = percent
                 loop.call_soon_threadsafe(report, f"reading {name}: {percent}%")
 
         try:

@@ -89,12 +89,14 @@ def funnel_content(row: RequestRow | None, width: int, height: int) -> Content:
         return line((_no_object(row), "$ink-muted"))
     greatest = max((step.objects or 0 for step in steps), default=0)
     track = max(6, width - _NAME - 2 * _NUMBER - 3)
-    told = track - _WORD >= _LEAST_TRACK
-    return lines(_step(step, greatest, track - _WORD * told, told=told) for step in steps[:height])
+    labelled = track - _WORD >= _LEAST_TRACK
+    return lines(
+        _step(step, greatest, track - _WORD * labelled, labelled=labelled) for step in steps[:height]
+    )
 
 
-def _step(step: FunnelStep, greatest: int, track: int, *, told: bool) -> Content:
-    word = f" {_BYTES.get(step.name, '')}" if told and step.bytes else ""
+def _step(step: FunnelStep, greatest: int, track: int, *, labelled: bool) -> Content:
+    word = f" {_BYTES.get(step.name, '')}" if labelled and step.bytes else ""
     share = (step.objects or 0) / greatest if greatest else 0.0
     cells = max(1, round(share * track)) if step.objects else 0
     left = (track - cells) // 2

@@ -51,8 +51,8 @@ def _line(costly: Costly, width: int) -> Content:
     room = max(16, min(44, rest // 2 - 1))
     asked = line(*shape_runs(row.group.key.shape)) if row.group is not None else line("")
     if row.open is not None:
-        told = [asked + line((f"  {words}", "$ink-muted")) for words in (row.open.words(), row.open.speed)]
-        asked = longest_that_fits([*told, asked], room)
+        longer = [asked + line((f"  {words}", "$ink-muted")) for words in (row.open.words(), row.open.speed)]
+        asked = longest_that_fits([*longer, asked], room)
     asked = asked.truncate(room, ellipsis=True, pad=True)
     advice = _advice(costly, rest - room - 1)
     return Content.assemble(left, asked, " ", advice).truncate(width, ellipsis=True)

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from ktui.core.ranking.lines import RankLine
 from ktui.core.references import Crumb, Place, Read, Reference, Request
 from ktui.core.request_view import request_object
-from ktui.core.selection import InHand, in_hand_of
+from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.requests.log import LogView
@@ -128,9 +128,9 @@ class RequestsScreen(ModeScreen):
         row = self.views.row
         return [Request(row.id)] if row is not None else []
 
-    def request_in_hand(self) -> InHand | None:
-        return in_hand_of(self.views.row, "from Requests")
+    def selected_request(self) -> Selection | None:
+        return selection_of(self.views.row, "from Requests")
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         row = self.views.row
         return None if row is None else request_object(row)

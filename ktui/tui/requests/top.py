@@ -13,7 +13,7 @@ from textual.content import Content
 from ktui.core.format import clock_time, long_bytes, many
 from ktui.core.ranking.lines import RankLine, RankLines
 from ktui.core.ranking.remedy import Remedy, to_try
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.core.state import RequestRow, State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.requests.rank_columns import COLUMNS
@@ -76,12 +76,12 @@ class TopView(Container):
         panel.show(lambda width, height: remedy_content(row, remedies, width, height))
         self.query_one("#spent", Panel).show(lambda width, height: spent_content(row, width, height))
 
-    def cheaper(self) -> InHand | None:
+    def cheaper(self) -> Selection | None:
         """The cheaper form of that kind, for the Lab; None where it has none to try."""
         remedy = to_try(self.remedies)
         if remedy is None:
             return None
-        return InHand(remedy.verb, remedy.target, "a cheaper form", accept=remedy.accept)
+        return Selection(remedy.verb, remedy.target, "a cheaper form", accept=remedy.accept)
 
     @property
     def why_untried(self) -> str:

@@ -37,12 +37,12 @@ def verdict_lines(row: RequestRow, width: int, most: int = 99) -> list[Content]:
     """`E  etcd: because …`, wrapped into at most `most` lines; an error answer says its message instead."""
     badge = badge_of(row)
     if row.failed and row.finished is not None:
-        said, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
+        text, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
     else:
-        said, word = _said(row), badge_of_route(row.route).word if row.route else "under way"
+        text, word = _said(row), badge_of_route(row.route).word if row.route else "under way"
     if row.waiting:
         word = "waiting for the watch cache"
-    return badged_lines(badge, word, said, width, most, hyphens=False)
+    return badged_lines(badge, word, text, width, most, hyphens=False)
 
 
 def _said(row: RequestRow) -> str:
@@ -74,12 +74,12 @@ def cost_line(row: RequestRow, width: int) -> Content:
 def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
     """`1.24 E · 1.31 C · 1.36 C`, the version in force set off."""
     runs: list[tuple[str, str]] = [(" " * INDENT, "")]
-    for index, one in enumerate(routes):
-        badge = badge_of_route(one.route)
-        letter = "!" if one.route == "none" else badge.letter
-        style = "$route-error bold" if one.route == "none" else badge.style
+    for index, item in enumerate(routes):
+        badge = badge_of_route(item.route)
+        letter = "!" if item.route == "none" else badge.letter
+        style = "$route-error bold" if item.route == "none" else badge.style
         runs += [(" · ", "$ink-faint")] if index else []
-        runs.append((one.version, "$ink-strong underline" if one.current else "$ink-muted"))
+        runs.append((item.version, "$ink-strong underline" if item.current else "$ink-muted"))
         runs += [(" ", ""), (letter, style)]
     return line(*runs).truncate(width, ellipsis=True)
 
@@ -87,8 +87,8 @@ def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
 def cheaper_lines(advice: Cheaper, width: int, most: int) -> list[Content]:
     """`cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
     label = "cheaper: "
-    said = f"{advice.change} — {advice.why}" if advice.change else advice.why
-    text = safe(f"{label}{said}")
+    phrase = f"{advice.change} — {advice.why}" if advice.change else advice.why
+    text = safe(f"{label}{phrase}")
     texts = textwrap.wrap(text, max(10, width - INDENT), max_lines=most, placeholder=" …")
     indent = " " * INDENT
     first = line(indent, (label, "bold $success"), (texts[0][len(label) :], "$foreground"))

@@ -37,7 +37,7 @@ class AskingPane(Container):
         """The `/ktui/v1` API of the server. Raises ClientError without one."""
         return self.asking.server
 
-    def take_in_hand(self, asking: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def ask_aside(self, asking: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Ask on, instead of what any pane of the screen took in hand before."""
         self.asking.aside(asking, "in hand")
 

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from ktui.core.references import Crumb, Place, Reference
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.compat import WholeScreen
 from ktui.tui.navigation.modes import find_mode
@@ -76,7 +76,7 @@ class ModeScreen(TableScreen):
     def paint_panels(self, state: State) -> None:
         """Give the panels their content (4 Hz)."""
 
-    def request_in_hand(self) -> InHand | None:
+    def selected_request(self) -> Selection | None:
         """The read request under the cursor: the Versions screen takes it up when it comes next."""
         return None
 
@@ -101,7 +101,7 @@ class ModeScreen(TableScreen):
             self.before = before
             self.now = now
 
-    _told: Place | None = None  # where the app knows this screen to be
+    _place_told: Place | None = None  # where the app knows this screen to be
     _visiting = False
 
     @property
@@ -130,9 +130,9 @@ class ModeScreen(TableScreen):
 
     def moved(self) -> None:
         """To be called after going in or out: the trail and the header learn of it."""
-        before, now = self._told or Place(self.MODE), self.place
+        before, now = self._place_told or Place(self.MODE), self.place
         if now != before and not self._visiting:
-            self._told = now
+            self._place_told = now
             self.paint_frame(self.ktui.state, self.ktui.link)
             self.post_message(self.Moved(before, now))
 
@@ -143,7 +143,7 @@ class ModeScreen(TableScreen):
             self.visit(reference)
         finally:
             self._visiting = False
-        self._told = self.place
+        self._place_told = self.place
         self.paint()
 
     @on(Suggestions.Picked)

@@ -43,8 +43,8 @@ class TypingHelp:
         from ktui.core.table.filter.assist import aside_hint
 
         aside = table.filter.aside
-        said = self._assist(text).hint if aside is None else aside_hint(aside, self._fields)
-        return f"{integer(len(table.rows))} of {integer(table.total)}  {said}"
+        phrase = self._assist(text).hint if aside is None else aside_hint(aside, self._fields)
+        return f"{integer(len(table.rows))} of {integer(table.total)}  {phrase}"
 
     def _assist(self, text: str) -> Assist:
         from ktui.core.table.filter.assist import assist
@@ -165,13 +165,13 @@ class FilteringScreen(WholeScreen):
 
     def _frame(self, table: VTable[Any]) -> None:
         """Which filter acts and what it hides, and whether the table follows: at its foot, always."""
-        said = table.marks.while_paused() if self._paused else table.marks
+        text = table.marks.while_paused() if self._paused else table.marks
         frame = table if table.styles.border_top[0] else table.parent
         if not isinstance(frame, Widget) or not table.display:
             return
         framed = bool(frame.styles.border_bottom[0])
-        table.say_below(said.runs() if said.telling and not framed else ())
-        marks = said.content()
+        table.say_below(text.runs() if text.telling and not framed else ())
+        marks = text.content()
         if marks or table in self._framed:  # an empty frame may be somebody else's to write on
             self._framed.add(table)
             entitle(frame, subtitle=marks)

@@ -26,18 +26,18 @@ class TableScreen(TakingScreen):
         """`requests.log`: what config and state file call a table."""
         return f"{self.MODE}.{table.name or table.id}"
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         """What `y` shows: a title and a JSON value (or a text)."""
         return None
 
     def action_show_object(self) -> None:
-        in_hand = self.object_in_hand()
-        if in_hand is None:
+        selection = self.selected_object()
+        if selection is None:
             self.notify("nothing is selected here", markup=False)
         else:
             from ktui.tui.dialogs.text import TextScreen
 
-            self.app.push_screen(TextScreen(*in_hand))
+            self.app.push_screen(TextScreen(*selection))
 
     def action_sort(self) -> None:
         if table := self.active_table():

@@ -56,8 +56,8 @@ class TakingScreen(FilteringScreen):
     def _write_aside(
         self, path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]
     ) -> None:
-        said = _write(path, form, columns, rows)
-        self.app.call_from_thread(self.notify, *said)
+        text = _write(path, form, columns, rows)
+        self.app.call_from_thread(self.notify, *text)
 
 
 def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> tuple[str]:

@@ -54,11 +54,11 @@ class GridView(CursorView[Row]):
         self.painter: Painter[Row] = Painter(self)
         self._said: Runs = ()
 
-    def say_below(self, said: Runs) -> None:
+    def say_below(self, text: Runs) -> None:
         """Say something in a line below the rows; nothing: there is no such line."""
-        if list(said) != list(self._said):
-            self._said = said
-            self._foot = int(bool(said))
+        if list(text) != list(self._said):
+            self._said = text
+            self._foot = int(bool(text))
             self._resize()
             self.refresh()
 
@@ -80,9 +80,9 @@ class GridView(CursorView[Row]):
         """What a column is, where the mouse rests on its head."""
         at = event.get_content_offset(self)
         column = self.painter.column_at(at.x) if at is not None and at.y < HEADER else None
-        told = Content(column.told) if column is not None else None
-        if told != self.tooltip:
-            self.tooltip = told
+        tooltip = Content(column.tooltip) if column is not None else None
+        if tooltip != self.tooltip:
+            self.tooltip = tooltip
 
     # Painting.
 

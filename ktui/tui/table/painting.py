@@ -62,10 +62,10 @@ class Painter(Generic[Row]):
         line = texts[y] if y < len(texts) else ""
         return Strip([Segment(set_cell_size(line, width), self._style("vtable--empty"))], width)
 
-    def foot(self, said: Runs, width: int) -> Strip:
+    def foot(self, phrase: Runs, width: int) -> Strip:
         """What is said below the rows, at the right."""
         base = self._style("vtable--header")
-        parts = [(safe(text), base + self._ink(style)) for text, style in said]
+        parts = [(safe(text), base + self._ink(style)) for text, style in phrase]
         length = sum(cell_len(text) for text, _ in parts)
         if length > width:
             return Strip(_cropped(parts, width), width)

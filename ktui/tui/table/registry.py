@@ -55,7 +55,7 @@ def check_columns(chosen: Mapping[str, Iterable[str]]) -> Iterator[Problem]:
     """What is wrong with a choice of columns (table id → column ids): each table once."""
     for table, ids in chosen.items():
         known = COLUMNS.get(table)
-        strange = [one for one in ids if known is not None and one not in known]
+        strange = [item for item in ids if known is not None and item not in known]
         if known is None:
             yield Problem(table, f"there is no table {table!r}; {nearest(table, COLUMNS)}")
         elif strange:

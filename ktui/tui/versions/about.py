@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from textual.content import Content
 
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.core.state import RouteStep
 from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.routing import sentences
@@ -19,14 +19,14 @@ from ktui.tui.versions.view import Matrix, VersionRow, cause_sentences
 from ktui.tui.widgets.lines import between, line, lines, parts_that_fit
 
 
-def request_content(in_hand: InHand, matrix: Matrix, width: int, height: int) -> Content:
+def request_content(selection: Selection, matrix: Matrix, width: int, height: int) -> Content:
     """The request on one line; below it, where there is room, what is assumed."""
     taken = line(
-        (f"{in_hand.taken_from}  ", "$ink-muted"),
+        (f"{selection.taken_from}  ", "$ink-muted"),
         (key_of("versions.edit"), "bold $accent"),
         (" types another", "$ink-muted"),
     )
-    request = line((f"{in_hand.verb} ", "$ink-muted"), (unquote(in_hand.target), "bold $ink-strong"))
+    request = line((f"{selection.verb} ", "$ink-muted"), (unquote(selection.target), "bold $ink-strong"))
     rows = [between(request, taken, width)]
     if matrix.problem:
         rows.append(line((matrix.problem, "$route-error")))
@@ -51,22 +51,22 @@ def walk_content(row: VersionRow | None, level: PriorityLevel | None, width: int
 
 
 def _verdict(row: VersionRow, width: int) -> list[Content]:
-    one, plan = badge(row), row.under.plan
+    item, plan = badge(row), row.under.plan
     error = plan.error
-    word = f"{error.code} {error.reason}" if error is not None else one.word
-    said = error.message if error is not None else sentences.reason(plan)
-    return badged_lines(one, word, said, width, 3)
+    word = f"{error.code} {error.reason}" if error is not None else item.word
+    text = error.message if error is not None else sentences.reason(plan)
+    return badged_lines(item, word, text, width, 3)
 
 
 def _seats(row: VersionRow, level: PriorityLevel | None) -> str:
     seats = row.under.outcome.seats
     if not seats.max:
         return "no seats: no flow control"
-    said = f"{seats_text(seats)} seat{'' if seats.max == 1 else 's'}"
+    text = f"{seats_text(seats)} seat{'' if seats.max == 1 else 's'}"
     if level is not None:
-        return f"{said} at {level.name}"
+        return f"{text} at {level.name}"
     capped = row.under.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE and seats.max > 1
-    return f"{said}, its priority level may cap it lower" if capped else said
+    return f"{text}, its priority level may cap it lower" if capped else text
 
 
 def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:

@@ -21,18 +21,18 @@ def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Cont
     """Each version that changed something for this request, its causes, and what they changed."""
     if not rows:
         return Content("")
-    told = [(row.version, text) for row in rows for text in cause_sentences(row)]
-    if not told:
+    causes = [(row.version, text) for row in rows for text in cause_sentences(row)]
+    if not causes:
         return line((f"{rows[0].version} to {rows[-1].version} answer it alike", "$ink-muted"))
     drawn = [
-        line((pad(version, _VERSION), "bold $ink-strong"), (text, "$foreground")) for version, text in told
+        line((pad(version, _VERSION), "bold $ink-strong"), (text, "$foreground")) for version, text in causes
     ]
     return lines([each.truncate(width, ellipsis=True) for each in drawn[:height]])
 
 
 def cheaper_content(found: Iterable[Cheaper], width: int, height: int) -> Content:
     """Each form with where it would be served, and why; with lines between them where those fit."""
-    blocks = [_block(one, width) for one in found]
+    blocks = [_block(item, width) for item in found]
     if not blocks:
         return line((NOTHING, "$ink-muted"))
     apart = sum(map(len, blocks)) + len(blocks) - 1 <= height
@@ -42,14 +42,14 @@ def cheaper_content(found: Iterable[Cheaper], width: int, height: int) -> Conten
     return lines(drawn[:height])
 
 
-def _block(one: Cheaper, width: int) -> list[Content]:
-    badge = badge_of_route(one.route)
+def _block(item: Cheaper, width: int) -> list[Content]:
+    badge = badge_of_route(item.route)
     head = line(
         ("→ ", "bold $success"),
-        (one.change or "ask in another way", "bold $ink-strong"),
+        (item.change or "ask in another way", "bold $ink-strong"),
         ("  ", ""),
         (f"{badge.letter} ", badge.style),
         (badge.word, "$ink-muted"),
     ).truncate(width, ellipsis=True)
-    why = textwrap.wrap(safe(one.why), max(10, width - _INDENT))
+    why = textwrap.wrap(safe(item.why), max(10, width - _INDENT))
     return [head, *(line((" " * _INDENT + text, "$ink-muted")) for text in why)]

@@ -32,15 +32,15 @@ def _version(row: VersionRow) -> Cell:
 
 
 def _badge(row: VersionRow) -> Cell:
-    one = badge(row)
-    return (one.letter, one.style)
+    item = badge(row)
+    return (item.letter, item.style)
 
 
 def _route(row: VersionRow) -> Cell:
-    one = badge(row)
+    item = badge(row)
     error = row.under.outcome.error
-    word = f"{error} {one.word}" if error is not None else one.word
-    return (word, one.style if row.first or row.changed("route", "error") else SAME)
+    word = f"{error} {item.word}" if error is not None else item.word
+    return (word, item.style if row.first or row.changed("route", "error") else SAME)
 
 
 def _reason(row: VersionRow) -> Cell:
@@ -55,8 +55,8 @@ def _limit(row: VersionRow) -> Cell:
 
 
 def _consistency(row: VersionRow) -> Cell:
-    said = row.under.outcome.consistency
-    return (said.replace("_", " "), _style(row, "consistency")) if said else NOTHING
+    text = row.under.outcome.consistency
+    return (text.replace("_", " "), _style(row, "consistency")) if text else NOTHING
 
 
 def _wait(row: VersionRow) -> Cell:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from ktui.core.references import Crumb, Part, Place, Read, Reference
-from ktui.core.selection import EXAMPLE, InHand, read_in_hand
+from ktui.core.selection import EXAMPLE, Selection, read_selection
 from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
 from ktui.tui.keys import bindings as keys
@@ -41,7 +41,7 @@ class VersionsScreen(ModeScreen):
         super().__init__()
         self._matrix = Matrix()
         self._computed: object = self  # nothing yet
-        self._typing: InHand | None = None
+        self._typing: Selection | None = None
 
     def compose_body(self) -> ComposeResult:
         yield Panel("request", id="request", classes="box")
@@ -63,9 +63,9 @@ class VersionsScreen(ModeScreen):
         return self.query_one("#versions", VTable)
 
     @property
-    def in_hand(self) -> InHand:
+    def selection(self) -> Selection:
         """What is typed just now, else what another screen handed over."""
-        return self._typing or self.ktui.in_hand or EXAMPLE
+        return self._typing or self.ktui.selection or EXAMPLE
 
     def crumbs(self) -> Sequence[Crumb]:
         return (Crumb(GROUPED.name, Place(self.MODE, GROUPED)),) if self._grouped else ()
@@ -77,22 +77,22 @@ class VersionsScreen(ModeScreen):
             self._deepen(row, deep=reference == GROUPED)
 
     def references(self) -> Sequence[Reference]:
-        return (Read(self.in_hand),)
+        return (Read(self.selection),)
 
-    def request_in_hand(self) -> InHand | None:
+    def selected_request(self) -> Selection | None:
         return None  # handed on already
 
     # Painting.
 
     def paint_tables(self, state: State) -> None:
         """The rules are asked again when the request, the server or the cache is another one."""
-        in_hand = self.in_hand
-        stamp = (in_hand, state.server, state.touched.caches, state.touched.prefixes)
+        selection = self.selection
+        stamp = (selection, state.server, state.touched.caches, state.touched.prefixes)
         if stamp == self._computed:
             return
         fresh = not self._matrix.rows
         self._computed = stamp
-        self._matrix = matrix = matrix_of(in_hand, state)
+        self._matrix = matrix = matrix_of(selection, state)
         self.table.empty = matrix.problem
         self._show_rows()
         if fresh:
@@ -106,10 +106,10 @@ class VersionsScreen(ModeScreen):
         entitle(self.table, line(span))
 
     def paint_panels(self, state: State) -> None:
-        in_hand, matrix, row = self.in_hand, self._matrix, self.table.row
+        selection, matrix, row = self.selection, self._matrix, self.table.row
         self.query_one("#request", Panel).show(
-            lambda width, height: request_content(in_hand, matrix, width, height),
-            (in_hand, matrix.cache, matrix.problem),
+            lambda width, height: request_content(selection, matrix, width, height),
+            (selection, matrix.cache, matrix.problem),
         )
         walk = self.query_one("#walk", Panel)
         entitle(walk, line(f"walk under {row.versions}" if row is not None else "walk"))
@@ -167,7 +167,7 @@ class VersionsScreen(ModeScreen):
         minor = row.under.behaviour.minor
         self.set_class(deep, "-deep")
         self._show_rows()
-        self._go_to(lambda one: one.covers(minor))
+        self._go_to(lambda item: item.covers(minor))
         self.refresh_bindings()
         self.paint_panels(self.ktui.state)
         self.moved()
@@ -184,7 +184,7 @@ class VersionsScreen(ModeScreen):
 
         def typed(text: str) -> str:
             try:
-                self._typing = read_in_hand(text)
+                self._typing = read_selection(text)
             except RequestError as error:
                 return str(error)
             self.paint()
@@ -193,18 +193,18 @@ class VersionsScreen(ModeScreen):
         def entered(text: str) -> str:
             problem = typed(text)
             if not problem:
-                self.ktui.in_hand = self._typing
+                self.ktui.selection = self._typing
             return problem
 
-        self.query_one(Prompt).open("›", self.in_hand.text, hint=HINT, typed=typed, entered=entered)
+        self.query_one(Prompt).open("›", self.selection.text, hint=HINT, typed=typed, entered=entered)
 
     @on(Prompt.Closed)
     def _typed_out(self) -> None:
         self._typing = None
         self.paint()
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         row = self.table.row
         if row is None:
             return None
-        return f"{self.in_hand.text} under {row.version}", self._matrix.document(row)
+        return f"{self.selection.text} under {row.version}", self._matrix.document(row)

@@ -10,12 +10,12 @@ from ktui.core.prediction.alternatives import Cheaper
 from ktui.core.prediction.assumptions import Assumptions, logged, server_behaviour
 from ktui.core.prediction.predict import cheaper_of, resource_id, seat_range
 from ktui.core.prediction.sizes import size_in
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.kube.across import Under, across
 from ktui.kube.advice import advise
 from ktui.kube.explain import explain
-from ktui.kube.flowcontrol import LEVELS, PriorityLevel, told_level
+from ktui.kube.flowcontrol import LEVELS, PriorityLevel, displayed_level
 from ktui.kube.gates import phase_of
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError
@@ -103,15 +103,15 @@ class Matrix:
         return sum(bool(row.under.changed) for row in self.rows)
 
 
-def matrix_of(in_hand: InHand, state: State) -> Matrix:
+def matrix_of(selection: Selection, state: State) -> Matrix:
     """The request under every minor, with the cache as it is now where the server told of it."""
     try:
-        request = in_hand.read()
+        request = selection.read()
     except RequestError as error:
         return Matrix(problem=str(error))
     current = followed_behaviour(state)
     assumed, about = _assumptions(request, state, current or behaviour_of())
-    assumed = replace(assumed, level=level_named(in_hand.level))
+    assumed = replace(assumed, level=level_named(selection.level))
     behaviours = [
         current if current is not None and current.minor == each.minor else each
         for each in map(behaviour_of, KNOWN_VERSIONS)
@@ -134,10 +134,10 @@ def followed_behaviour(state: State) -> Behaviour | None:
         return None
 
 
-def routes_under(in_hand: InHand, state: State, *behaviours: Behaviour) -> list[str]:
+def routes_under(selection: Selection, state: State, *behaviours: Behaviour) -> list[str]:
     """The route under each of these rules; empty when the request cannot be understood."""
     try:
-        request = in_hand.read()
+        request = selection.read()
     except RequestError:
         return []
     assumed, _ = _assumptions(request, state, behaviours[0])
@@ -147,7 +147,7 @@ def routes_under(in_hand: InHand, state: State, *behaviours: Behaviour) -> list[
 def level_named(name: str) -> PriorityLevel | None:
     """By which ktui's server tells the seats of a request that falls under the level of that name."""
     level = LEVELS.get(name)
-    return told_level(level) if level is not None else None
+    return displayed_level(level) if level is not None else None
 
 
 def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tuple[Assumptions, str]:
@@ -172,11 +172,11 @@ def causes_text(row: VersionRow) -> str:
 
 def cause_sentences(row: VersionRow) -> list[str]:
     """Each cause with its stage and what it changed."""
-    said = []
+    text = []
     for cause in row.under.causes:
         aspects = ", ".join(sorted(cause.aspects))
         phase = phase_of(cause.gate, row.under.behaviour.minor) if cause.gate else None
         stage = f" ({phase.stage})" if phase is not None else ""
         gate = f"{cause.gate}{stage} {'on' if cause.on else 'off'}" if cause.gate else "itself, by no gate"
-        said.append(f"{gate}: {aspects}")
-    return said
+        text.append(f"{gate}: {aspects}")
+    return text

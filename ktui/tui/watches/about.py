@@ -6,7 +6,7 @@ import textwrap
 
 from textual.content import Content
 
-from ktui.core.format import duration, figure, integer, long_bytes, milliseconds, moment, rate, safe
+from ktui.core.format import duration, figure, integer, local_time, long_bytes, milliseconds, rate, safe
 from ktui.core.state import WatcherRow
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.watches.columns import GLYPHS, STYLES
@@ -63,7 +63,7 @@ def _asked(row: WatcherRow) -> str:
 def _open(watch: WatchLine) -> str:
     opened = watch.row.opened
     most = f", at most {duration(opened.timeout)}" if opened.timeout else ""
-    return f"{watch.age} since {moment(opened.at, opened.at + watch.seconds)}{most}"
+    return f"{watch.age} since {local_time(opened.at, opened.at + watch.seconds)}{most}"
 
 
 def _delivered(watch: WatchLine, width: int) -> Content:
@@ -83,16 +83,16 @@ def _began(watch: WatchLine, width: int) -> list[Content]:
         return []
     seconds = state.initial_ms / 1000.0
     seats = f", {figure(row.opened.seats * seconds)} seat-seconds" if row.opened.seats else ""
-    said = f"{long_bytes(state.initial_bytes)} in {milliseconds(state.initial_ms)} ms{seats}"
+    phrase = f"{long_bytes(state.initial_bytes)} in {milliseconds(state.initial_ms)} ms{seats}"
     later = watch.seconds - seconds
     since = (
         f"; {long_bytes(round((state.bytes - state.initial_bytes) / later))}/s since" if later >= 1 else ""
     )
-    initial = f"{integer(state.initial)} events, {said}"
+    initial = f"{integer(state.initial)} events, {phrase}"
     label = (pad("initial", _LABEL), "$ink-muted")
     return [
         longest_that_fits(
-            [line(label, (text, "$foreground")) for text in (initial + since, initial, said)], width
+            [line(label, (text, "$foreground")) for text in (initial + since, initial, phrase)], width
         )
     ]
 

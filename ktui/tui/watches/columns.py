@@ -48,8 +48,8 @@ def _resource(line: WatchLine) -> Cell:
 def _scope(line: WatchLine) -> Cell:
     scope = scope_of(line.row)
     form = line.row.opened.form
-    said = (scope, "$ink-muted") if scope else ("all", "$ink-faint")
-    return (said, (f" as {form}" if form else "", "$ink-faint"))
+    text = (scope, "$ink-muted") if scope else ("all", "$ink-faint")
+    return (text, (f" as {form}" if form else "", "$ink-faint"))
 
 
 def _since(line: WatchLine) -> Cell:

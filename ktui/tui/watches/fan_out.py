@@ -139,9 +139,9 @@ def _audience(event: FanOut, width: int) -> Content:
         f"{event.tables} as Table" if event.tables else "",
         f"{event.leaving} left" if event.leaving else "",
     ]
-    said = ", ".join(filter(None, extra))
+    text = ", ".join(filter(None, extra))
     return longest_that_fits(
-        [line(*steps, (f" ({said})" if said else "", "$ink-muted")), line(*steps)], width
+        [line(*steps, (f" ({text})" if text else "", "$ink-muted")), line(*steps)], width
     )
 
 
@@ -160,7 +160,7 @@ def _bar_width(width: int) -> int:
 
 
 def _maker(maker: Maker, makers: list[Maker], width: int) -> Content:
-    most = max(*(one.copies or 0 for one in makers), *(one.encodings for one in makers))
+    most = max(*(item.copies or 0 for item in makers), *(item.encodings for item in makers))
     style, ink = ("bold $route-cache", "$route-cache") if maker.ours else ("$foreground", "$primary")
     return line(
         (pad(maker.name, _VERSION), style),

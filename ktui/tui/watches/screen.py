@@ -15,7 +15,7 @@ from textual.content import Content
 from ktui.core.format import integer
 from ktui.core.references import Reference, Request, Resource, Revision, Watcher
 from ktui.core.request_view import short_resource
-from ktui.core.selection import InHand, in_hand_of
+from ktui.core.selection import Selection, selection_of
 from ktui.core.state import CLOSED_WATCHERS, State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.screens.base import ModeScreen
@@ -167,16 +167,18 @@ class WatchesScreen(ModeScreen):
         began = (Revision(int(since)),) if since.isdigit() and int(since) else ()
         return (Request(watch.id), Resource(watch.row.resource), *began)
 
-    def request_in_hand(self) -> InHand | None:
+    def selected_request(self) -> Selection | None:
         watch = self.table.row
         return (
-            in_hand_of(self.ktui.state.requests.get(watch.id), "from Watches") if watch is not None else None
+            selection_of(self.ktui.state.requests.get(watch.id), "from Watches")
+            if watch is not None
+            else None
         )
 
-    def object_in_hand(self) -> tuple[str, Any] | None:
+    def selected_object(self) -> tuple[str, Any] | None:
         watch = self.table.row
         if watch is None:
             return None
         row = watch.row
-        told = [event for event in (row.opened, row.state, row.closed) if event is not None]
-        return f"watcher {row.id}", msgspec.to_builtins(told)
+        events = [event for event in (row.opened, row.state, row.closed) if event is not None]
+        return f"watcher {row.id}", msgspec.to_builtins(events)

@@ -44,11 +44,11 @@ class Banner(Static):
         return self._said[0].plain
 
     def show_link(self, state: State, link: Link) -> None:
-        said = banner_of(state, link, self.screen.size.width - FRAME)
-        if said == self._said:
+        phrase = banner_of(state, link, self.screen.size.width - FRAME)
+        if phrase == self._said:
             return
-        self._said = said
-        content, kind = said
+        self._said = phrase
+        content, kind = phrase
         self.update(content)
         self.set_class(bool(kind), "-shown")
         self.set_class(kind == "stopped", "-stopped")
@@ -83,8 +83,8 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
     if state.task_failures:
         return _task_failures(state.task_failures), "server"
     if state.server is not None and state.server.warnings:
-        said = "; ".join(state.server.warnings)
-        return line(("careful", "bold $warning"), (f": {said}", "$foreground")), "source"
+        phrase = "; ".join(state.server.warnings)
+        return line(("careful", "bold $warning"), (f": {phrase}", "$foreground")), "source"
     return Content(""), ""
 
 
@@ -94,12 +94,12 @@ def _etcd_down(detail: str, width: int) -> Content:
     on = " — reads from the watch caches go on, everything else waits"
     texts = [detail, gist, *(f"{gist[:count]}…" for count in range(len(gist) - 1, 0, -8)), "…"]
     for text in texts:
-        said = line(
+        phrase = line(
             ("etcd does not answer", "bold $warning"), (f": {text}", "$foreground"), (on, "$ink-muted")
         )
-        if _height(said, width) <= MOST_LINES:
+        if _height(phrase, width) <= MOST_LINES:
             break
-    return said
+    return phrase
 
 
 def _height(content: Content, width: int) -> int:

@@ -28,7 +28,7 @@ class HeaderBar(Panel):
     def show_state(
         self, state: State, link: Link, paused: bool, recording: str = "", crumbs: Sequence[str] = ()
     ) -> None:
-        known = (state.server, state.head, state.toll, state.health, state.dropped, len(state.stale))
+        known = (state.server, state.head, state.etcd_usage, state.health, state.dropped, len(state.stale))
         speed = rate(state.revisions_per_second)
         stamp = (*known, speed, link, paused, recording, tuple(crumbs))
         self.show(lambda width, _: header_line(state, link, paused, width, recording, crumbs), stamp)
@@ -125,11 +125,11 @@ def _right(state: State, link: Link, paused: bool, recording: str) -> list[Conte
     signs = [("‖", style) if text == "paused" else (text, style) for text, style in shortly]
     short = [line("  ").join([line(flag) for flag in flags]) for flags in (shortly, signs)]
     spaced = [part for flag in flags for part in (flag, ("   ", ""))]
-    toll = state.toll
-    if toll is None or is_stale(state, link):
+    etcd_usage = state.etcd_usage
+    if etcd_usage is None or is_stale(state, link):
         return [line(*spaced[:-1]), *short]
-    size = long_bytes(toll.sent_bytes + toll.received_bytes)
-    cost = (f"{many(toll.rpcs, 'RPC')} · {size}", "$foreground")
+    size = long_bytes(etcd_usage.sent_bytes + etcd_usage.received_bytes)
+    cost = (f"{many(etcd_usage.rpcs, 'RPC')} · {size}", "$foreground")
     labels = ("our toll on etcd ", "etcd toll ", "toll ")
     return [
         *(line(*spaced, (label, "$ink-muted"), cost) for label in labels),

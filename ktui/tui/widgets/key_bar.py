@@ -114,8 +114,8 @@ def _keys_of(screen: Screen[object]) -> list[ShownKey]:
         binding = active.binding
         if binding.show:
             written = screen.app.get_key_display(binding)
-            about, told = binding.description, active.tooltip
-            key = ShownKey(binding.id or "", binding.key, written, about, told, active.enabled)
+            about, tooltip = binding.description, active.tooltip
+            key = ShownKey(binding.id or "", binding.key, written, about, tooltip, active.enabled)
             shown.setdefault(binding.action, key)
     return sorted(shown.values(), key=lambda key: (key.id != HELP, _ORDER.get(key.id, -1)))
 
@@ -154,8 +154,8 @@ def _as_one(screens: Sequence[ShownKey], everywhere: Sequence[ShownKey]) -> list
     signs = [key.written for key in screens]
     written = f"{signs[0]}–{signs[-1]}" if all(sign.isdigit() for sign in signs) else " ".join(signs)
     opens = next((key.key for key in everywhere if key.id == "command"), screens[0].key)
-    told = ", ".join(f"{key.written} {key.about}" for key in screens)
-    return [ShownKey(SCREENS, opens, written, "screens", told)]
+    tooltip = ", ".join(f"{key.written} {key.about}" for key in screens)
+    return [ShownKey(SCREENS, opens, written, "screens", tooltip)]
 
 
 def _cells(keys: Sequence[ShownKey], gap: int) -> int:

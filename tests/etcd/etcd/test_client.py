@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import EtcdCall, Progress, Toll
+from ktui.contract.events import EtcdCall, EtcdUsage, Progress
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.errors import (
@@ -94,9 +94,9 @@ async def test_a_new_subscriber_learns_toll_and_head(client: EtcdClient, bus: Bu
     subscription = bus.subscribe()
     subscription.close()
     first = [event for batch in [b async for b in subscription.batches()] for event in batch]
-    toll = next(e for e in first if isinstance(e, Toll))
+    usage = next(e for e in first if isinstance(e, EtcdUsage))
     progress = next(e for e in first if isinstance(e, Progress))
-    assert toll.rpcs == 2 and toll.received_bytes == client.toll.received_bytes > 0
+    assert usage.rpcs == 2 and usage.received_bytes == client.usage.received_bytes > 0
     assert progress.head == client.head > 0 and progress.db_bytes > 0
 
 
@@ -105,7 +105,7 @@ async def test_read_only_refuses_before_anything_is_sent(
 ) -> None:
     config = EtcdConfig(etcd_config.endpoints)
     client = await EtcdClient.connect(config, bus)
-    rpcs = client.toll.rpcs
+    rpcs = client.usage.rpcs
     for write in (
         client.create(prefix.encode(), b""),
         client.update(prefix.encode(), b"", 1),
@@ -116,7 +116,7 @@ async def test_read_only_refuses_before_anything_is_sent(
     ):
         with pytest.raises(ReadOnlyError):
             await write
-    assert client.toll.rpcs == rpcs
+    assert client.usage.rpcs == rpcs
     await client.close()
 
 

@@ -122,7 +122,7 @@ async def test_creation_and_progress_requests_are_published(
     client: EtcdClient, etcd_config: EtcdConfig, bus: Bus, prefix: str
 ) -> None:
     subscription = bus.subscribe()
-    rpcs = client.toll.rpcs
+    rpcs = client.usage.rpcs
     async with client.watch(f"{prefix}/".encode(), f"{prefix}0".encode(), client.head + 1) as watch:
         await write_elsewhere(etcd_config, prefix)
         await watch.request_progress()
@@ -135,7 +135,7 @@ async def test_creation_and_progress_requests_are_published(
     assert calls[0].request.startswith(
         f'create_request:<key:"{prefix}/" range_end:"{prefix}0" start_revision:'
     )
-    assert client.toll.rpcs == rpcs + 1
+    assert client.usage.rpcs == rpcs + 1
 
 
 async def test_compaction_and_the_end_of_etcd(bus: Bus) -> None:

@@ -14,6 +14,7 @@ from ktui.contract.events import (
     CacheState,
     EtcdCall,
     EtcdHealth,
+    EtcdUsage,
     Prefix,
     Progress,
     ProgressTick,
@@ -22,7 +23,6 @@ from ktui.contract.events import (
     RequestStarted,
     RouteStep,
     ServerInfo,
-    Toll,
     WatcherOpened,
     WatcherState,
 )
@@ -71,7 +71,7 @@ def _stream() -> Iterator[AnyEvent]:
             yield from demo_watches.second(START, second)
             second += 1
         yield from _asked(number, ask)
-    yield Toll(at=START + 10.2, rpcs=212, sent_bytes=48_200, received_bytes=4_051_800)
+    yield EtcdUsage(at=START + 10.2, rpcs=212, sent_bytes=48_200, received_bytes=4_051_800)
 
 
 def _second(second: int) -> Iterator[AnyEvent]:

@@ -22,7 +22,7 @@ from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.secrets import LAST_APPLIED, MASK, redacted
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.contract.etcd import FieldSize
-from ktui.contract.events import Progress, ServerInfo, Toll
+from ktui.contract.events import EtcdUsage, Progress, ServerInfo
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
@@ -89,7 +89,7 @@ def test_stale_caches_are_named_by_readyz() -> None:
 def test_telemetry_tells_the_state_first_then_what_happens() -> None:
     async def scenario() -> list[dict[str, Any]]:
         bus = Bus(now=lambda: 5.0)
-        bus.add_snapshot(lambda: [Toll(rpcs=1, sent_bytes=2, received_bytes=3)])
+        bus.add_snapshot(lambda: [EtcdUsage(rpcs=1, sent_bytes=2, received_bytes=3)])
         stream = TelemetryStream(bus, Facts())
         exchange = Exchange("/telemetry")
         task = asyncio.create_task(stream.get(exchange.request, exchange.response))

@@ -22,7 +22,7 @@ LATER = (
     "ktui.client.api",
     "ktui.kube.advice",
     "ktui.kube.routing",
-    "ktui.core.recordings.moments",
+    "ktui.core.recordings.markers",
     "ktui.core.recordings.reader",
     "ktui.tui.commands",
     "ktui.core.table.export",

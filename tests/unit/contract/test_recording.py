@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.contract.events import CacheState, Progress, RequestRouted, RouteStep, Toll
+from ktui.contract.events import CacheState, EtcdUsage, Progress, RequestRouted, RouteStep
 from ktui.contract.recording import (
     LineDecoder,
     decode_line,
@@ -37,4 +37,4 @@ def test_chunks_of_any_size_give_the_same_events(cuts: list[int]) -> None:
 def test_types_and_fields_of_a_newer_ktui_are_skipped() -> None:
     assert decode_line(b'{"type":"sharded_watch","shards":3}') is None
     line = b'{"type":"toll","rpcs":1,"sent_bytes":2,"received_bytes":3,"seconds":4}'
-    assert decode_line(line) == Toll(rpcs=1, sent_bytes=2, received_bytes=3)
+    assert decode_line(line) == EtcdUsage(rpcs=1, sent_bytes=2, received_bytes=3)

@@ -10,6 +10,7 @@ from ktui.contract.events import (
     AnyEvent,
     CacheState,
     EtcdCall,
+    EtcdUsage,
     FanOut,
     Prefix,
     Progress,
@@ -19,7 +20,6 @@ from ktui.contract.events import (
     RequestStarted,
     RouteStep,
     ServerInfo,
-    Toll,
     WatcherClosed,
     WatcherOpened,
     WatcherState,
@@ -89,7 +89,7 @@ def _rest(chance: random.Random, at: float, number: int) -> Iterator[AnyEvent]:
         yield CacheState(at=at, resource="pods", state="ready", rv=1_000 + number, events=number)
         yield ProgressTick(at=at, resource="pods", rv=1_000 + number)
     if chance.random() < 0.1:
-        yield Toll(at=at, rpcs=number, sent_bytes=number, received_bytes=number)
+        yield EtcdUsage(at=at, rpcs=number, sent_bytes=number, received_bytes=number)
         yield Prefix(at=at, prefix="/registry/pods/", resource="pods", count=number)
         yield FanOut(at=at, resource="pods", change=chance.choice(("MODIFIED", "DELETED")), rv=number)
         yield EtcdCall(at=at, op="range", request=f"own {number}", purpose="reflector")

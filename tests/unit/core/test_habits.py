@@ -114,7 +114,7 @@ def test_a_recording_without_connections_tells_of_no_herd() -> None:
     assert not state.habits.of(state.requests[1]).together
 
 
-def test_pages_are_counted_up_to_the_one_in_hand() -> None:
+def test_pages_are_counted_up_to_the_selected_one() -> None:
     state = fed(
         started(0, 1, "limit=50"),
         *(started(n, 1 + n, f"limit=50&continue={encode(9, f'a/{n}')}") for n in range(1, 12)),

@@ -17,7 +17,7 @@ from ktui.core.lab.form import (
     values_of,
     variants_of,
 )
-from ktui.core.selection import InHand
+from ktui.core.selection import Selection
 from ktui.kube.resources import BUILTIN, Resource
 
 
@@ -137,6 +137,6 @@ def test_a_race_from_a_watch_has_one_watch_only() -> None:
     ],
 )
 def test_a_watch_that_begins_with_all_objects_can_be_taken_into_the_lab(target: str, taken: bool) -> None:
-    form = form_of_read(InHand("WATCH", target, "a test"), ListForm(), BUILTIN)
+    form = form_of_read(Selection("WATCH", target, "a test"), ListForm(), BUILTIN)
     assert (form is not None) == taken
     assert form is None or form.stream

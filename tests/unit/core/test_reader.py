@@ -10,23 +10,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ktui.contract.errors import RecordingError
-from ktui.contract.events import AnyEvent, Progress, Toll
+from ktui.contract.events import AnyEvent, EtcdUsage, Progress
 from ktui.contract.recording import encode_lines
 from ktui.core.recordings import reader as module
 from ktui.core.recordings.beginning import check_beginning
-from ktui.core.recordings.reader import Tape, read_recording
+from ktui.core.recordings.reader import RecordingReader, read_recording
 
 EVENTS: list[AnyEvent] = [
     Progress(seq=1, at=1.5, head=48_213, compact=7),
-    Toll(seq=2, at=2.0, rpcs=1, sent_bytes=2, received_bytes=3),
+    EtcdUsage(seq=2, at=2.0, rpcs=1, sent_bytes=2, received_bytes=3),
     Progress(seq=3, at=2.5, head=48_214),
 ]
 WHOLE = encode_lines(EVENTS)
 
 
 def read(path: Path) -> tuple[list[AnyEvent], str]:
-    with Tape(path) as tape:
-        return [line.event for line in tape.lines() if line.event is not None], tape.warning
+    with RecordingReader(path) as reader:
+        return [line.event for line in reader.lines() if line.event is not None], reader.warning
 
 
 def refusal(path: Path) -> str:
@@ -57,9 +57,9 @@ def test_a_gzip_file_reads_as_far_as_it_goes(tmp_path: Path) -> None:
     assert warning == "its gzip data was broken off; all before it can be read"
     half = len(packed) // 2
     path.write_bytes(packed[:half] + bytes([0xFF]) * 512 + packed[half + 512 :])
-    with Tape(path) as tape:
-        assert tape.warning == "its gzip data is damaged; all before it can be read"
-        assert tape.size > len(many) // 4
+    with RecordingReader(path) as reader:
+        assert reader.warning == "its gzip data is damaged; all before it can be read"
+        assert reader.size > len(many) // 4
     path.write_bytes(packed[:10] + b"\xff" * 100)
     assert refusal(path).endswith("r.gz is damaged: nothing of it can be unpacked")
 
@@ -67,11 +67,11 @@ def test_a_gzip_file_reads_as_far_as_it_goes(tmp_path: Path) -> None:
 def test_lines_know_their_places(tmp_path: Path) -> None:
     path = tmp_path / "r"
     path.write_bytes(b'{"type":"sharded_watch","shards":3}\n\n' + WHOLE)
-    with Tape(path) as tape:
-        lines = list(tape.lines())
+    with RecordingReader(path) as reader:
+        lines = list(reader.lines())
         assert [line.event for line in lines] == [None, None, *EVENTS]
-        assert tape.event_at(lines[-1].start) == EVENTS[-1]
-        assert [line.event for line in tape.lines(lines[3].start)] == EVENTS[1:]
+        assert reader.event_at(lines[-1].start) == EVENTS[-1]
+        assert [line.event for line in reader.lines(lines[3].start)] == EVENTS[1:]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped, Progress
 from ktui.core.recordings import recorder as module
-from ktui.core.recordings.reader import Tape, read_recording
+from ktui.core.recordings.reader import RecordingReader, read_recording
 from ktui.core.recordings.recorder import Recorder, write_recording
 
 EVENTS: list[AnyEvent] = [Progress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)]
@@ -91,9 +91,9 @@ def test_a_killed_recorder_leaves_what_is_a_second_old(name: str, tmp_path: Path
     finally:
         os.kill(writer.pid, signal.SIGKILL)
         writer.communicate()
-    with Tape(path) as tape:
-        assert [line.event for line in tape.lines()] == EVENTS
-        assert bool(tape.warning) == name.endswith(".gz"), "a gzip file without its end is told of"
+    with RecordingReader(path) as reader:
+        assert [line.event for line in reader.lines()] == EVENTS
+        assert bool(reader.warning) == name.endswith(".gz"), "a gzip file without its end is told of"
 
 
 def test_a_full_disk_ends_the_recording_with_one_sentence() -> None:

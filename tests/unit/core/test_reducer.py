@@ -6,13 +6,13 @@ from ktui.contract.events import (
     CacheState,
     Dropped,
     EtcdCall,
+    EtcdUsage,
     Progress,
     ProgressTick,
     RequestFinished,
     RequestRouted,
     RequestStarted,
     RouteStep,
-    Toll,
     WatcherClosed,
     WatcherOpened,
 )
@@ -125,9 +125,9 @@ def test_rates_fall_when_nothing_moves_though_no_event_says_so() -> None:
     ]
     apply(state, [*moving, *fed])
     assert state.revisions_per_second == state.events_per_second("pods") == 100.0
-    apply(state, [Toll(at=18.0, rpcs=1, sent_bytes=1, received_bytes=1)])
+    apply(state, [EtcdUsage(at=18.0, rpcs=1, sent_bytes=1, received_bytes=1)])
     assert state.revisions_per_second == state.events_per_second("pods") == 25.0
-    apply(state, [Toll(at=23.0, rpcs=2, sent_bytes=2, received_bytes=2)])
+    apply(state, [EtcdUsage(at=23.0, rpcs=2, sent_bytes=2, received_bytes=2)])
     assert state.revisions_per_second == state.events_per_second("pods") == 0.0
     assert state.events_per_second("nodes") == 0.0
 

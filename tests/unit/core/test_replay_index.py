@@ -16,7 +16,7 @@ from ktui.contract.events import AnyEvent, Marker, Progress, ServerInfo
 from ktui.contract.recording import encode_lines
 from ktui.core import reducer
 from ktui.core import state as model
-from ktui.core.recordings.moments import is_restart
+from ktui.core.recordings.markers import is_restart
 from ktui.core.recordings.reader import Line
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.replay import keyframes
@@ -86,7 +86,7 @@ def test_at_a_restart_the_old_server_is_shown_until_the_new_one_tells_of_itself(
     assert len(index.place_after(restart).state.requests) == 50
     state = index.place_after(restart + 1).state
     assert not state.requests and state.server is not None and state.server.pid == 8
-    assert [moment.text for moment in index.moments] == ["server restarted"]
+    assert [marker.text for marker in index.markers] == ["server restarted"]
     index.close()
 
 
@@ -130,7 +130,7 @@ def test_what_a_recording_is_about_is_found_in_one_reading(tmp_path: Path) -> No
     path.write_bytes(lines + b'{"type":"sharded_watch"}\n' + b'{"type":"progr')
     index = Index(path)
     assert index.events == 3 and dict(index.seconds) == {0: 1, 1: 1, 3: 1}
-    assert [(moment.at, moment.text, moment.own) for moment in index.moments] == [(101.5, "deploy", True)]
+    assert [(marker.at, marker.text, marker.own) for marker in index.markers] == [(101.5, "deploy", True)]
     assert index.warning == "line 5 was broken off; all before it can be read"
     index.close()
 
@@ -150,7 +150,7 @@ def test_an_hour_is_sought_from_a_keyframe_on(tmp_path: Path, monkeypatch: pytes
     index = Index(path)
     frame = index._keyframes.before(index.events)
     assert frame.seen <= 16_000 - 10_000 and frame.event > index.events // 4
-    lines, read = index.tape.lines, 0
+    lines, read = index.reader.lines, 0
 
     def counted(start: int = 0, number: int = 1) -> Iterator[Line]:
         nonlocal read
@@ -158,7 +158,7 @@ def test_an_hour_is_sought_from_a_keyframe_on(tmp_path: Path, monkeypatch: pytes
             read += 1
             yield line
 
-    monkeypatch.setattr(index.tape, "lines", counted)
+    monkeypatch.setattr(index.reader, "lines", counted)
     place = index.place_at(BEGAN + 3_515.0)
     assert len(place.state.requests) == 10_000 and len(place.state.calls) == 2_000
     assert place.number - frame.event <= read < index.events - frame.event + BLOCK

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ktui.contract.events import AnyEvent, EtcdHealth, Progress, Toll
+from ktui.contract.events import AnyEvent, EtcdHealth, EtcdUsage, Progress
 from ktui.etcd import ledger as module
 from ktui.etcd.errors import UnreachableError
 from ktui.etcd.ledger import Entry, Ledger
@@ -41,15 +41,15 @@ async def burst() -> None:
         100_000,
         1000,
     )
-    first = len(bus.of(Toll))
+    first = len(bus.of(EtcdUsage))
     assert first == 1
     bus.arrived.clear()
     async with asyncio.timeout(60):
         await bus.arrived.wait()
-    assert bus.of(Toll)[first:] == [Toll(rpcs=1000, sent_bytes=10_000, received_bytes=100_000)]
+    assert bus.of(EtcdUsage)[first:] == [EtcdUsage(rpcs=1000, sent_bytes=10_000, received_bytes=100_000)]
     assert bus.of(Progress)[-1] == Progress(head=1000)
     ledger.close()
-    assert len(bus.of(Toll)) == 2
+    assert len(bus.of(EtcdUsage)) == 2
 
 
 def test_a_burst_is_told_in_two_events(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import Progress, ServerInfo, Toll
+from ktui.contract.events import EtcdUsage, Progress, ServerInfo
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.source import Link, Stage
@@ -19,8 +19,8 @@ def busy() -> State:
         at=1.0, ktui_version="0", kube_version="1.36", etcd_version="3.5.1", etcd_kind="external",
         endpoints=[], writable=True, progress="supported", name="https://10.0.0.1:2379",
     )  # fmt: skip
-    toll = Toll(at=1.0, rpcs=12_345, sent_bytes=1, received_bytes=620_000_000)
-    apply(state, [server, Progress(at=1.0, head=1_048_213), toll])
+    usage = EtcdUsage(at=1.0, rpcs=12_345, sent_bytes=1, received_bytes=620_000_000)
+    apply(state, [server, Progress(at=1.0, head=1_048_213), usage])
     state.dropped = 1_234_567
     return state
 

@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.contract.events import EtcdCall, Progress, RequestFinished, RequestStarted
-from ktui.core.recordings.moments import Moment
+from ktui.core.recordings.markers import TimelineMarker
 from ktui.core.recordings.times import FASTEST
-from ktui.tui.replay.bar import Position, Span, density, status_line, told_of, track_line
+from ktui.tui.replay.bar import Position, Span, density, event_text, status_line, track_line
 
 BEGAN = 1_790_000_000.0
 HOUR = Span(BEGAN, BEGAN + 3600)
-MOMENTS = [Moment(BEGAN + 600, "etcd does not answer"), Moment(BEGAN + 1800, "deploy\x1b[31m", own=True)]
+MOMENTS = [
+    TimelineMarker(BEGAN + 600, "etcd does not answer"),
+    TimelineMarker(BEGAN + 1800, "deploy\x1b[31m", own=True),
+]
 
 
 pytestmark = pytest.mark.usefixtures("in_utc")
@@ -35,7 +38,7 @@ def test_a_track_has_the_past_the_head_and_the_marks() -> None:
 
 
 def test_a_persons_mark_covers_a_found_one() -> None:
-    both = [Moment(BEGAN + 10, "mine", own=True), Moment(BEGAN + 11, "found")]
+    both = [TimelineMarker(BEGAN + 10, "mine", own=True), TimelineMarker(BEGAN + 11, "found")]
     assert track_line(HOUR, BEGAN + 3600, [1.0] * 6, both).plain == "◆████┃"
 
 
@@ -100,9 +103,10 @@ def test_events_in_a_few_words() -> None:
         id=7, verb="LIST", path="/api/v1/pods", query="", resource="pods", namespace="", name="",
         client="", user_agent="",
     )  # fmt: skip
-    assert told_of(started) == "request_started #7 LIST /api/v1/pods"
+    assert event_text(started) == "request_started #7 LIST /api/v1/pods"
     assert (
-        told_of(RequestFinished(id=7, status=200, route="cache", ms=3.0)) == "request_finished #7 200 3.0 ms"
+        event_text(RequestFinished(id=7, status=200, route="cache", ms=3.0))
+        == "request_finished #7 200 3.0 ms"
     )
-    assert told_of(EtcdCall(op="range", request="", purpose="probe")) == "etcd_call range probe"
-    assert told_of(Progress(head=1)) == "progress"
+    assert event_text(EtcdCall(op="range", request="", purpose="probe")) == "etcd_call range probe"
+    assert event_text(Progress(head=1)) == "progress"

@@ -6,7 +6,7 @@ import pytest
 
 from ktui.contract.events import CacheState, RequestStarted, ServerInfo
 from ktui.core.reducer import apply
-from ktui.core.selection import EXAMPLE, InHand, in_hand_of, read_in_hand
+from ktui.core.selection import EXAMPLE, Selection, read_selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import plain
 from ktui.kube.routing.request import RequestError
@@ -42,18 +42,18 @@ def state_of(*events: object) -> State:
     ],
 )
 def test_what_can_be_typed(text: str, verb: str, target: str) -> None:
-    in_hand = read_in_hand(text)
-    assert (in_hand.verb, in_hand.target) == (verb, target)
-    assert read_in_hand(in_hand.text) == in_hand, "what is offered to be edited reads back the same"
+    selection = read_selection(text)
+    assert (selection.verb, selection.target) == (verb, target)
+    assert read_selection(selection.text) == selection, "what is offered to be edited reads back the same"
 
 
 @pytest.mark.parametrize("text", ["", "pod s", "/metrics", "get /api/v1/pods", "nonsense", "/api/v1/podz"])
 def test_what_makes_no_sense_says_why(text: str) -> None:
     with pytest.raises(RequestError):
-        read_in_hand(text)
+        read_selection(text)
 
 
-def test_only_reads_are_taken_in_hand() -> None:
+def test_only_reads_can_be_selected() -> None:
     def row(verb: str, resource: str = "pods") -> RequestRow:
         return RequestRow(
             RequestStarted(
@@ -62,10 +62,10 @@ def test_only_reads_are_taken_in_hand() -> None:
             )
         )  # fmt: skip
 
-    assert in_hand_of(row("LIST"), "from x") == InHand("LIST", "/api/v1/pods?limit=5", "from x")
-    assert in_hand_of(row("POST"), "from x") is None
-    assert in_hand_of(row("GET", resource=""), "from x") is None
-    assert in_hand_of(None, "from x") is None
+    assert selection_of(row("LIST"), "from x") == Selection("LIST", "/api/v1/pods?limit=5", "from x")
+    assert selection_of(row("POST"), "from x") is None
+    assert selection_of(row("GET", resource=""), "from x") is None
+    assert selection_of(None, "from x") is None
 
 
 def test_one_row_a_version_the_server_s_marked() -> None:
@@ -113,10 +113,10 @@ def test_a_server_of_a_version_that_is_not_known_here_marks_no_row() -> None:
 
 
 def test_a_request_that_cannot_be_understood_is_one_sentence() -> None:
-    in_hand = InHand("GET", "/api/v1/namespaces/a/pods/x/log", "from Requests")
-    matrix = matrix_of(in_hand, State())
+    selection = Selection("GET", "/api/v1/namespaces/a/pods/x/log", "from Requests")
+    matrix = matrix_of(selection, State())
     assert not matrix.rows and matrix.problem
-    assert in_hand.text == in_hand.target, "it can be edited all the same"
+    assert selection.text == selection.target, "it can be edited all the same"
 
 
 def test_the_effect_of_a_choice() -> None:
@@ -128,7 +128,7 @@ def test_the_effect_of_a_choice() -> None:
 
 
 def test_each_version_has_cheaper_forms_of_its_own() -> None:
-    matrix = matrix_of(read_in_hand("/api/v1/pods"), State())
+    matrix = matrix_of(read_selection("/api/v1/pods"), State())
     by_version = {row.version: matrix.cheaper(row) for row in matrix.rows}
     assert by_version["1.24"][0].change == "add resourceVersion=0"
     said = cheaper_content(by_version["1.24"], 60, 20).plain
@@ -137,7 +137,7 @@ def test_each_version_has_cheaper_forms_of_its_own() -> None:
 
 
 def test_changes_are_told_by_version_with_their_gates() -> None:
-    matrix = matrix_of(read_in_hand("/api/v1/pods"), State())
+    matrix = matrix_of(read_selection("/api/v1/pods"), State())
     told = changes_content(matrix.rows, 80, 20).plain.split("\n")
     assert "1.31  ConsistentListFromCache (beta) on: reason, route, wait" in told
     assert all(text[:4] in KNOWN_VERSIONS for text in told)
@@ -145,7 +145,7 @@ def test_changes_are_told_by_version_with_their_gates() -> None:
 
 
 def test_why_is_said_in_full_where_it_changed_and_copied_everywhere() -> None:
-    matrix = matrix_of(read_in_hand("/api/v1/pods"), State())
+    matrix = matrix_of(read_selection("/api/v1/pods"), State())
     why = next(column for column in columns(grouped=False, limits=False) if column.id == "why")
     full = [row.version for row in matrix.rows if plain(why.cell(row)) != "·"]
     assert full == ["1.19", "1.31"]

@@ -45,7 +45,7 @@ def test_a_list_leads_to_the_lab_the_versions_its_cache_and_its_prefix() -> None
     }
     lab = found["l"].reference
     assert isinstance(lab, references.Read)
-    assert lab.in_hand.target == "/api/v1/namespaces/shop/pods?limit=5"
+    assert lab.selection.target == "/api/v1/namespaces/shop/pods?limit=5"
 
 
 def test_a_get_leads_to_its_object_and_its_key_but_not_to_the_lab() -> None:

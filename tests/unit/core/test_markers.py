@@ -17,16 +17,16 @@ from ktui.contract.events import (
     RequestFinished,
     ServerInfo,
 )
-from ktui.core.recordings.moments import MOST, Moment, Moments
+from ktui.core.recordings.markers import MOST, MarkerFinder, TimelineMarker
 from ktui.core.recordings.timeline import Timeline
 
 
-def notable(events: Iterable[AnyEvent]) -> Iterator[Moment]:
+def notable(events: Iterable[AnyEvent]) -> Iterator[TimelineMarker]:
     """The moments of a whole recording."""
-    moments, timeline = Moments(), Timeline()
+    markers, timeline = MarkerFinder(), Timeline()
     for event in events:
-        if (moment := moments.see(event, timeline.see(event))) is not None:
-            yield moment
+        if (marker := markers.see(event, timeline.see(event))) is not None:
+            yield marker
 
 
 def server(at: float, **facts: Any) -> ServerInfo:
@@ -100,4 +100,4 @@ def test_moments(events: list[AnyEvent], found: list[str]) -> None:
 def test_only_a_person_marks_without_end() -> None:
     lost: list[AnyEvent] = [Dropped(at=float(n), count=1) for n in range(1, MOST + 100)]
     assert len(list(notable(lost))) == MOST
-    assert list(notable([*lost, Marker(at=9_999.0)]))[-1] == Moment(9_999.0, "", own=True)
+    assert list(notable([*lost, Marker(at=9_999.0)]))[-1] == TimelineMarker(9_999.0, "", own=True)

@@ -56,7 +56,7 @@ async def test_r_records_from_the_present_on() -> None:
         await pilot.press("R")
         app.tick()
         await pilot.pause()
-        assert "● REC" not in shown(app) and not app.taping.running
+        assert "● REC" not in shown(app) and not app.recording.running
     told = list(read_recording(written()))
     assert isinstance(told[0], ServerInfo) and told[0].at == NOW
     assert told[-1] == finished(16)
@@ -73,7 +73,7 @@ async def test_markers_go_into_the_recording() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("m")
         await pilot.pause()
-        assert not app.taping.running
+        assert not app.recording.running
         await pilot.press("R", "m", *"here", "enter")
         await pilot.press("colon", *"marker and here", "enter")
         await pilot.press("R")
@@ -87,13 +87,13 @@ async def test_a_named_recording_never_goes_over_a_file() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("colon", *"record mine.ndjson", "enter")
         await pilot.pause()
-        assert "mine.ndjson: File exists" in shown(app) and not app.taping.running
+        assert "mine.ndjson: File exists" in shown(app) and not app.recording.running
         await pilot.press("escape", "colon", *"record yours.ndjson", "enter")
-        assert app.taping.running
+        assert app.recording.running
         await pilot.press("colon", *"record third.ndjson", "enter")
         await pilot.pause()
         assert "recording to yours.ndjson already" in shown(app)
-        app.taping.stop()
+        app.recording.stop()
     assert Path("mine.ndjson").read_text() == "mine" and not Path("third.ndjson").exists()
 
 
@@ -103,12 +103,12 @@ async def test_a_full_disk_is_told_and_the_dashboard_goes_on() -> None:
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
         app.feed(demo_events())
         app.tick()
-        await until(lambda: app.taping.problem, pilot)
+        await until(lambda: app.recording.problem, pilot)
         app.tick()
         await pilot.pause()
         told = [toast.message for toast in app._notifications]
         assert told == ["cannot go on recording to /dev/full: No space left on device"]
-        assert not app.taping.running and len(app.state.requests) == 16
+        assert not app.recording.running and len(app.state.requests) == 16
         app.feed([finished(16)])
         app.tick()
         assert app.state.requests[16].done
@@ -147,11 +147,11 @@ def test_while_recording(snap_compare: Callable[..., bool]) -> None:
     app = still_app(demo_events())
 
     async def run(pilot: object) -> None:
-        assert app.taping.start(Path("r.ndjson")) == ""
-        await until(lambda: not app.taping.waiting, pilot)
+        assert app.recording.start(Path("r.ndjson")) == ""
+        await until(lambda: not app.recording.waiting, pilot)
         app.tick()
 
     try:
         assert snap_compare(app, says="● REC 1", run_before=run, terminal_size=NORMAL)
     finally:
-        app.taping.stop()
+        app.recording.stop()

@@ -30,7 +30,7 @@ _BURSTS = {
 }
 
 
-class Moment(Struct, frozen=True):
+class TimelineMarker(Struct, frozen=True):
     """A marked time (Unix seconds). `own`: set by a person, not found."""
 
     at: float
@@ -38,7 +38,7 @@ class Moment(Struct, frozen=True):
     own: bool = False
 
 
-class Moments:
+class MarkerFinder:
     """Finds moments as the events pass by, oldest first."""
 
     def __init__(self) -> None:
@@ -52,19 +52,19 @@ class Moments:
         self._found = 0
         self._began = 0.0
 
-    def see(self, event: AnyEvent, at: float) -> Moment | None:
+    def see(self, event: AnyEvent, at: float) -> TimelineMarker | None:
         """The moment that `event`, which came at `at`, makes; None when it is nothing special."""
         self._began = self._began or at
         if isinstance(event, Marker):
             # Written once its text has been typed: it means the time of the key, by its own machine's clock.
             meant = event.at if self._began <= event.at <= at else at
-            return Moment(meant, event.text, own=True)
+            return TimelineMarker(meant, event.text, own=True)
         look = _LOOKS.get(type(event))
         text = look(self, event, at) if look is not None and self._found < MOST else ""
         if not text:
             return None
         self._found += 1
-        return Moment(at, text)
+        return TimelineMarker(at, text)
 
     def _see_server(self, event: ServerInfo, at: float) -> str:
         before, self._server = self._server, event
@@ -127,13 +127,13 @@ class Moments:
         return f"{integer(event.count)} events missing"
 
 
-_LOOKS: dict[type[Any], Callable[[Moments, Any, float], str]] = {
-    ServerInfo: Moments._see_server,
-    CacheState: Moments._see_cache,
-    EtcdHealth: Moments._see_health,
-    Progress: Moments._see_progress,
-    RequestFinished: Moments._see_answer,
-    Dropped: Moments._see_dropped,
+_LOOKS: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
+    ServerInfo: MarkerFinder._see_server,
+    CacheState: MarkerFinder._see_cache,
+    EtcdHealth: MarkerFinder._see_health,
+    Progress: MarkerFinder._see_progress,
+    RequestFinished: MarkerFinder._see_answer,
+    Dropped: MarkerFinder._see_dropped,
 }
 
 
