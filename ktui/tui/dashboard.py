@@ -26,12 +26,12 @@ from ktui.tui.compat import WholeScreen
 from ktui.tui.intake import Intake
 from ktui.tui.keys.hints import written
 from ktui.tui.keys.names import usable
-from ktui.tui.leaving import leave_on_signals
 from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
 from ktui.tui.pace import Pace
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.recording import ActiveRecording
+from ktui.tui.signals import leave_on_signals
 from ktui.tui.source import Link, Source
 from ktui.tui.table.memory import TableMemory
 

@@ -17,7 +17,7 @@ from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.rules import RulesScreen
 from ktui.tui.source import Stage
-from ktui.tui.versions.view import followed_behaviour, routes_under
+from ktui.tui.versions.rows import followed_behaviour, routes_under
 from ktui.tui.widgets.lines import line
 
 

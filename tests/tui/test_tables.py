@@ -10,7 +10,7 @@ import pytest
 from ktui.config.errors import Problem
 from ktui.tui.app import KtuiApp
 from ktui.tui.navigation.modes import MODES
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.screens.table_screen import TableScreen
 from ktui.tui.table.registry import COLUMNS, check_columns
 from ktui.tui.table.vtable import VTable

@@ -13,7 +13,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.commands import Candidate, Command, Commands
-from ktui.tui.commands.doing import ACTIONS, THEME
+from ktui.tui.commands.settings import ACTIONS, THEME
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.preferences import DEFAULTS, Preferences

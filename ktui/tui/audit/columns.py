@@ -5,9 +5,9 @@ from __future__ import annotations
 from ktui.audit import words
 from ktui.core.format import long_milliseconds, milliseconds, short_bytes, short_count
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
-from ktui.tui.audit import view
-from ktui.tui.audit.lines import GroupLine, shape_runs
-from ktui.tui.audit.view import audit_badge
+from ktui.tui.audit import report_view as view
+from ktui.tui.audit.report_view import audit_badge
+from ktui.tui.audit.rows import GroupLine, shape_runs
 from ktui.tui.charts.bars import bar
 
 _BAR = 8

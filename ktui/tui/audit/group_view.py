@@ -10,9 +10,9 @@ from textual.content import Content
 
 from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer
-from ktui.tui.audit.group import instead_content, request_content, route_content, slow_content
+from ktui.tui.audit.group_panels import instead_content, request_content, route_content, slow_content
 from ktui.tui.audit.latency import latency_content
-from ktui.tui.audit.view import explanation_of, slow_reads_of
+from ktui.tui.audit.report_view import explanation_of, slow_reads_of
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content

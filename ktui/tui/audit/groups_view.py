@@ -11,10 +11,10 @@ from ktui.core.format import integer
 from ktui.core.selection import Selection
 from ktui.kube.routing.request import RequestError
 from ktui.tui.audit.columns import groups
-from ktui.tui.audit.group import about_content
-from ktui.tui.audit.lines import GroupLine, group_lines
+from ktui.tui.audit.group_panels import about_content
+from ktui.tui.audit.report_view import by_bytes
+from ktui.tui.audit.rows import GroupLine, group_lines
 from ktui.tui.audit.summary import summary_content
-from ktui.tui.audit.view import by_bytes
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from ktui.audit.report import GroupReport, Latency
 from ktui.core.format import integer, long_milliseconds, percent
-from ktui.tui.audit.view import told_latency
+from ktui.tui.audit.report_view import told_latency
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.widgets.lines import line, lines
 

@@ -1,14 +1,18 @@
-"""The logs of an audit: read and ranked in a thread."""
+"""The logs of an audit: read and ranked in a thread, by the rules of a version that can be changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from ktui.audit.report import Report
-from ktui.kube.versions import BehaviourError
+from ktui.audit.versions import settable
+from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
 from ktui.tui.audit.reading import Reading, Wish
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.audit.report_view import behaviour_in
+from ktui.tui.audit.rules import AuditRules
+from ktui.tui.screens.mode_screen import ModeScreen
 
 
 class Ranker:
@@ -80,3 +84,35 @@ class Ranker:
         """These rules cannot be: what is shown stays."""
         self.ranking = False
         self._screen.notify(problem, severity="error", markup=False)
+
+
+class Choosing:
+    """Has what was read ranked anew. Nothing can be chosen before there is a report."""
+
+    def __init__(self, screen: ModeScreen, ranker: Ranker) -> None:
+        self._screen = screen
+        self._ranker = ranker
+
+    def ask(self) -> None:
+        """Choose a version and its gates in a dialog."""
+        report = self._ranker.report
+        if report is not None:
+            self._screen.app.push_screen(AuditRules(behaviour_in(report), report), self._follow)
+
+    def choose(self, version: str) -> None:
+        """The rules of another version, with those of the gates that it lets be set."""
+        wish = self._ranker.wish
+        self._ranker.rank(replace(wish, kube_version=version, gates=settable(version, wish.gates)))
+
+    def step(self, step: int) -> None:
+        """The version `step` places on, where one is known."""
+        report = self._ranker.report
+        if report is not None:
+            place = KNOWN_VERSIONS.index(f"1.{behaviour_in(report).minor}") + step
+            if 0 <= place < len(KNOWN_VERSIONS):
+                self.choose(KNOWN_VERSIONS[place])
+
+    def _follow(self, chosen: Behaviour | None) -> None:
+        if chosen is not None:
+            wish = self._ranker.wish
+            self._ranker.rank(replace(wish, kube_version=chosen.version, gates=chosen.changed_gates))

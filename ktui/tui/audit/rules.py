@@ -8,7 +8,7 @@ from textual.content import Content
 from ktui.audit.report import Report
 from ktui.core.format import percent
 from ktui.kube.versions import Behaviour
-from ktui.tui.audit.versions import MOST_ASKED, share_under
+from ktui.tui.audit.version_rows import MOST_ASKED, share_under
 from ktui.tui.dialogs.rules import RulesScreen, key_line
 from ktui.tui.widgets.lines import line
 

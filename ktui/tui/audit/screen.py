@@ -13,15 +13,14 @@ from ktui.audit.report import Report
 from ktui.core.references import Crumb, Part, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
-from ktui.tui.audit.choosing import Choosing
 from ktui.tui.audit.header import header_line
-from ktui.tui.audit.ranker import Ranker
+from ktui.tui.audit.ranker import Choosing, Ranker
 from ktui.tui.audit.reading import Reading, Wish
-from ktui.tui.audit.view import nothing_recognised, read_text, unknown_text
+from ktui.tui.audit.report_view import nothing_recognised, read_text, unknown_text
 from ktui.tui.audit.views import Views
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.keys import bindings as keys
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.source import Link
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.header import HeaderBar

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ktui.audit.report import Report
 from ktui.core.format import percent, short_bytes
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
-from ktui.tui.audit.versions import VersionLine
-from ktui.tui.audit.view import audit_badge
+from ktui.tui.audit.report_view import audit_badge
+from ktui.tui.audit.version_rows import VersionLine
 from ktui.tui.charts.stacked import by_route, stacked
 
 

@@ -7,9 +7,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from ktui.audit.report import Report
-from ktui.tui.audit.changes import changes_content, changes_title
+from ktui.tui.audit.version_changes import changes_content, changes_title
 from ktui.tui.audit.version_columns import versions
-from ktui.tui.audit.versions import VersionLine, version_lines
+from ktui.tui.audit.version_rows import VersionLine, version_lines
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line

@@ -12,13 +12,13 @@ from ktui.audit.report import Report
 from ktui.core.references import Crumb, Part, Place
 from ktui.tui.audit.group_view import GroupView
 from ktui.tui.audit.groups_view import GroupsView
-from ktui.tui.audit.lines import GroupLine
 from ktui.tui.audit.ranker import Ranker
+from ktui.tui.audit.rows import GroupLine
 from ktui.tui.audit.slow_view import SlowView
 from ktui.tui.audit.summary import problem_content, reading_content
-from ktui.tui.audit.versions import VersionLine
+from ktui.tui.audit.version_rows import VersionLine
 from ktui.tui.audit.versions_view import VersionsView
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel
 

@@ -7,10 +7,10 @@ from textual.containers import Horizontal
 
 from ktui.core.ranking.lines import RankLines
 from ktui.core.state import State
-from ktui.tui.cache.about import about
-from ktui.tui.cache.race import RacePanel
+from ktui.tui.cache.description import about
 from ktui.tui.cache.readers import readers_content
 from ktui.tui.cache.rows import CacheLine
+from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
 
@@ -27,13 +27,13 @@ class CacheDetail(Horizontal):
     def compose(self) -> ComposeResult:
         yield Panel("what it does", id="about", classes="box")
         yield Panel("who reads it", id="readers", classes="box")
-        yield RacePanel()
+        yield RvProgressPanel()
 
     def show(self, row: CacheLine | None, state: State) -> None:
         """Everything of the cache in `row`; None where no row is."""
         self._show_about(row, state.head.revision)
         self._show_readers(row, state)
-        race = self.query_one(RacePanel)
+        race = self.query_one(RvProgressPanel)
         if race.display:
             race.paint(state)
 

@@ -11,7 +11,7 @@ from ktui.core.format import integer, long_bytes
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.state import State, WatcherRow
-from ktui.tui.requests.rank_columns import route_runs
+from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.widgets.lines import line, lines, pad
 
 _ASKED, _SIZE, _LETTERS = 6, 9, 3  # cells

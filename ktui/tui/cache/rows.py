@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from ktui.core.state import CacheRow, CacheState, Prefix, State
-from ktui.tui.cache.view import is_loading
+from ktui.tui.cache.objects import is_loading
 
 SHARE_STEPS = 28  # in which shares are told: one more byte somewhere does not make every line another
 

@@ -13,14 +13,14 @@ from textual.containers import Container, Vertical
 from ktui.core.references import Crumb, Object, Place, Reference, Resource
 from ktui.core.state import State
 from ktui.tui.cache.columns import CACHES
+from ktui.tui.cache.contents import InsideView
 from ktui.tui.cache.detail import CacheDetail
-from ktui.tui.cache.inside import InsideView
+from ktui.tui.cache.objects import is_loading
 from ktui.tui.cache.rows import CacheLine, CacheLines
-from ktui.tui.cache.view import is_loading
 from ktui.tui.cache.warming import Warming
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
-from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.screens.server_screen import AskingScreen
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ktui.client.connection import ClientError
 from ktui.tui.cache.rows import CacheLine
-from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.screens.server_screen import AskingScreen
 
 
 class Warming:

@@ -8,9 +8,9 @@ from ktui.core.references import Place, Read
 from ktui.core.selection import read_selection
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Command, Suggestion
-from ktui.tui.commands.doing import ACTIONS, SETTINGS
-from ktui.tui.commands.going import key_or_prefix, mode_commands, resource_commands
+from ktui.tui.commands.places import key_or_prefix, mode_commands, resource_commands
 from ktui.tui.commands.recording import RECORDING
+from ktui.tui.commands.settings import ACTIONS, SETTINGS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import MODES, find_mode
 

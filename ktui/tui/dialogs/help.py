@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ktui.core.routes import LEGEND
-from ktui.tui.cache.race import MARKS, RacePanel
+from ktui.tui.cache.rv_progress import MARKS, RvProgressPanel
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.dialogs.help_lines import HelpLine, Section, merged
 from ktui.tui.keys import bindings as keys
@@ -163,7 +163,7 @@ def sections_of(screen: Screen[object]) -> list[Section]:
             groups[_group(active)].append((screen.app.get_key_display(binding), about))
     sections = [Section(title, merged(pairs)) for title, pairs in groups.items()]
     table = screen.active_table() if isinstance(screen, TableScreen) else None
-    marks = [Section("rv progress", _marks())] if screen.query(RacePanel) else []
+    marks = [Section("rv progress", _marks())] if screen.query(RvProgressPanel) else []
     return [*sections, *_columns(table), Section("routes", tuple(_badges())), *marks]
 
 

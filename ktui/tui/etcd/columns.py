@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ktui.contract.etcd import StoredKey
 from ktui.core.format import integer, short_bytes, short_count
 from ktui.core.table.columns import Cell, Column
-from ktui.tui.etcd.key_history import Past
-from ktui.tui.etcd.prefix_rows import TreeRow
+from ktui.tui.etcd.history import Past
+from ktui.tui.etcd.tree import TreeRow
 
 
 def _prefix(row: TreeRow) -> Cell:

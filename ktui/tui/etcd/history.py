@@ -1,148 +1,103 @@
-"""The revisions of one key in place of its neighbours, and what changed between two of them."""
+"""A key's revisions, which two of them are compared, and what differs between them."""
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
+import difflib
+from dataclasses import dataclass, field
 
-from textual import on, work
-from textual.app import ComposeResult
-from textual.message import Message
+from ktui.contract.etcd import KeyDetail, KeyHistory, StoredKey
+from ktui.core.object_lines import Line, Span, hex_lines, yaml_lines
 
-from ktui.client.connection import ClientError
-from ktui.contract.etcd import KeyDetail, StoredKey
-from ktui.core.format import integer
-from ktui.tui.etcd.columns import revision_columns
-from ktui.tui.etcd.key_history import Difference, Past, difference
-from ktui.tui.screens.asking_pane import AskingPane
-from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line
-from ktui.tui.widgets.rest import SETTLE, Rest
-
-REVISIONS = 200
+CONTEXT = 3  # unchanged lines around a change
 
 
-class PastPane(AskingPane):
-    """`past` is None while the present is shown."""
+class Past:
+    """The revisions of one key, newest first. `marked` is the revision to compare with, 0: the one before."""
 
-    class Compared(Message):
-        """What changed from one revision to another; `before` None: all of it is new."""
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.revisions: list[StoredKey] = []
+        self.complete = True
+        self.marked = 0
+        self.reveal = False
+        self._read: dict[tuple[int, bool], KeyDetail] = {}
 
-        def __init__(self, before: KeyDetail | None, after: KeyDetail, change: Difference) -> None:
-            super().__init__()
-            self.before = before
-            self.after = after
-            self.change = change
+    def put(self, page: KeyHistory) -> None:
+        self.revisions, self.complete = page.revisions, page.complete
 
-    class Entered(Message):
-        """On to the change."""
+    def mark(self, revision: int) -> None:
+        """Compare with this revision from now on; marking it again takes the mark off."""
+        self.marked = 0 if self.marked == revision else revision
 
-    def __init__(self) -> None:
-        super().__init__(id="past-box", classes="box")
-        self.past: Past | None = None
-        self._wanted = 0  # the revision that somebody was led to
-        self._rest = Rest(self, SETTLE)
+    def pair(self, revision: int) -> tuple[int, int]:
+        """The two revisions to compare, the older one first; it is 0 when there is none."""
+        if self.marked and self.marked != revision:
+            return min(self.marked, revision), max(self.marked, revision)
+        older = [row.mod_revision for row in self.revisions if row.mod_revision < revision]
+        return (older[0] if older else 0), revision
 
-    def compose(self) -> ComposeResult:
-        yield VTable[StoredKey](
-            revision_columns(lambda: self.past or Past("")),
-            key=lambda row: row.mod_revision,
-            id="revisions",
-            empty="reading …",
-        )
+    def keep(self, detail: KeyDetail) -> None:
+        self._read[detail.mod_revision, self.reveal] = detail
 
-    @property
-    def table(self) -> VTable[StoredKey]:
-        return self.query_one("#revisions", VTable)
+    def read(self, revision: int) -> KeyDetail | None:
+        """What has been read of a revision, at the present setting of `reveal`."""
+        return self._read.get((revision, self.reveal))
 
-    # What others tell it.
+    def missing(self, revision: int) -> list[int]:
+        """Revisions that have to be read before `revision` can be compared."""
+        return [each for each in self.pair(revision) if each and self.read(each) is None]
 
-    def open(self, key: str, revision: int = 0) -> None:
-        """Show a key's revisions, the cursor on one of them."""
-        self.past, self._wanted = Past(key), revision
-        self.screen.add_class("-past")
-        self.border_title = line("revisions")
-        self.table.empty = "reading …"
-        self.table.set_rows(())
-        self.table.focus()
-        self.screen.refresh_bindings()
-        self._read(self.past)
+    def grown(self, row: StoredKey) -> int | None:
+        """Bytes by which a revision is larger than the one before; None when that is not known."""
+        at = self.revisions.index(row)
+        if at + 1 >= len(self.revisions):
+            return row.bytes if self.complete else None
+        before = self.revisions[at + 1].bytes
+        return None if row.bytes is None or before is None else row.bytes - before
 
-    def close(self) -> None:
-        """Back to the present."""
-        if self.past is not None:
-            self.past = None
-            self.screen.remove_class("-past")
-            self.screen.refresh_bindings()
 
-    def mark(self) -> None:
-        """Compare with the revision under the cursor from now on."""
-        if self.past is not None and self.table.row is not None:
-            self.past.mark(self.table.row.mod_revision)
-            self.table.refresh_lines_shown()
-            self.compare()
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Lines with a sign (+, −) before those that came and went, and how many there are of each."""
 
-    def reveal(self) -> None:
-        """Show a Secret's values too."""
-        if self.past is not None:
-            self.past.reveal = True
-            self.compare()
+    lines: list[Line] = field(default_factory=list)
+    added: int = 0
+    removed: int = 0
 
-    def compare(self) -> None:
-        """Tell what changed up to the revision under the cursor."""
-        if self.past is not None:
-            self.ask_aside(partial(self._compare, self.past))
 
-    # Reading.
+def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
+    """What changed from `old` (None: the key was not there) to `new`, as a unified diff."""
+    before = _texts(old) if old is not None else []
+    lines: list[Line] = []
+    added = removed = 0
+    for text in list(difflib.unified_diff(before, _texts(new), n=CONTEXT, lineterm=""))[2:]:
+        sign, rest = text[:1], text[1:]
+        if sign == "@":
+            lines.append((Span(text, "dim"),))
+        elif sign == "+":
+            added += 1
+            lines.append((Span(f"+ {rest}", "added"),))
+        elif sign == "-":
+            removed += 1
+            lines.append((Span(f"− {rest}", "removed"),))
+        else:
+            lines.append((Span(f"  {rest}", "plain"),))
+    return Difference(lines, added, removed)
 
-    @work(group="past", exclusive=True)
-    async def _read(self, past: Past) -> None:
-        try:
-            past.put(await self.server.key_history(past.key, REVISIONS))
-        except ClientError as error:
-            if past is self.past:
-                self.table.empty = "could not be read"
-                self.table.set_rows(())
-                self.post_message(self.Failed(str(error)))
-            return
-        if past is self.past:
-            self._show(past)
 
-    def _show(self, past: Past) -> None:
-        """The end of the list says why it is one: the key's creation, or etcd's compaction."""
-        count = integer(len(past.revisions))
-        title = f"all {count}" if past.complete else f"{count}, older compacted"
-        if len(past.revisions) >= REVISIONS:
-            title = f"newest {count}"
-        self.border_title = line(f"revisions · {title}")
-        self.table.set_rows(list(past.revisions))
-        wanted, self._wanted = self._wanted, 0
-        shown = [row.mod_revision for row in self.table.rows]
-        if wanted in shown:
-            self.table.move_to(shown.index(wanted))
+def _texts(detail: KeyDetail) -> list[str]:
+    """As YAML without its resourceVersion (which always differs); text, or bytes where it is no object."""
+    if detail.json is not None:
+        lines = yaml_lines(_without_revision(detail.json))
+    elif detail.text:
+        return detail.text.splitlines()
+    else:
+        lines = hex_lines(bytes.fromhex(detail.hex), detail.raw_bytes)
+    return ["".join(span.text for span in line) for line in lines]
 
-    async def _compare(self, past: Past) -> None:
-        """Each revision is read once."""
-        row = self.table.row
-        if row is None:
-            return
-        try:
-            for revision in past.missing(row.mod_revision):
-                past.keep(await self.server.key(past.key, revision=revision, reveal=past.reveal))
-        except ClientError as error:
-            self.post_message(self.Failed(str(error)))
-            return
-        before, after = (past.read(revision) for revision in past.pair(row.mod_revision))
-        if past is self.past and after is not None:
-            change = await asyncio.to_thread(difference, before, after)  # megabytes take their time
-            self.post_message(self.Compared(before, after, change))
 
-    # What the cursor does.
-
-    @on(VTable.Highlighted)
-    def _highlighted(self) -> None:
-        self._rest.then(self.compare)
-
-    @on(VTable.Selected)
-    def _selected(self) -> None:
-        self.post_message(self.Entered())
+def _without_revision(value: object) -> object:
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return value
+    metadata = {name: item for name, item in value["metadata"].items() if name != "resourceVersion"}
+    return {**value, "metadata": metadata}

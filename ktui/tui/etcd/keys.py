@@ -1,125 +1,35 @@
-"""The keys below one prefix, a page at a time."""
+"""The keys of one prefix, page by page."""
 
 from __future__ import annotations
 
-from textual import on, work
-from textual.app import ComposeResult
-from textual.message import Message
-
-from ktui.client.connection import ClientError
-from ktui.contract.etcd import StoredKey
-from ktui.core.format import integer
-from ktui.tui.etcd.columns import key_columns
-from ktui.tui.etcd.key_list import KeyList
-from ktui.tui.screens.asking_pane import AskingPane
-from ktui.tui.table.paged_table import WantingTable
-from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line
-from ktui.tui.widgets.rest import SETTLE, Rest
-
-PAGE = 500
+from ktui.contract.etcd import KeyPage, StoredKey
 
 
-class KeysPane(AskingPane):
-    """`list` is what has been read of the prefix; `wanted` the key that somebody was led to, "" for none."""
+class KeyList:
+    """Keys of one prefix, read page by page in key order; etcd's cursor allows nothing else."""
 
-    class Rested(Message):
-        """The cursor has come to rest on a key."""
-
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
-
-    class Entered(Message):
-        """On to what the key holds."""
-
-    def __init__(self) -> None:
-        super().__init__(id="keys-box", classes="box")
-        self.list = KeyList("")
-        self.wanted = ""
-        self._shortly = ""  # of the prefix, as the title says it
-        self._rest = Rest(self, SETTLE)
-
-    def compose(self) -> ComposeResult:
-        yield WantingTable[StoredKey](
-            key_columns(lambda: self.list.prefix),
-            key=lambda row: row.key,
-            id="keys",
-            empty="choose a prefix",
-        )
-
-    def on_mount(self) -> None:
-        self.border_title = line("keys")
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.keys: list[StoredKey] = []
+        self.count = 0
+        self.revision = 0
+        self._next: str | None = ""
 
     @property
-    def table(self) -> WantingTable[StoredKey]:
-        return self.query_one("#keys", WantingTable)
+    def complete(self) -> bool:
+        return self._next is None
 
-    # What others tell it.
+    @property
+    def after(self) -> str:
+        """Where the next page begins; only while not `complete`."""
+        return self._next or ""
 
-    def start(self, prefix: str, root: str) -> None:
-        """Read the keys below a prefix, from the first; its title does without the tree's `root`."""
-        self.list = KeyList(prefix)
-        self._shortly = prefix.removeprefix(root) or prefix
-        self.border_title = line(self._shortly)
-        self.say(self.table, "reading …")
-        self._read(self.list)
+    def wants_more(self, last_visible: int, ahead: int) -> bool:
+        """Whether row `last_visible` comes within `ahead` rows of what has been read."""
+        return not self.complete and last_visible + ahead >= len(self.keys)
 
-    def forget(self) -> None:
-        """No prefix is shown: the next one is read, whichever it is."""
-        self.list = KeyList("")
-
-    def want(self, key: str) -> None:
-        """Put the cursor on a key: at once when it has been read already, else once it is."""
-        self.wanted = key
-        self._put_cursor()
-
-    def show(self) -> None:
-        """What has been read."""
-        keys = self.list
-        read = "" if keys.complete else f"{integer(len(keys.keys))} of "
-        self.border_title = line(f"{self._shortly} · {read}{integer(keys.count)}")
-        self.table.empty = "no key here"
-        self.table.set_rows(list(keys.keys))
-        self.ktui.keys_seen.add(key.key for key in keys.keys)
-        self._put_cursor()
-
-    def _put_cursor(self) -> None:
-        shown = [key.key for key in self.table.rows] if self.wanted else []
-        if self.wanted in shown:
-            self.table.move_to(shown.index(self.wanted))
-
-    # Reading.
-
-    @on(WantingTable.Wanted)
-    def _more_wanted(self, event: WantingTable.Wanted) -> None:
-        # A filter shows few rows of many: it must not make the whole prefix be read.
-        if not self.table.filter and self.list.keys and self.list.wants_more(event.last, PAGE // 5):
-            self._read(self.list)
-
-    @work(group="keys", exclusive=True)
-    async def _read(self, keys: KeyList) -> None:
-        try:
-            page = await self.server.keys(keys.prefix, PAGE, keys.after)
-        except ClientError as error:
-            if keys is self.list:
-                self.say(self.table, "could not be read")
-                self.post_message(self.Failed(str(error)))
-            return
-        keys.extend(page)
-        if keys is self.list:
-            self.show()
-
-    # What the cursor does.
-
-    @on(VTable.Highlighted)
-    def _highlighted(self, event: VTable.Highlighted) -> None:
-        key = event.row.key
-        if key == self.wanted or (self.wanted and not event.by_user):
-            return  # it is being read already, or the cursor is on its way to it
-        self.wanted = ""
-        self._rest.then(lambda: self.post_message(self.Rested(key)))
-
-    @on(VTable.Selected)
-    def _selected(self) -> None:
-        self.post_message(self.Entered())
+    def extend(self, page: KeyPage) -> None:
+        self.keys.extend(page.keys)
+        self.count = max(page.count, len(self.keys))
+        self.revision = page.revision
+        self._next = page.next or None

@@ -12,12 +12,12 @@ from textual.containers import Container
 from ktui.client.connection import ClientError
 from ktui.core.references import Key, Prefix, Reference
 from ktui.core.state import State
-from ktui.tui.etcd.history import PastPane
-from ktui.tui.etcd.keys import KeysPane
+from ktui.tui.etcd.history_pane import PastPane
+from ktui.tui.etcd.keys_pane import KeysPane
 from ktui.tui.etcd.places import ROOT, Standing, prefix_above
-from ktui.tui.etcd.tree import TreePane
-from ktui.tui.etcd.value import ValueView
-from ktui.tui.screens.asking_pane import AskingPane
+from ktui.tui.etcd.tree_pane import TreePane
+from ktui.tui.etcd.value_pane import ValueView
+from ktui.tui.screens.server_pane import AskingPane
 
 
 class EtcdPanes(AskingPane):

@@ -12,7 +12,7 @@ from ktui.core.references import Crumb, Reference
 from ktui.core.state import State
 from ktui.tui.etcd.panes import EtcdPanes
 from ktui.tui.keys import bindings as keys
-from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.screens.server_screen import AskingScreen
 
 
 class EtcdScreen(AskingScreen):

@@ -1,153 +1,132 @@
-"""The tree of prefixes: each branch is read when it is opened."""
+"""The prefix tree as rows: children are read when a prefix is opened, not before."""
 
 from __future__ import annotations
 
-from textual import on, work
-from textual.app import ComposeResult
-from textual.message import Message
+from dataclasses import dataclass
 
-from ktui.client.connection import ClientError
-from ktui.core.format import integer
-from ktui.core.state import State
-from ktui.tui.etcd.columns import PREFIXES
-from ktui.tui.etcd.places import ROOT, prefixes_down_to
-from ktui.tui.etcd.prefix_rows import PrefixTree, TreeRow
-from ktui.tui.screens.asking_pane import AskingPane
-from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line
-from ktui.tui.widgets.rest import SETTLE, Rest
+from ktui.contract.etcd import PrefixChild, PrefixPage
 
 
-class TreePane(AskingPane):
-    """`branches` is what has been read; `led` says that the keys shown are not those under its cursor."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeRow:
+    """One prefix as it shows. `problem`: why its children could not be read."""
 
-    class Rested(Message):
-        """The cursor has come to rest on a prefix."""
-
-        def __init__(self, prefix: str) -> None:
-            super().__init__()
-            self.prefix = prefix
-
-    class Entered(Message):
-        """Nothing to open here: on to the keys."""
-
-    class Moved(Message):
-        """Somebody has moved the cursor."""
-
-    def __init__(self) -> None:
-        super().__init__(id="tree-box", classes="box")
-        self.branches = PrefixTree(ROOT)
-        self.led = False
-        self._rest = Rest(self, SETTLE)
-        self._refused_at: float | None = None  # when the root could not be read
-
-    def compose(self) -> ComposeResult:
-        yield VTable[TreeRow](PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
-
-    def on_mount(self) -> None:
-        self.border_title = line(ROOT)
+    child: PrefixChild
+    label: str
+    depth: int
+    open: bool = False
+    reading: bool = False
+    problem: str = ""
 
     @property
-    def table(self) -> VTable[TreeRow]:
-        return self.query_one("#tree", VTable)
+    def prefix(self) -> str:
+        return self.child.prefix
 
-    # What others tell it.
+    @property
+    def sign(self) -> str:
+        if self.child.leaf:
+            return "·"
+        if self.problem:
+            return "!"
+        return "…" if self.reading else "▾" if self.open else "▸"
 
-    def plant(self, root: str) -> None:
-        """Read the tree anew, from this root."""
-        self.branches = PrefixTree(root)
-        self._refused_at = None
-        self.table.empty = "reading …"
-        self._show()
-        self.open(root)
 
-    def may_ask_again(self, state: State) -> bool:
-        """Whether the root could not be read, and etcd answers again since then."""
-        refused, health = self._refused_at, state.health
-        return refused is not None and health is not None and health.ok and health.at >= refused
+class PrefixTree:
+    """What is known of the prefixes below `root`, and which of them are open."""
 
-    def open(self, prefix: str) -> None:
-        """Show what is below a prefix."""
-        if self.branches.begin(prefix):
-            self._read(self.branches, prefix)
-        self._show()
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._children: dict[str, list[PrefixChild]] = {}
+        self._read_at: dict[str, int] = {}  # the revision at which the children of a prefix were read
+        self._aged: set[str] = set()  # to be read anew; until then what was read shows
+        self._open: set[str] = set()
+        self._reading: set[str] = set()
+        self._problems: dict[str, str] = {}
+        self._rows: dict[str, TreeRow] = {}
 
-    def close(self, row: TreeRow) -> None:
-        """Close a branch, or go up to the one that it hangs on."""
-        if row.open:
-            self.branches.close(row.prefix)
-            self._show()
-        elif parent := self.branches.parent_of(row.prefix):
-            shown = [each.prefix for each in self.table.rows]
-            self.table.move_to(shown.index(parent) if parent in shown else 0)
+    def knows(self, prefix: str) -> bool:
+        """Whether the children of `prefix` have been read."""
+        return prefix in self._children
 
-    def lead_to(self, prefix: str) -> None:
-        """Open the branches that lead there; the keys of the prefix are read by whoever sends one."""
-        self.led = True
-        for item in prefixes_down_to(prefix, self.branches.root):
-            self.open(item)
+    def begin(self, prefix: str) -> bool:
+        """Open a prefix; True when its children have to be read first."""
+        self._open.add(prefix)
+        self._problems.pop(prefix, None)
+        if prefix in self._reading or (prefix in self._children and prefix not in self._aged):
+            return False
+        self._reading.add(prefix)
+        return True
 
-    def read_again(self) -> None:
-        reopen = self.branches.open_prefixes
-        self.branches.age()
-        for prefix in reopen or [self.branches.root]:
-            self.open(prefix)
+    def put(self, prefix: str, page: PrefixPage) -> None:
+        self._reading.discard(prefix)
+        self._aged.discard(prefix)
+        self._children[prefix] = page.children
+        self._read_at[prefix] = page.revision
 
-    # What the cursor does.
+    def fail(self, prefix: str, problem: str) -> None:
+        self._reading.discard(prefix)
+        self._open.discard(prefix)
+        self._problems[prefix] = problem
 
-    @on(VTable.Highlighted)
-    def _highlighted(self, event: VTable.Highlighted) -> None:
-        prefix = event.row.prefix
-        if event.by_user:
-            self.led = False
-            self.post_message(self.Moved())
-        if not self.led:
-            self._rest.then(lambda: self._rested(prefix))
+    def close(self, prefix: str) -> None:
+        self._open.discard(prefix)
 
-    def _rested(self, prefix: str) -> None:
-        if not self.led:
-            self.post_message(self.Rested(prefix))
+    def is_open(self, prefix: str) -> bool:
+        return prefix in self._open
 
-    @on(VTable.Selected)
-    def _selected(self, event: VTable.Selected) -> None:
-        row: TreeRow = event.row
-        if row.child.leaf:
-            self.post_message(self.Entered())
-        elif self.branches.is_open(row.prefix):
-            self.close(row)
-        else:
-            self.open(row.prefix)
+    def parent_of(self, prefix: str) -> str | None:
+        """The prefix that `prefix` is a child of; None at the top."""
+        for parent, children in self._children.items():
+            if parent != self.root and any(child.prefix == prefix for child in children):
+                return parent
+        return None
 
-    # Reading.
+    def age(self) -> None:
+        """Everything is read anew when it is next opened; what is open stays open, and shows till then."""
+        self._aged.update(self._children)
+        self._problems.clear()
+        self._reading.clear()
 
-    @work(group="prefixes")
-    async def _read(self, tree: PrefixTree, prefix: str) -> None:
-        try:
-            tree.put(prefix, await self.server.prefixes(prefix))
-        except ClientError as error:
-            tree.fail(prefix, str(error))
-            self._fail(tree, prefix, str(error))
-        if tree is not self.branches:
-            return
-        if tree.root and tree.knows(tree.root) and not tree.rows():  # no Kubernetes here: show what there is
-            self.plant("")
-            return
-        if not tree.rows() and tree.knows(tree.root):
-            self.table.empty = "this etcd holds no key"
-        self._show()
+    @property
+    def revision(self) -> int:
+        """The oldest one of which something shows: a branch is not as new as the one read last. 0: none."""
+        shown = {self.root, *self._open}
+        return min((at for prefix, at in self._read_at.items() if prefix in shown), default=0)
 
-    def _fail(self, tree: PrefixTree, prefix: str, problem: str) -> None:
-        if prefix == tree.root:
-            self._refused_at = self.ktui.state.now
-            self.table.empty = "could not be read"
-            self.post_message(self.Failed(problem))
-        else:
-            self.notify(problem, title=prefix, severity="error", markup=False)
+    @property
+    def open_prefixes(self) -> list[str]:
+        return sorted(self._open)
 
-    def _show(self) -> None:
-        tree = self.branches
-        self.border_title = line(tree.root or "all of etcd")
-        if not self.table.filter:
-            subtitle = f"revision {integer(tree.revision)}" if tree.revision else ""
-            self.border_subtitle = line((subtitle, "$ink-muted"))
-        self.table.set_rows(tree.rows())
+    def rows(self) -> list[TreeRow]:
+        """Visible rows in order; a row that has not changed is the same object as before."""
+        before, self._rows = self._rows, {}
+        self._collect(self.root, 0, before)
+        return list(self._rows.values())
+
+    def _collect(self, parent: str, depth: int, before: dict[str, TreeRow]) -> None:
+        for child in self._children.get(parent, ()):
+            row = self._row(child, parent, depth)
+            old = before.get(child.prefix)
+            self._rows[child.prefix] = old if old is not None and _same(old, row) else row
+            if row.open and not child.leaf:
+                self._collect(child.prefix, depth + 1, before)
+
+    def _row(self, child: PrefixChild, parent: str, depth: int) -> TreeRow:
+        prefix = child.prefix
+        return TreeRow(
+            child,
+            label=child.label(parent),
+            depth=depth,
+            open=prefix in self._open and prefix in self._children,
+            reading=prefix in self._reading,
+            problem=self._problems.get(prefix, ""),
+        )
+
+
+def _same(item: TreeRow, other: TreeRow) -> bool:
+    return (item.child, item.open, item.reading, item.problem) == (
+        other.child,
+        other.open,
+        other.reading,
+        other.problem,
+    )

@@ -23,7 +23,7 @@ from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.history import LabHistory
 from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import Runner
-from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.screens.server_screen import AskingScreen
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?resourceVersion=0"
 

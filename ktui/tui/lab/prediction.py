@@ -14,9 +14,8 @@ from ktui.core.routes import ERROR, badge_of_route
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
-from ktui.tui.requests.verdict import INDENT, badged_lines
-from ktui.tui.requests.walk import headed_steps
-from ktui.tui.requests.why import cheaper_lines, versions_line
+from ktui.tui.requests.decision_trace import headed_steps
+from ktui.tui.requests.why import INDENT, badged_lines, cheaper_lines, versions_line
 from ktui.tui.widgets.lines import line, lines, parts_that_fit
 
 _ROOMY = 9  # lines; below it each part is cut to its first line or two

@@ -26,7 +26,7 @@ from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.target import TargetChoice
-from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.screens.server_screen import AskingScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.field_form import FieldForm
 

@@ -11,9 +11,9 @@ from textual.content import Content
 
 from ktui.core.references import Place, Prefix, Resource
 from ktui.core.state import State
-from ktui.tui.cache.race import RacePanel
+from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.overview.cache_columns import COLUMNS, CacheLine, cache_lines
+from ktui.tui.overview.columns import COLUMNS, CacheLine, cache_lines
 from ktui.tui.overview.prefix_table import PrefixTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
@@ -36,7 +36,7 @@ class Holdings(Vertical):
             classes="box",
             empty="no watch cache yet",
         )
-        yield RacePanel()
+        yield RvProgressPanel()
 
     def on_mount(self) -> None:
         self.prefixes.border_title = Content("/registry")
@@ -53,7 +53,7 @@ class Holdings(Vertical):
     def paint(self, state: State) -> None:
         self._paint_caches(state)
         self._paint_prefixes(state)
-        self.query_one(RacePanel).paint(state)
+        self.query_one(RvProgressPanel).paint(state)
 
     def _paint_caches(self, state: State) -> None:
         stamp = (id(state), state.touched.caches, state.head.revision, int(state.now))

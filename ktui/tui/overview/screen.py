@@ -17,12 +17,11 @@ from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.strip import ChartStrip
 from ktui.tui.keys import bindings as keys
-from ktui.tui.overview.cache_columns import CacheLine
-from ktui.tui.overview.costly import CostliestPanel
+from ktui.tui.overview.columns import CacheLine
 from ktui.tui.overview.holdings import Holdings
-from ktui.tui.overview.why import WhyPanel
+from ktui.tui.overview.panels import CostliestPanel, WhyPanel
 from ktui.tui.requests.columns import SHORT, log_title
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import Below, Beside
 from ktui.tui.widgets.lines import entitle

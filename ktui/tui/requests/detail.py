@@ -11,7 +11,7 @@ from textual.content import Content
 from ktui.core.prediction.alternatives import Alternatives
 from ktui.core.state import RequestRow
 from ktui.tui.requests.cost import funnel_content, waterfall_content
-from ktui.tui.requests.walk import calls_content, command_content, walk_content
+from ktui.tui.requests.decision_trace import calls_content, command_content, walk_content
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 

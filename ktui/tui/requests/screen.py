@@ -16,9 +16,9 @@ from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.requests.log import LogView
-from ktui.tui.requests.top import TopView
+from ktui.tui.requests.ranking import TopView
 from ktui.tui.requests.views import Views
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel
 

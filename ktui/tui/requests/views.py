@@ -9,8 +9,8 @@ from ktui.core.ranking.shape_words import shape_text
 from ktui.core.references import Crumb, Part, Place, Reference
 from ktui.core.state import RequestRow, State
 from ktui.tui.requests.log import LogView
-from ktui.tui.requests.top import TopView
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.requests.ranking import TopView
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 

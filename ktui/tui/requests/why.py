@@ -10,9 +10,8 @@ from textual.content import Content
 from ktui.core.format import integer, long_bytes, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternatives, Cheaper, VersionRoute
 from ktui.core.request_view import request_runs, unfinished
-from ktui.core.routes import badge_of, badge_of_route
+from ktui.core.routes import Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow, RouteStep
-from ktui.tui.requests.verdict import INDENT, badged_lines
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 _BELOW_VERDICT = 6  # lines kept for cost, versions, cheaper form and the deciding step
@@ -161,3 +160,24 @@ def title_of(row: RequestRow | None) -> Content:
     if row is None:
         return Content("why")
     return line(("why  ", ""), *request_runs(row))
+
+
+INDENT = 2  # cells: what follows stands beneath the first line's word
+
+
+def badged_lines(
+    badge: Badge, word: str, why: str, width: int, most: int, *, hyphens: bool = True
+) -> list[Content]:
+    """`E etcd: because …`, wrapped beneath itself into at most `most` lines; `word` has the badge's style.
+
+    `hyphens`: whether a line may end at one.
+    """
+    head, *rest = textwrap.wrap(
+        safe(f"{word}: {why}" if why else word),
+        max(10, width - INDENT),
+        max_lines=max(1, most),
+        placeholder=" …",
+        break_on_hyphens=hyphens,
+    ) or [word]
+    first = line((f"{badge.letter} ", badge.style), (head[: len(word)], badge.style), head[len(word) :])
+    return [first, *(line((" " * INDENT + text, "$foreground")) for text in rest)]

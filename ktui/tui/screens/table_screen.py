@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ktui.tui.screens.taking import TakingScreen
+from ktui.tui.screens.copy_export import TakingScreen
 from ktui.tui.table.vtable import VTable
 
 

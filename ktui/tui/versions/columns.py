@@ -9,7 +9,7 @@ from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Wait
 from ktui.kube.seats import SeatRange
-from ktui.tui.versions.view import VersionRow, causes_text
+from ktui.tui.versions.rows import VersionRow, causes_text
 
 NEW, SAME = "bold $accent", "$ink-muted"
 

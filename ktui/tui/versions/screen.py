@@ -15,12 +15,11 @@ from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
 from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.versions.about import request_content, walk_content
-from ktui.tui.versions.cheaper import changes_content, cheaper_content
 from ktui.tui.versions.columns import columns
-from ktui.tui.versions.view import Matrix, VersionRow, matrix_of
+from ktui.tui.versions.panels import changes_content, cheaper_content, request_content, walk_content
+from ktui.tui.versions.rows import Matrix, VersionRow, matrix_of
 from ktui.tui.widgets.areas import Below, Beside
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel

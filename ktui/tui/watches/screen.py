@@ -18,10 +18,10 @@ from ktui.core.request_view import short_resource
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import CLOSED_WATCHERS, State
 from ktui.tui.keys import bindings as keys
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.watches.about import about
 from ktui.tui.watches.columns import WATCHES
+from ktui.tui.watches.description import about
 from ktui.tui.watches.fan_out import deleted_content, fan_out_content
 from ktui.tui.watches.rows import WatchLine, WatchLines
 from ktui.tui.widgets.lines import entitle, line

@@ -14,9 +14,9 @@ from ktui.audit.versions import versions_before, versions_from
 from ktui.audit.words import changes
 from ktui.core.prediction.sizes import Size
 from ktui.kube.versions import behaviour_of
-from ktui.tui.audit.lines import group_lines, parameters, shape_runs
-from ktui.tui.audit.versions import gates_of, moved_between, share_under, version_lines
-from ktui.tui.audit.view import every_route, explanation_of
+from ktui.tui.audit.report_view import every_route, explanation_of
+from ktui.tui.audit.rows import group_lines, parameters, shape_runs
+from ktui.tui.audit.version_rows import gates_of, moved_between, share_under, version_lines
 from ktui.tui.charts.stacked import by_route, stacked
 from tests.unit.audit.logs import audit_event, moment
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ktui.tui.collector import DUE, OVERDUE, QUIET, Collector
-from ktui.tui.hands import CLOSE, MOST, Hands
+from ktui.tui.garbage import DUE, OVERDUE, QUIET, Collector
+from ktui.tui.key_activity import CLOSE, MOST, Hands
 
 
 class Time:

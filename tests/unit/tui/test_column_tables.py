@@ -11,9 +11,9 @@ from ktui.tui.audit.columns import groups
 from ktui.tui.audit.slow_columns import SLOW
 from ktui.tui.cache.columns import CACHES, OBJECTS, RING
 from ktui.tui.etcd.columns import PREFIXES, key_columns, revision_columns
-from ktui.tui.etcd.key_history import Past
+from ktui.tui.etcd.history import Past
 from ktui.tui.lab.columns import columns as lab_columns
-from ktui.tui.overview.cache_columns import COLUMNS as OVERVIEW_CACHES
+from ktui.tui.overview.columns import COLUMNS as OVERVIEW_CACHES
 from ktui.tui.overview.prefix_table import COLUMNS as OVERVIEW_PREFIXES
 from ktui.tui.requests.columns import FULL, SHORT
 from ktui.tui.versions.columns import columns as version_columns

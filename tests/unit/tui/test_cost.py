@@ -9,8 +9,7 @@ from msgspec import structs
 from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.core.state import RequestRow
 from ktui.core.walkthrough import OTHER, Phase, fewer_phases, phases_of
-from ktui.tui.cache.lanes import Lane, Race
-from ktui.tui.cache.race import race_content
+from ktui.tui.cache.rv_progress import Lane, RevisionProgress, progress_content
 from ktui.tui.requests.cost import funnel_content, waterfall_content
 
 NAMES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
@@ -64,7 +63,7 @@ def test_waiting_readers_and_the_last_tick_stand_on_the_track() -> None:
         Lane("pods", 80, 20, tick=70, waiting=3),
         Lane("nodes", 100, 0, waiting=1),  # at the head, and its reader not woken yet
     )
-    text = race_content(Race(lanes, 100, 50), 40, 4).plain.splitlines()
+    text = progress_content(RevisionProgress(lanes, 100, 50), 40, 4).plain.splitlines()
     assert "W3" in text[1] and text[1].index("◇") < text[1].index("W3")
     assert "W" in text[2].removeprefix("nodes")
     assert text[3] == "◇ progress notification  W readers wait"
@@ -72,13 +71,13 @@ def test_waiting_readers_and_the_last_tick_stand_on_the_track() -> None:
 
 def test_a_tick_of_long_ago_is_not_on_the_track() -> None:
     lanes = (Lane("etcd", 5000, 0, head=True), Lane("leases", 4998, 2, tick=3000))
-    assert "◇" not in race_content(Race(lanes, 5000, 100), 40, 2).plain
+    assert "◇" not in progress_content(RevisionProgress(lanes, 5000, 100), 40, 2).plain
 
 
 @given(st.integers(10, 90), st.integers(1, 40), st.integers(0, 3_000), st.integers(0, 120))
 def test_a_lane_keeps_to_its_width(width: int, waiting: int, lag: int, tick: int) -> None:
     lanes = (Lane("etcd", 5000, 0, head=True), Lane("p", 5000 - lag, lag, tick, waiting))
-    drawn = race_content(Race(lanes, 5000, 1000), width, 2).plain.splitlines()
+    drawn = progress_content(RevisionProgress(lanes, 5000, 1000), width, 2).plain.splitlines()
     assert all(len(text) <= width for text in drawn)
 
 

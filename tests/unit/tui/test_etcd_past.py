@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.contract.etcd import FieldSize, KeyDetail, KeyHistory, StoredKey
-from ktui.tui.etcd.key_history import Past, difference
+from ktui.tui.etcd.history import Past, difference
 from ktui.tui.etcd.sizes import heaviest, size_lines
 
 

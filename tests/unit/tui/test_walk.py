@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from ktui.core.state import RequestRow, RouteStep
-from ktui.tui.requests.walk import command_content
+from ktui.tui.requests.decision_trace import command_content
 from ktui.tui.requests.why import walk_lines
 from ktui.tui.widgets.lines import first_lines
 from tests.tui.reads import asked

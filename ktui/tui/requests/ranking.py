@@ -16,8 +16,8 @@ from ktui.core.ranking.remedy import Remedy, to_try
 from ktui.core.selection import Selection
 from ktui.core.state import RequestRow, State
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.requests.rank_columns import COLUMNS
-from ktui.tui.requests.rank_detail import rank_title, remedy_content, spent_content
+from ktui.tui.requests.ranking_columns import COLUMNS
+from ktui.tui.requests.ranking_detail import rank_title, remedy_content, spent_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel

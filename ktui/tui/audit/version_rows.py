@@ -14,7 +14,7 @@ from ktui.audit.versions import versions_before, versions_from
 from ktui.kube.across import Under, across
 from ktui.kube.routing.predict import predict
 from ktui.kube.versions import Behaviour
-from ktui.tui.audit.view import every_share, route_under
+from ktui.tui.audit.report_view import every_share, route_under
 
 MOST_ASKED = 300
 """Groups that are routed anew while somebody turns gates, and waits."""

@@ -13,7 +13,7 @@ from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.remedy import Remedy, beside_the_point, what_is_left
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.tui.charts.bars import bar
-from ktui.tui.requests.rank_columns import route_runs
+from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 EMPTY = "no read answered yet — the costliest kinds of requests show here, with what to do about them"

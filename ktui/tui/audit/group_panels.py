@@ -14,9 +14,9 @@ from ktui.contract.events import RouteStep
 from ktui.core.format import integer, long_bytes, long_milliseconds, safe
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
-from ktui.tui.audit.view import audit_badge, busy_ms, every_route
-from ktui.tui.requests.verdict import INDENT, badged_lines
-from ktui.tui.requests.walk import headed_steps
+from ktui.tui.audit.report_view import audit_badge, busy_ms, every_route
+from ktui.tui.requests.decision_trace import headed_steps
+from ktui.tui.requests.why import INDENT, badged_lines
 from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit
 
 _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}

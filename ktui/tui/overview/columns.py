@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ktui.core.format import integer, short_count, within
+from ktui.core.format import integer, within
 from ktui.core.request_view import short_resource
 from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.cache.lanes import NOTED_LAG, by_size
+from ktui.tui.cache.rv_progress import by_size
 from ktui.tui.widgets.figures import figure
 
 STATES = {
@@ -51,20 +51,6 @@ def _lag(line: CacheLine) -> Cell:
     if not line.row.live:
         return (_progress(line.row), "$ink-muted")
     return (within(line.lag, _LAG), lag_style(line.lag, line.row.cache.waiting))
-
-
-def behind(lag: int) -> str:
-    """`−23`, `−1.7k`, `0`: at most six cells."""
-    if not lag:
-        return "0"
-    return f"−{lag}" if lag < 1000 else f"−{short_count(lag)}"
-
-
-def lag_style(lag: int, waiting: int) -> str:
-    """A quiet cache lags until somebody asks for progress: only readers that wait make that a matter."""
-    if waiting:
-        return "$rv-lag bold"
-    return "$foreground" if lag >= NOTED_LAG else "$ink-muted"
 
 
 def _progress(row: CacheRow) -> str:

@@ -10,7 +10,7 @@ from ktui.contract.events import CacheState, Prefix, Progress
 from ktui.core.prefixes import PrefixTree
 from ktui.core.reducer import apply
 from ktui.core.state import State
-from ktui.tui.cache.lanes import Lane, Race, nice_span, race_of
+from ktui.tui.cache.rv_progress import Lane, RevisionProgress, nice_span, progress_of
 
 
 @given(st.integers(min_value=0, max_value=10**9))
@@ -30,8 +30,8 @@ def test_the_head_runs_first_and_the_fullest_next() -> None:
     for name, objects, rv in caches:
         condition = "ready" if objects else "cold"
         apply(state, [CacheState(at=1.0, resource=name, state=condition, rv=rv, objects=objects)])
-    race = race_of(state)
-    assert [(lane.name, lane.lag) for lane in race.lanes] == [("etcd", 0), ("pods", 2), ("nodes", 25)]
+    progress = progress_of(state)
+    assert [(lane.name, lane.lag) for lane in progress.lanes] == [("etcd", 0), ("pods", 2), ("nodes", 25)]
 
 
 def test_without_room_for_all_those_waited_for_are_kept_in_their_order() -> None:
@@ -41,12 +41,12 @@ def test_without_room_for_all_those_waited_for_are_kept_in_their_order() -> None
         Lane("b", 100, 0),
         Lane("c", 60, 40, waiting=1),
     )
-    assert [lane.name for lane in Race(lanes, 100, 50).shown(3)] == ["etcd", "a", "c"]
+    assert [lane.name for lane in RevisionProgress(lanes, 100, 50).shown(3)] == ["etcd", "a", "c"]
 
 
 @given(st.integers(min_value=0, max_value=500), st.integers(min_value=1, max_value=80))
 def test_places_stay_on_the_track(rv: int, width: int) -> None:
-    assert 0 <= Race((), 300, 100).place(rv, width) <= width
+    assert 0 <= RevisionProgress((), 300, 100).place(rv, width) <= width
 
 
 def test_the_tree_opens_where_it_was_told() -> None:

@@ -15,9 +15,9 @@ from ktui.core.format import integer, many
 from ktui.core.references import Key, Object, Place, Reference, Resource
 from ktui.core.state import State
 from ktui.tui.cache.columns import OBJECTS, RING
-from ktui.tui.cache.view import ObjectPages, Unread
+from ktui.tui.cache.objects import ObjectPages, Unread
 from ktui.tui.navigation.ways import implied
-from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.screens.server_screen import AskingScreen
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line

@@ -1,12 +1,16 @@
-"""The costliest reads, in a line each."""
+"""The Overview's panels: why the request under the cursor was routed so, and the most expensive reads."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from ktui.core.format import long_bytes
+from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.ranking.lines import RankLines
-from ktui.core.state import State
+from ktui.core.state import RequestRow, State
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.costliest import Costly, costliest_content
+from ktui.tui.requests.most_expensive import Costly, costliest_content
+from ktui.tui.requests.why import title_of, why_content
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 
@@ -43,3 +47,25 @@ def _costly(ranks: RankLines, state: State) -> list[Costly]:
 
     found = [remedies_of(row.group, state) if row.group is not None else [] for row in rows]
     return [Costly(row, next(iter(remedies), None)) for row, remedies in zip(rows, found, strict=True)]
+
+
+class WhyPanel(Panel):
+    """The reason for its route, and what it would take under other versions."""
+
+    def __init__(self) -> None:
+        super().__init__("why", id="why", classes="box")
+        self._painted: tuple[Any, ...] = ()
+
+    def paint(self, row: RequestRow | None, state: State) -> None:
+        if (row, state.server) == self._painted:
+            return
+        self._painted = (row, state.server)
+        alternatives = _alternatives(row, state) if row is not None else NOTHING
+        entitle(self, title_of(row))
+        self.show(lambda width, height: why_content(row, alternatives, width, height))
+
+
+def _alternatives(row: RequestRow, state: State) -> Alternatives:
+    from ktui.core.prediction.predict import alternatives_of  # the rules: not before there is a request
+
+    return alternatives_of(row, state)

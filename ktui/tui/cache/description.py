@@ -9,11 +9,11 @@ from textual.content import Content
 from ktui.core.format import clock_time, integer, long_bytes, many
 from ktui.core.state import CacheState
 from ktui.tui.cache.columns import STATE_STYLES
+from ktui.tui.cache.objects import GLYPHS, is_loading, loaded_share
 from ktui.tui.cache.rows import CacheLine
-from ktui.tui.cache.view import GLYPHS, is_loading, loaded_share
+from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import TRACK, bar
 from ktui.tui.keys.hints import key_of
-from ktui.tui.overview.cache_columns import lag_style
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 

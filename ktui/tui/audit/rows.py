@@ -8,7 +8,7 @@ from ktui.audit import words
 from ktui.audit.report import GroupReport, Report
 from ktui.core.request_view import selector_words, short_resource
 from ktui.core.table.columns import Run
-from ktui.tui.audit.view import busy_ms, by_bytes
+from ktui.tui.audit.report_view import busy_ms, by_bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,9 @@ from textual.content import Content
 from ktui.audit.moves import VersionShare
 from ktui.audit.report import Report
 from ktui.core.format import integer, long_bytes, percent
-from ktui.tui.audit.lines import shape_runs
-from ktui.tui.audit.versions import Moved, VersionLine, compared_with, gates_of, moved_between
-from ktui.tui.audit.view import audit_badge
+from ktui.tui.audit.report_view import audit_badge
+from ktui.tui.audit.rows import shape_runs
+from ktui.tui.audit.version_rows import Moved, VersionLine, compared_with, gates_of, moved_between
 from ktui.tui.widgets.lines import line, lines, pad
 
 

@@ -12,8 +12,8 @@ from textual.content import Content
 from ktui.contract.etcd import KeyDetail
 from ktui.core.format import integer, safe
 from ktui.core.object_lines import Line, Span, hex_lines, hex_width, json_lines, yaml_lines
-from ktui.tui.etcd.about import about_change, about_key
-from ktui.tui.etcd.key_history import Difference
+from ktui.tui.etcd.description import about_change, about_key
+from ktui.tui.etcd.history import Difference
 from ktui.tui.etcd.places import is_secret
 from ktui.tui.etcd.sizes import size_lines
 from ktui.tui.keys.hints import key_of

@@ -1,22 +1,27 @@
-"""The request in hand, and its walk under one version."""
+"""The panels of Versions: the request, its decision trace, what versions changed, cheaper variants."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
 from textual.content import Content
 
+from ktui.core.format import safe
+from ktui.core.prediction.alternatives import Cheaper
+from ktui.core.routes import badge_of_route
 from ktui.core.selection import Selection
 from ktui.core.state import RouteStep
 from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.routing import sentences
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.verdict import INDENT, badged_lines
-from ktui.tui.requests.walk import headed_steps
+from ktui.tui.requests.decision_trace import headed_steps
+from ktui.tui.requests.why import INDENT, badged_lines
 from ktui.tui.versions.columns import badge, seats_text
-from ktui.tui.versions.view import Matrix, VersionRow, cause_sentences
-from ktui.tui.widgets.lines import between, line, lines, parts_that_fit
+from ktui.tui.versions.rows import Matrix, VersionRow, cause_sentences
+from ktui.tui.widgets.lines import between, line, lines, pad, parts_that_fit
 
 
 def request_content(selection: Selection, matrix: Matrix, width: int, height: int) -> Content:
@@ -72,3 +77,45 @@ def _seats(row: VersionRow, level: PriorityLevel | None) -> str:
 def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:
     parts = sentences.guarantees(row.under.plan, _seats(row, level))
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT)
+
+
+_INDENT, _VERSION = 2, 6  # cells
+NOTHING = "no cheaper form of it is known under this version"
+
+
+def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Content:
+    """Each version that changed something for this request, its causes, and what they changed."""
+    if not rows:
+        return Content("")
+    causes = [(row.version, text) for row in rows for text in cause_sentences(row)]
+    if not causes:
+        return line((f"{rows[0].version} to {rows[-1].version} answer it alike", "$ink-muted"))
+    drawn = [
+        line((pad(version, _VERSION), "bold $ink-strong"), (text, "$foreground")) for version, text in causes
+    ]
+    return lines([each.truncate(width, ellipsis=True) for each in drawn[:height]])
+
+
+def cheaper_content(found: Iterable[Cheaper], width: int, height: int) -> Content:
+    """Each form with where it would be served, and why; with lines between them where those fit."""
+    blocks = [_block(item, width) for item in found]
+    if not blocks:
+        return line((NOTHING, "$ink-muted"))
+    apart = sum(map(len, blocks)) + len(blocks) - 1 <= height
+    drawn: list[Content] = []
+    for block in blocks:
+        drawn += [line(""), *block] if drawn and apart else block
+    return lines(drawn[:height])
+
+
+def _block(item: Cheaper, width: int) -> list[Content]:
+    badge = badge_of_route(item.route)
+    head = line(
+        ("→ ", "bold $success"),
+        (item.change or "ask in another way", "bold $ink-strong"),
+        ("  ", ""),
+        (f"{badge.letter} ", badge.style),
+        (badge.word, "$ink-muted"),
+    ).truncate(width, ellipsis=True)
+    why = textwrap.wrap(safe(item.why), max(10, width - _INDENT))
+    return [head, *(line((" " * _INDENT + text, "$ink-muted")) for text in why)]

@@ -10,7 +10,7 @@ import gc
 import time
 from collections.abc import Callable
 
-from ktui.tui.hands import Hands
+from ktui.tui.key_activity import Hands
 
 EVERY = 1.0  # seconds between two looks whether it is time
 DUE = 15.0  # seconds between two long turns

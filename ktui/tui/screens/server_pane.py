@@ -10,7 +10,7 @@ from textual.message import Message
 
 from ktui.client.ktui_api import KtuiApi
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.screens.asking import AskingScreen
+from ktui.tui.screens.server_screen import AskingScreen
 from ktui.tui.table.vtable import VTable
 
 

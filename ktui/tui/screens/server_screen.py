@@ -9,7 +9,7 @@ from textual.worker import Worker
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.tui.screens.base import ModeScreen
+from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.source import Stage
 
 if TYPE_CHECKING:

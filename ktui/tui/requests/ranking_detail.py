@@ -14,7 +14,7 @@ from ktui.core.ranking.remedy import Remedy, beside_the_point, to_try, what_is_l
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.routes import badge_of_route
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.rank_columns import factor, route_runs
+from ktui.tui.requests.ranking_columns import factor, route_runs
 from ktui.tui.widgets.lines import between, first_lines, line, lines
 
 _LABEL = 11

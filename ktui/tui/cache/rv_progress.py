@@ -1,0 +1,159 @@
+"""Revision progress: etcd's head, and each watch cache behind it, as bars."""
+
+from __future__ import annotations
+
+from itertools import cycle, groupby
+from operator import itemgetter
+
+from msgspec import Struct
+from textual.content import Content
+
+from ktui.core.format import integer
+from ktui.core.request_view import short_resource
+from ktui.core.state import CacheRow, State
+from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
+from ktui.tui.widgets.panel import Panel
+
+LEAST_SPAN = 50  # revisions across a track
+NOTED_LAG = 10  # revisions behind that are worth a colour: less is a matter of milliseconds
+
+
+class Lane(Struct, frozen=True):
+    """One runner: `rv` is its revision, `tick` that of its last progress notification (0: none)."""
+
+    name: str
+    rv: int
+    lag: int
+    tick: int = 0
+    waiting: int = 0
+    head: bool = False
+
+
+class RevisionProgress(Struct, frozen=True):
+    """Lanes on one scale: the track's right end is `head`, its left end `span` revisions earlier."""
+
+    lanes: tuple[Lane, ...]
+    head: int
+    span: int
+
+    def shown(self, height: int) -> tuple[Lane, ...]:
+        """As many lanes as fit: the head, those whom readers wait for, then the fullest; in their order."""
+        if len(self.lanes) <= height:
+            return self.lanes
+        by_need = sorted(self.lanes, key=lambda lane: not (lane.head or lane.waiting))
+        kept = by_need[:height]
+        return tuple(lane for lane in self.lanes if lane in kept)
+
+    def place(self, rv: int, width: int) -> int:
+        """The cell (0 … width) up to which a track of `width` cells is filled at `rv`."""
+        behind = min(self.span, max(0, self.head - rv))
+        return width - round(behind * width / self.span)
+
+
+def progress_of(state: State) -> RevisionProgress:
+    """All caches that run, the greatest first (so that lanes keep their places)."""
+    head = max([state.head.revision, *(row.rv for row in state.caches.values() if row.live)], default=0)
+    runners = sorted((row for row in state.caches.values() if row.live), key=by_size)
+    lanes = [Lane(row.resource, row.rv, row.lag(head), row.ticked, row.cache.waiting) for row in runners]
+    longest = max((lane.lag for lane in lanes), default=0)
+    return RevisionProgress((Lane("etcd", head, 0, head=True), *lanes), head, nice_span(longest))
+
+
+def by_size(row: CacheRow) -> tuple[int, str]:
+    """Order of caches: the fullest first, then by name."""
+    return (-row.cache.objects, row.resource)
+
+
+def nice_span(lag: int) -> int:
+    """A track's length that holds `lag` and seldom changes: 50, 100, 200, 500, 1,000 …"""
+    span, steps = LEAST_SPAN, cycle((2.0, 2.0, 2.5))
+    while span < lag * 1.25:
+        span = int(span * next(steps))
+    return span
+
+
+_FILLED, _END, _GAP, _TICK, _WAIT = "━", "╸", "┄", "◇", "W"
+_LONGEST_NAME = 24
+# What the marks on a track mean, and their styles.
+MARKS = (
+    (_TICK, "progress notification", "$rv-tick"),
+    (_WAIT, "readers wait", "bold $route-wait"),
+)
+
+
+class RvProgressPanel(Panel):
+    """How far etcd and each cache have come."""
+
+    def __init__(self) -> None:
+        super().__init__("rv progress", id="race", classes="box")
+
+    def paint(self, state: State) -> None:
+        progress = progress_of(state)
+        entitle(self, subtitle=Content.styled(f"track = {integer(progress.span)} rev", "$ink-muted"))
+        self.show(lambda width, height: progress_content(progress, width, height), progress)
+
+
+def progress_content(progress: RevisionProgress, width: int, height: int) -> Content:
+    """As many lanes as there is height for; the etcd head is always the first."""
+    if not progress.head:
+        return line(("no revision seen yet", "$ink-muted"))
+    shown = progress.shown(height)
+    marks = marks_line(width) if height > len(progress.lanes) else None
+    number = max(len(_number(lane)) for lane in shown)
+    name_width = min(_LONGEST_NAME, max(len(short_resource(lane.name)) for lane in shown))
+    track = width - name_width - number - 2
+    if track < 8:
+        number, track = 0, width - name_width - 1
+    drawn = [_lane(progress, lane, name_width, track, number) for lane in shown]
+    return lines([*drawn, marks] if marks is not None else drawn)
+
+
+def marks_line(width: int) -> Content:
+    """What the marks on a track mean, as much as fits."""
+    tick, wait = ([(mark, style), (f" {about}", "$ink-muted")] for mark, about, style in MARKS)
+    return longest_that_fits([line(*tick, ("  ", ""), *wait), line(*wait)], width)
+
+
+def _lane(progress: RevisionProgress, lane: Lane, name_width: int, width: int, number: int) -> Content:
+    parts = [(pad(short_resource(lane.name), name_width), "bold $rv-head" if lane.head else "$foreground")]
+    parts.append((" ", ""))
+    parts += _track(progress, lane, width)
+    if number:
+        style = "$rv-head" if lane.head else lag_style(lane.lag, lane.waiting)
+        parts.append((" " + _number(lane).rjust(number), style))
+    return line(*parts)
+
+
+def _number(lane: Lane) -> str:
+    """Its revision when it is at the head, else how far it is behind."""
+    return behind(lane.lag) if lane.lag else integer(lane.rv)
+
+
+def _track(progress: RevisionProgress, lane: Lane, width: int) -> list[tuple[str, str]]:
+    """The way run, the way left; on them the last progress notification and whoever waits."""
+    filled = progress.place(lane.rv, width)
+    bar = _FILLED * (filled - 1) + _END if 0 < filled < width else _FILLED * filled
+    run, left = "$rv-head" if lane.head else "$rv-cache", "$ink-faint"
+    cells = [(char, run) for char in bar] + [(_GAP, left)] * (width - filled)
+    ticked = progress.place(lane.tick, width) - 1 if lane.tick and not lane.head else -1
+    if ticked >= 0:  # else long before this track begins
+        cells[ticked] = (_TICK, "$rv-tick")
+    if lane.waiting:
+        text = f"{_WAIT}{lane.waiting}" if lane.waiting > 1 else _WAIT
+        first = max(0, min(filled, width - len(text)))
+        cells[first : first + len(text)] = [(char, "bold $route-wait") for char in text]
+    return [("".join(char for char, _ in group), style) for style, group in groupby(cells, itemgetter(1))]
+
+
+def behind(lag: int) -> str:
+    """`−23`, `−1.7k`, `0`: at most six cells."""
+    if not lag:
+        return "0"
+    return f"−{lag}" if lag < 1000 else f"−{short_count(lag)}"
+
+
+def lag_style(lag: int, waiting: int) -> str:
+    """A quiet cache lags until somebody asks for progress: only readers that wait make that a matter."""
+    if waiting:
+        return "$rv-lag bold"
+    return "$foreground" if lag >= NOTED_LAG else "$ink-muted"

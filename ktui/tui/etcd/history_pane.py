@@ -1,0 +1,148 @@
+"""The revisions of one key in place of its neighbours, and what changed between two of them."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.message import Message
+
+from ktui.client.connection import ClientError
+from ktui.contract.etcd import KeyDetail, StoredKey
+from ktui.core.format import integer
+from ktui.tui.etcd.columns import revision_columns
+from ktui.tui.etcd.history import Difference, Past, difference
+from ktui.tui.screens.server_pane import AskingPane
+from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.rest import SETTLE, Rest
+
+REVISIONS = 200
+
+
+class PastPane(AskingPane):
+    """`past` is None while the present is shown."""
+
+    class Compared(Message):
+        """What changed from one revision to another; `before` None: all of it is new."""
+
+        def __init__(self, before: KeyDetail | None, after: KeyDetail, change: Difference) -> None:
+            super().__init__()
+            self.before = before
+            self.after = after
+            self.change = change
+
+    class Entered(Message):
+        """On to the change."""
+
+    def __init__(self) -> None:
+        super().__init__(id="past-box", classes="box")
+        self.past: Past | None = None
+        self._wanted = 0  # the revision that somebody was led to
+        self._rest = Rest(self, SETTLE)
+
+    def compose(self) -> ComposeResult:
+        yield VTable[StoredKey](
+            revision_columns(lambda: self.past or Past("")),
+            key=lambda row: row.mod_revision,
+            id="revisions",
+            empty="reading …",
+        )
+
+    @property
+    def table(self) -> VTable[StoredKey]:
+        return self.query_one("#revisions", VTable)
+
+    # What others tell it.
+
+    def open(self, key: str, revision: int = 0) -> None:
+        """Show a key's revisions, the cursor on one of them."""
+        self.past, self._wanted = Past(key), revision
+        self.screen.add_class("-past")
+        self.border_title = line("revisions")
+        self.table.empty = "reading …"
+        self.table.set_rows(())
+        self.table.focus()
+        self.screen.refresh_bindings()
+        self._read(self.past)
+
+    def close(self) -> None:
+        """Back to the present."""
+        if self.past is not None:
+            self.past = None
+            self.screen.remove_class("-past")
+            self.screen.refresh_bindings()
+
+    def mark(self) -> None:
+        """Compare with the revision under the cursor from now on."""
+        if self.past is not None and self.table.row is not None:
+            self.past.mark(self.table.row.mod_revision)
+            self.table.refresh_lines_shown()
+            self.compare()
+
+    def reveal(self) -> None:
+        """Show a Secret's values too."""
+        if self.past is not None:
+            self.past.reveal = True
+            self.compare()
+
+    def compare(self) -> None:
+        """Tell what changed up to the revision under the cursor."""
+        if self.past is not None:
+            self.ask_aside(partial(self._compare, self.past))
+
+    # Reading.
+
+    @work(group="past", exclusive=True)
+    async def _read(self, past: Past) -> None:
+        try:
+            past.put(await self.server.key_history(past.key, REVISIONS))
+        except ClientError as error:
+            if past is self.past:
+                self.table.empty = "could not be read"
+                self.table.set_rows(())
+                self.post_message(self.Failed(str(error)))
+            return
+        if past is self.past:
+            self._show(past)
+
+    def _show(self, past: Past) -> None:
+        """The end of the list says why it is one: the key's creation, or etcd's compaction."""
+        count = integer(len(past.revisions))
+        title = f"all {count}" if past.complete else f"{count}, older compacted"
+        if len(past.revisions) >= REVISIONS:
+            title = f"newest {count}"
+        self.border_title = line(f"revisions · {title}")
+        self.table.set_rows(list(past.revisions))
+        wanted, self._wanted = self._wanted, 0
+        shown = [row.mod_revision for row in self.table.rows]
+        if wanted in shown:
+            self.table.move_to(shown.index(wanted))
+
+    async def _compare(self, past: Past) -> None:
+        """Each revision is read once."""
+        row = self.table.row
+        if row is None:
+            return
+        try:
+            for revision in past.missing(row.mod_revision):
+                past.keep(await self.server.key(past.key, revision=revision, reveal=past.reveal))
+        except ClientError as error:
+            self.post_message(self.Failed(str(error)))
+            return
+        before, after = (past.read(revision) for revision in past.pair(row.mod_revision))
+        if past is self.past and after is not None:
+            change = await asyncio.to_thread(difference, before, after)  # megabytes take their time
+            self.post_message(self.Compared(before, after, change))
+
+    # What the cursor does.
+
+    @on(VTable.Highlighted)
+    def _highlighted(self) -> None:
+        self._rest.then(self.compare)
+
+    @on(VTable.Selected)
+    def _selected(self) -> None:
+        self.post_message(self.Entered())

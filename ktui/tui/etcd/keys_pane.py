@@ -1,0 +1,125 @@
+"""The keys below one prefix, a page at a time."""
+
+from __future__ import annotations
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.message import Message
+
+from ktui.client.connection import ClientError
+from ktui.contract.etcd import StoredKey
+from ktui.core.format import integer
+from ktui.tui.etcd.columns import key_columns
+from ktui.tui.etcd.keys import KeyList
+from ktui.tui.screens.server_pane import AskingPane
+from ktui.tui.table.paged_table import WantingTable
+from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.rest import SETTLE, Rest
+
+PAGE = 500
+
+
+class KeysPane(AskingPane):
+    """`list` is what has been read of the prefix; `wanted` the key that somebody was led to, "" for none."""
+
+    class Rested(Message):
+        """The cursor has come to rest on a key."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    class Entered(Message):
+        """On to what the key holds."""
+
+    def __init__(self) -> None:
+        super().__init__(id="keys-box", classes="box")
+        self.list = KeyList("")
+        self.wanted = ""
+        self._shortly = ""  # of the prefix, as the title says it
+        self._rest = Rest(self, SETTLE)
+
+    def compose(self) -> ComposeResult:
+        yield WantingTable[StoredKey](
+            key_columns(lambda: self.list.prefix),
+            key=lambda row: row.key,
+            id="keys",
+            empty="choose a prefix",
+        )
+
+    def on_mount(self) -> None:
+        self.border_title = line("keys")
+
+    @property
+    def table(self) -> WantingTable[StoredKey]:
+        return self.query_one("#keys", WantingTable)
+
+    # What others tell it.
+
+    def start(self, prefix: str, root: str) -> None:
+        """Read the keys below a prefix, from the first; its title does without the tree's `root`."""
+        self.list = KeyList(prefix)
+        self._shortly = prefix.removeprefix(root) or prefix
+        self.border_title = line(self._shortly)
+        self.say(self.table, "reading …")
+        self._read(self.list)
+
+    def forget(self) -> None:
+        """No prefix is shown: the next one is read, whichever it is."""
+        self.list = KeyList("")
+
+    def want(self, key: str) -> None:
+        """Put the cursor on a key: at once when it has been read already, else once it is."""
+        self.wanted = key
+        self._put_cursor()
+
+    def show(self) -> None:
+        """What has been read."""
+        keys = self.list
+        read = "" if keys.complete else f"{integer(len(keys.keys))} of "
+        self.border_title = line(f"{self._shortly} · {read}{integer(keys.count)}")
+        self.table.empty = "no key here"
+        self.table.set_rows(list(keys.keys))
+        self.ktui.keys_seen.add(key.key for key in keys.keys)
+        self._put_cursor()
+
+    def _put_cursor(self) -> None:
+        shown = [key.key for key in self.table.rows] if self.wanted else []
+        if self.wanted in shown:
+            self.table.move_to(shown.index(self.wanted))
+
+    # Reading.
+
+    @on(WantingTable.Wanted)
+    def _more_wanted(self, event: WantingTable.Wanted) -> None:
+        # A filter shows few rows of many: it must not make the whole prefix be read.
+        if not self.table.filter and self.list.keys and self.list.wants_more(event.last, PAGE // 5):
+            self._read(self.list)
+
+    @work(group="keys", exclusive=True)
+    async def _read(self, keys: KeyList) -> None:
+        try:
+            page = await self.server.keys(keys.prefix, PAGE, keys.after)
+        except ClientError as error:
+            if keys is self.list:
+                self.say(self.table, "could not be read")
+                self.post_message(self.Failed(str(error)))
+            return
+        keys.extend(page)
+        if keys is self.list:
+            self.show()
+
+    # What the cursor does.
+
+    @on(VTable.Highlighted)
+    def _highlighted(self, event: VTable.Highlighted) -> None:
+        key = event.row.key
+        if key == self.wanted or (self.wanted and not event.by_user):
+            return  # it is being read already, or the cursor is on its way to it
+        self.wanted = ""
+        self._rest.then(lambda: self.post_message(self.Rested(key)))
+
+    @on(VTable.Selected)
+    def _selected(self) -> None:
+        self.post_message(self.Entered())

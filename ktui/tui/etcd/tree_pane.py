@@ -1,0 +1,153 @@
+"""The tree of prefixes: each branch is read when it is opened."""
+
+from __future__ import annotations
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.message import Message
+
+from ktui.client.connection import ClientError
+from ktui.core.format import integer
+from ktui.core.state import State
+from ktui.tui.etcd.columns import PREFIXES
+from ktui.tui.etcd.places import ROOT, prefixes_down_to
+from ktui.tui.etcd.tree import PrefixTree, TreeRow
+from ktui.tui.screens.server_pane import AskingPane
+from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.rest import SETTLE, Rest
+
+
+class TreePane(AskingPane):
+    """`branches` is what has been read; `led` says that the keys shown are not those under its cursor."""
+
+    class Rested(Message):
+        """The cursor has come to rest on a prefix."""
+
+        def __init__(self, prefix: str) -> None:
+            super().__init__()
+            self.prefix = prefix
+
+    class Entered(Message):
+        """Nothing to open here: on to the keys."""
+
+    class Moved(Message):
+        """Somebody has moved the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__(id="tree-box", classes="box")
+        self.branches = PrefixTree(ROOT)
+        self.led = False
+        self._rest = Rest(self, SETTLE)
+        self._refused_at: float | None = None  # when the root could not be read
+
+    def compose(self) -> ComposeResult:
+        yield VTable[TreeRow](PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
+
+    def on_mount(self) -> None:
+        self.border_title = line(ROOT)
+
+    @property
+    def table(self) -> VTable[TreeRow]:
+        return self.query_one("#tree", VTable)
+
+    # What others tell it.
+
+    def plant(self, root: str) -> None:
+        """Read the tree anew, from this root."""
+        self.branches = PrefixTree(root)
+        self._refused_at = None
+        self.table.empty = "reading …"
+        self._show()
+        self.open(root)
+
+    def may_ask_again(self, state: State) -> bool:
+        """Whether the root could not be read, and etcd answers again since then."""
+        refused, health = self._refused_at, state.health
+        return refused is not None and health is not None and health.ok and health.at >= refused
+
+    def open(self, prefix: str) -> None:
+        """Show what is below a prefix."""
+        if self.branches.begin(prefix):
+            self._read(self.branches, prefix)
+        self._show()
+
+    def close(self, row: TreeRow) -> None:
+        """Close a branch, or go up to the one that it hangs on."""
+        if row.open:
+            self.branches.close(row.prefix)
+            self._show()
+        elif parent := self.branches.parent_of(row.prefix):
+            shown = [each.prefix for each in self.table.rows]
+            self.table.move_to(shown.index(parent) if parent in shown else 0)
+
+    def lead_to(self, prefix: str) -> None:
+        """Open the branches that lead there; the keys of the prefix are read by whoever sends one."""
+        self.led = True
+        for item in prefixes_down_to(prefix, self.branches.root):
+            self.open(item)
+
+    def read_again(self) -> None:
+        reopen = self.branches.open_prefixes
+        self.branches.age()
+        for prefix in reopen or [self.branches.root]:
+            self.open(prefix)
+
+    # What the cursor does.
+
+    @on(VTable.Highlighted)
+    def _highlighted(self, event: VTable.Highlighted) -> None:
+        prefix = event.row.prefix
+        if event.by_user:
+            self.led = False
+            self.post_message(self.Moved())
+        if not self.led:
+            self._rest.then(lambda: self._rested(prefix))
+
+    def _rested(self, prefix: str) -> None:
+        if not self.led:
+            self.post_message(self.Rested(prefix))
+
+    @on(VTable.Selected)
+    def _selected(self, event: VTable.Selected) -> None:
+        row: TreeRow = event.row
+        if row.child.leaf:
+            self.post_message(self.Entered())
+        elif self.branches.is_open(row.prefix):
+            self.close(row)
+        else:
+            self.open(row.prefix)
+
+    # Reading.
+
+    @work(group="prefixes")
+    async def _read(self, tree: PrefixTree, prefix: str) -> None:
+        try:
+            tree.put(prefix, await self.server.prefixes(prefix))
+        except ClientError as error:
+            tree.fail(prefix, str(error))
+            self._fail(tree, prefix, str(error))
+        if tree is not self.branches:
+            return
+        if tree.root and tree.knows(tree.root) and not tree.rows():  # no Kubernetes here: show what there is
+            self.plant("")
+            return
+        if not tree.rows() and tree.knows(tree.root):
+            self.table.empty = "this etcd holds no key"
+        self._show()
+
+    def _fail(self, tree: PrefixTree, prefix: str, problem: str) -> None:
+        if prefix == tree.root:
+            self._refused_at = self.ktui.state.now
+            self.table.empty = "could not be read"
+            self.post_message(self.Failed(problem))
+        else:
+            self.notify(problem, title=prefix, severity="error", markup=False)
+
+    def _show(self) -> None:
+        tree = self.branches
+        self.border_title = line(tree.root or "all of etcd")
+        if not self.table.filter:
+            subtitle = f"revision {integer(tree.revision)}" if tree.revision else ""
+            self.border_subtitle = line((subtitle, "$ink-muted"))
+        self.table.set_rows(tree.rows())
