@@ -14,7 +14,7 @@ from ktui.etcd.errors import UnreachableError
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
 
-PUBLISH_INTERVAL = 0.25  # seconds: at most four Toll and Progress events each second
+PUBLISH_INTERVAL = 0.25  # seconds: at most four EtcdUsage and Progress events each second
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from msgspec import Struct
 from textual.content import Content
 
-from ktui.core.format import integer
+from ktui.core.format import integer, short_count
 from ktui.core.request_view import short_resource
 from ktui.core.state import CacheRow, State
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad

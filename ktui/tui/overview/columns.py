@@ -10,7 +10,7 @@ from ktui.core.format import integer, within
 from ktui.core.request_view import short_resource
 from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.cache.rv_progress import by_size
+from ktui.tui.cache.rv_progress import by_size, lag_style
 from ktui.tui.widgets.figures import figure
 
 STATES = {

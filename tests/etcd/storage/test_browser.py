@@ -40,9 +40,9 @@ async def test_one_seek_for_each_child_however_many_keys(
 ) -> None:
     await put(client, prefix, *(f"/pods/{ns}/p{i}" for ns in "abc" for i in range(30)))
     await browser.prefixes(f"{prefix}/pods/")
-    before = client.toll.rpcs
+    before = client.usage.rpcs
     await browser.prefixes(f"{prefix}/pods/")
-    assert client.toll.rpcs - before == 3 + 1 + 3  # seeks and the last one, counts; weights are remembered
+    assert client.usage.rpcs - before == 3 + 1 + 3  # seeks and the last one, counts; weights are remembered
 
 
 async def test_few_keys_below_a_prefix_are_children_many_are_not(
@@ -149,15 +149,15 @@ async def test_an_etcd_that_others_depend_on_is_read_gently(client: EtcdClient, 
     await put(client, prefix, *(f"/pods/a/p{i:03}" for i in range(300)), size=5_000)
     await put(client, prefix, *(f"/secrets/a/s{i:03}" for i in range(300)), size=5_000)
     gentle = Browser(client, prefix, gentle=True)
-    before = client.toll.received_bytes
+    before = client.usage.received_bytes
     pods, secrets = (await gentle.prefixes(f"{prefix}/")).children
     assert (pods.count, pods.exact, secrets.count, secrets.exact) == (300, False, 300, False)
     assert pods.bytes == pytest.approx(300 * 5_020, rel=0.02)
     assert secrets.bytes == 0  # no value of a Secret has been read
-    assert client.toll.received_bytes - before < 50_000
-    before = client.toll.received_bytes
+    assert client.usage.received_bytes - before < 50_000
+    before = client.usage.received_bytes
     page = await gentle.keys(f"{prefix}/pods/", limit=200)
     assert len(page.keys) == 200 and page.keys[0].bytes is None and page.keys[0].mod_revision > 0
     rest = await gentle.keys(f"{prefix}/pods/", limit=200, after=page.next)
     assert len(rest.keys) == 100 and rest.next == ""
-    assert client.toll.received_bytes - before < 50_000
+    assert client.usage.received_bytes - before < 50_000
