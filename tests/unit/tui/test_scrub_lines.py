@@ -83,7 +83,7 @@ def test_the_status_says_where_it_is(where: Position, says: str) -> None:
         (position(5), "space pause  , . 5 s  n next mark"),
         (position(700), "▲ 14:23:20 etcd does not answer"),
         (position(1800), "◆ 14:43:20 deploy␛[31m"),
-        (position(700, playing=False, told="progress"), "progress"),
+        (position(700, playing=False, event="progress"), "progress"),
         (position(3600, playing=False, ended=True), "line 9 was broken off"),
     ],
 )
