@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.pages.secrets import holds_secret, redacted
+from ktui.apiserver.pages.secrets import may_hold_secret, redact
 from ktui.apiserver.ports import KeyValue
 from ktui.contract.etcd import CachedCopy, KeyDetail
 
@@ -17,7 +17,7 @@ TEXT_BYTES = 64 << 10
 
 def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> KeyDetail:
     """A key as a document. A Secret's bytes contain its values, so they are withheld as well."""
-    withheld = holds_secret(value.key, value.kind) and not reveal
+    json, withheld = (value.json, False) if reveal else _shown(value)
     return KeyDetail(
         key=value.key,
         mod_revision=value.mod_revision,
@@ -28,7 +28,7 @@ def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> Key
         encoding=value.encoding,
         api_version=value.api_version,
         kind=value.kind,
-        json=redacted(value.json) if withheld and value.json is not None else value.json,
+        json=json,
         hex="" if withheld else value.raw[:HEX_BYTES].hex(),
         raw_bytes=len(value.raw),
         redacted=withheld,
@@ -37,6 +37,14 @@ def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> Key
         text="" if withheld or value.json is not None else _text(value.raw),
         cache=cached,
     )
+
+
+def _shown(value: KeyValue) -> tuple[Any, bool]:
+    """Return the document without a Secret's values, and whether anything is withheld."""
+    secret = "/secrets/" in value.key or value.kind == "Secret"
+    if value.json is None:
+        return None, secret or may_hold_secret(value.raw)
+    return redact(value.json, secret=secret)
 
 
 def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:

@@ -1,26 +1,86 @@
-"""What of a Secret may be shown before it is revealed."""
+"""What of a Secret is shown until its values are asked for.
+
+Whatever lies in etcd may be malformed: only members of the shape that a Secret has are shown.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-# kubectl apply keeps a copy of all that was applied there, values included.
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 MASK = "<redacted>"
+_METADATA_TEXTS = (
+    "name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",
+    "selfLink",
+)  # fmt: skip
+_METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
 
 
-def holds_secret(key: str, kind: str) -> bool:
-    """Also by its key: a Secret that cannot be decoded is a Secret still."""
-    return kind == "Secret" or "/secrets/" in key
+def redact(document: Any, *, secret: bool = False) -> tuple[Any, bool]:
+    """Return a copy with the values of all Secrets masked, and whether anything in it is a Secret.
+
+    Secrets are found in lists and wherever else they are embedded. With `secret` the document
+    itself is one, or a list of them, whatever its kind says.
+    """
+    try:
+        shown = _in_secret(document) if secret else _masked(document)
+    except RecursionError:
+        return MASK, True
+    return shown, secret or shown != document
 
 
-def redacted(secret: dict[str, Any]) -> dict[str, Any]:
-    """A copy with the values masked; names of the entries stay."""
-    shown = dict(secret)
-    for name in ("data", "stringData"):
-        if isinstance(secret.get(name), dict):
-            shown[name] = dict.fromkeys(secret[name], MASK)
-    metadata = secret.get("metadata")
-    if isinstance(metadata, dict) and LAST_APPLIED in (metadata.get("annotations") or {}):
-        shown["metadata"] = {**metadata, "annotations": {**metadata["annotations"], LAST_APPLIED: MASK}}
-    return shown
+def may_hold_secret(raw: bytes) -> bool:
+    """Return whether a value that cannot be decoded may be a Secret or hold one."""
+    return b"Secret" in raw
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("kind") in ("Secret", "SecretList"):
+        return _in_secret(value)
+    return {name: _masked(member) for name, member in value.items()}
+
+
+def _in_secret(value: Any) -> Any:
+    """Mask a Secret, or a list of Secrets."""
+    if not isinstance(value, dict):
+        return MASK
+    lists = str(value.get("kind")).endswith("List")
+    return {name: _member(name, member, lists=lists) for name, member in value.items()}
+
+
+def _member(name: str, value: Any, *, lists: bool) -> Any:
+    if name in ("apiVersion", "kind", "type") and isinstance(value, str):
+        return value
+    if value is None or (name == "immutable" and isinstance(value, bool)):
+        return value
+    if name == "metadata" and isinstance(value, dict):
+        return {part: _metadata(part, of) for part, of in value.items()}
+    if name in ("data", "stringData") and isinstance(value, dict):
+        return dict.fromkeys(value, MASK)
+    if name == "items" and lists and isinstance(value, list):
+        return [_in_secret(item) for item in value]
+    return MASK
+
+
+def _metadata(name: str, value: Any) -> Any:
+    if value is None or (name in _METADATA_TEXTS and isinstance(value, str)):
+        return value
+    if name in _METADATA_NUMBERS and isinstance(value, int):
+        return value
+    if name in ("labels", "annotations") and isinstance(value, dict):
+        return {key: _annotation(text) for key, text in value.items()}
+    if name == "finalizers" and isinstance(value, list):
+        return [item if isinstance(item, str) else MASK for item in value]
+    if name in ("ownerReferences", "managedFields") and isinstance(value, list):
+        return value
+    return MASK
+
+
+def _annotation(value: Any) -> Any:
+    """`kubectl apply` and others keep a copy of what was applied, in JSON or YAML, values included."""
+    if not isinstance(value, str) or value.lstrip().startswith("{") or "data:" in value:
+        return MASK
+    return value

@@ -19,7 +19,7 @@ from ktui.apiserver.pages.health import Check, Health
 from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.router import PageRouter
 from ktui.apiserver.pages.routes import stale_text
-from ktui.apiserver.pages.secrets import LAST_APPLIED, MASK, redacted
+from ktui.apiserver.pages.secrets import MASK
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.contract.etcd import FieldSize
 from ktui.contract.events import EtcdUsage, Progress, ServerInfo
@@ -144,12 +144,6 @@ def test_an_undecodable_secret_is_one_by_its_key() -> None:
     assert shown.hex == "" and shown.json is None
 
 
-def test_what_was_applied_is_no_way_around() -> None:
-    secret = {"metadata": {"annotations": {LAST_APPLIED: "hunter", "a": "b"}}, "stringData": {"x": "hunter"}}
-    assert "hunter" not in json.dumps(redacted(secret))
-    assert redacted(secret)["metadata"]["annotations"]["a"] == "b"
-
-
 def test_values_that_are_text_are_told_as_text() -> None:
     text = Stored(key="/service/leader", kind="", json=None, raw="patroni ✓\n".encode())
     assert describe(text, None, reveal=False).text == "patroni ✓\n"
@@ -161,10 +155,6 @@ def test_values_that_are_text_are_told_as_text() -> None:
 
 def test_what_the_fields_take_is_told_of_secrets_too() -> None:
     assert describe(Stored(), None, reveal=False).sizes == [FieldSize("data", 4, 0.6667)]
-
-
-def test_other_kinds_are_shown() -> None:
-    assert describe(Stored(key="/registry/pods/a/b", kind="Pod"), None, reveal=False).hex == b"hunter".hex()
 
 
 @pytest.mark.parametrize("text", ["-1", "x", "1.5", "١", "9" * 40])
