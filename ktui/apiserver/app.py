@@ -42,6 +42,10 @@ log = logging.getLogger(__name__)
 SYNC_SECONDS = 5.0
 
 
+# kube-apiserver: WithRetryAfter.
+COME_BACK = [("retry-after", "5"), ("connection", "close")]
+
+
 class Application:
     """Starts with the ASGI lifespan: the catalog is synced before the first request is served."""
 
@@ -54,6 +58,7 @@ class Application:
         )
         self._api = Api(self._server, metrics, others)
         self._pages = Pages(services, self.catalog, metrics)
+        self._stopping = False
         self._ids = itertools.count(1)
         self._company = Company()
 
@@ -72,6 +77,8 @@ class Application:
             log.warning("custom resources are still being read: they are served as soon as they are known")
 
     async def stop(self) -> None:
+        """End the streams; requests that still come are refused."""
+        self._stopping = True
         self._server.watches.end_all()
         self._pages.close()
         await self._server.parser.close()
@@ -86,6 +93,10 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, request: Request, response: Response) -> None:
+        if self._stopping:
+            response.add_headers(COME_BACK)
+            await response.text(429, "The apiserver is shutting down, please try again later.\n")
+            return
         has_token = self._services.token is not None
         response.add_headers(browser_headers(request, has_token=has_token))
         try:

@@ -12,6 +12,7 @@ from ktui.contract.events import AnyEvent, WatcherClosed, WatcherOpened, Watcher
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
 
+STOPPING = "server stopping"
 INTERVAL = 1.0  # seconds between two reports of a watcher
 
 
@@ -90,6 +91,7 @@ class OpenWatches:
         self._bus = bus
         self._open: dict[int, OpenWatch] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._stopping = False
         bus.add_snapshot(self.describe)
 
     def add(
@@ -100,6 +102,8 @@ class OpenWatches:
         self._bus.publish(opened)
         if self._timer is None:
             self._arm()
+        if self._stopping:
+            answer.close(STOPPING)
         return watch
 
     def discard(self, watch: OpenWatch) -> None:
@@ -107,9 +111,10 @@ class OpenWatches:
         self._bus.publish(watch.closed())
 
     def end_all(self) -> None:
-        """Close every stream: the server stops."""
+        """Close every stream, and those that were requested before: the server stops."""
+        self._stopping = True
         for watch in list(self._open.values()):
-            watch.answer.close("server stopping")
+            watch.answer.close(STOPPING)
 
     def describe(self) -> Iterator[AnyEvent]:
         for watch in self._open.values():

@@ -11,6 +11,7 @@ import contextlib
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from granian.constants import Interfaces
 from granian.server.embed import Server
@@ -38,7 +39,7 @@ class HttpServer:
     """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS when files are given."""
 
     def __init__(self, app: ASGIApp, listen: str, tls: TlsFiles | None = None) -> None:
-        self._app = app
+        self.app = app
         self.host, self.port = split_listen(listen)
         self._tls = tls
         self._lifespan = Lifespan(app)
@@ -56,7 +57,7 @@ class HttpServer:
             self.port = claim.getsockname()[1]
             await self._lifespan.startup()
             self._server = Server(
-                self._app,
+                self.app,
                 address=self.host,
                 port=self.port,
                 interface=Interfaces.ASGINL,
@@ -75,6 +76,8 @@ class HttpServer:
         if self._server is not None and self._serving is not None:
             self._server.stop()  # type: ignore[no-untyped-call]
             await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
+            if not self._serving.done():
+                asyncio.get_running_loop().set_exception_handler(_handle_late_end)
             self._serving.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._serving
@@ -93,6 +96,12 @@ class HttpServer:
                 continue
             writer.close()
             return
+
+
+def _handle_late_end(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Pass over what granian raises when connections end after its task was cancelled."""
+    if not isinstance(context.get("exception"), asyncio.InvalidStateError):
+        loop.default_exception_handler(context)
 
 
 def split_listen(listen: str) -> tuple[str, int]:

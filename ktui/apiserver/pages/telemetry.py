@@ -23,6 +23,7 @@ class TelemetryStream:
         self._bus = bus
         self._facts = facts
         self._open: set[Subscription] = set()
+        self._stopping = False
 
     async def get(self, request: Request, response: Response) -> None:
         subscription = self._bus.subscribe()
@@ -32,6 +33,8 @@ class TelemetryStream:
         try:
             await response.start(200, CONTENT_TYPE, [("cache-control", "no-cache")])
             await response.write(lines([self._facts.info()]))
+            if self._stopping:
+                subscription.close()
             async for batch in subscription.batches():
                 await response.write(lines(batch))
                 # Each write costs both sides more than what is in it; and a storm must not keep
@@ -48,6 +51,8 @@ class TelemetryStream:
         await response.whole(200, CONTENT_TYPE, lines([self._facts.info(), *self._bus.present()]))
 
     def close(self) -> None:
+        """End all streams, and those that were requested before."""
+        self._stopping = True
         for subscription in list(self._open):
             subscription.close()
 
