@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from ktui.cli.token import add_token_arguments
 from ktui.client.connection import ClientError, Connection, connection_from_url
 from ktui.client.running import find_by_url, find_running
 
@@ -14,9 +15,7 @@ def add_attach_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--attach", metavar="URL", help="the server to talk to (default: the one that runs on this machine)"
     )
-    parser.add_argument(
-        "--token", metavar="T", default="", help="its bearer token (default: KTUI_TOKEN, or its state file)"
-    )
+    add_token_arguments(parser, "its bearer token (default: KTUI_TOKEN, or its state file)")
     parser.add_argument("--server-ca", metavar="FILE", help="CA of the server's certificate")
 
 

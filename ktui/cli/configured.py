@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from ktui.cli.output import warn
+from ktui.cli.token import take_token
 from ktui.config.contexts import NONE
 from ktui.config.document import Config, read_config
 from ktui.config.errors import ConfigError, nearest
@@ -59,6 +60,8 @@ def parse(
     chosen = _context(line, config, environ)
     values = _fill(line, config, chosen, environ)
     _warn(config)
+    if "token_file" in line.options:
+        take_token(args, line.given)
     args.configured = Configured(config, chosen, values)
     return args
 

@@ -21,6 +21,7 @@ from ktui.cli.options import (
 from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
 from ktui.cli.terminal import check_terminal
+from ktui.cli.token import add_token_arguments
 from ktui.config.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ log = log_of(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     view = parser.add_argument_group("dashboard")
     view.add_argument("--attach", metavar="URL", help="watch a server that runs already")
-    view.add_argument("--token", metavar="T", default="", help="its bearer token (default: KTUI_TOKEN)")
+    add_token_arguments(view, "its bearer token (default: KTUI_TOKEN)")
     view.add_argument("--server-ca", metavar="FILE", help="CA of that server's certificate")
     view.add_argument("--replay", metavar="FILE", help="play a recording as the same screens")
     view.add_argument(

@@ -14,6 +14,7 @@ from ktui.cli.options import (
     add_source_arguments,
 )
 from ktui.cli.output import emit
+from ktui.cli.token import add_token_arguments
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -50,11 +51,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default="127.0.0.1:0",
         help="where to listen (default: a free port of 127.0.0.1)",
     )
+    add_token_arguments(http, "the bearer token that clients must send (default: KTUI_TOKEN, or random)")
     http.add_argument(
-        "--token", metavar="T", help="the bearer token that clients must send (default: a random one)"
-    )
-    http.add_argument(
-        "--insecure-http", action="store_true", help="no TLS and no token; only on a loopback address"
+        "--insecure-http",
+        action="store_true",
+        help="no TLS and no token; only on a loopback address, under a loopback name",
     )
     add_source_arguments(parser)
     add_behaviour_arguments(parser)

@@ -35,7 +35,7 @@ class Connection:
     @property
     def unauthorized(self) -> str:
         """What a 401 means here."""
-        return "the server does not accept this token (give it with --token or KTUI_TOKEN)"
+        return "the server does not accept this token (give it with --token-file or KTUI_TOKEN)"
 
     @property
     def untrusted(self) -> str:
