@@ -10,6 +10,11 @@ import msgspec
 READY = "ready to serve client requests"
 _GRAVE = ("error", "fatal", "panic", "dpanic")
 _UNKNOWN_FLAG = re.compile(r"flag provided but not defined: -+([\w-]+)")
+# What Go's runtime prints when a program crashes: the cause, then the stacks with source paths.
+_CRASHES = ("panic: ", "fatal error: ", "unexpected fault address ", "runtime error: ")
+_STACK = re.compile(r"goroutine \d+ \[|\[signal SIG|runtime stack:")
+# etcdutl: time, level, source file, message, fields.
+_CONSOLE = re.compile(r"\S+\t(\w+)\t\S+\.go:\d+\t([^\t]*)(?:\t(\{.*\}))?")
 _KEPT = 200
 
 
@@ -38,6 +43,7 @@ class EtcdLog:
         self._grave: list[str] = []
         self.unknown_flag = ""
         self.ready = False
+        self._in_stack = False
         self.no_space = False
         self.port_in_use = False
 
@@ -46,6 +52,9 @@ class EtcdLog:
         if not text:
             return
         level, text = _parse(text)
+        self._in_stack = not level and (self._in_stack or bool(_STACK.match(text)))
+        if self._in_stack:
+            return
         self._lines.append(text)
         if level in _GRAVE and len(self._grave) < _KEPT:
             self._grave.append(text)
@@ -56,8 +65,17 @@ class EtcdLog:
             self.unknown_flag = unknown[1]
 
     @property
+    def crash(self) -> str:
+        """What etcd crashed of, "" if it did not."""
+        grave = next((text for text in self._grave if text.startswith(_CRASHES)), "")
+        return grave.partition(": ")[2] or grave
+
+    @property
     def telling(self) -> str:
-        """The first grave line that names a cause; else the last line; "" when etcd said nothing."""
+        """The first grave line that names a cause; else the last line; "" when etcd said nothing.
+
+        Never a line of a stack: the source paths there are of the machine that built etcd.
+        """
         named = [text for text in self._grave if ": " in text]
         for candidates in (named[:1], self._grave[:1], list(self._lines)[-1:]):
             if candidates:
@@ -66,10 +84,21 @@ class EtcdLog:
 
 
 def _parse(text: str) -> tuple[str, str]:
+    """The level, "" if the line has none, and the message."""
+    if console := _CONSOLE.fullmatch(text):
+        level, message, fields = console.groups()
+        return level, _with_error(message, fields)
     if not text.startswith("{"):
-        return ("panic" if text.startswith("panic:") else ""), text
+        return ("panic" if text.startswith(_CRASHES) else ""), text
     try:
         line = _decoder.decode(text)
     except msgspec.MsgspecError:
         return "", text
     return line.level, line.text
+
+
+def _with_error(message: str, fields: str | None) -> str:
+    try:
+        return msgspec.structs.replace(_decoder.decode(fields or "{}"), msg=message).text
+    except msgspec.MsgspecError:
+        return message

@@ -95,6 +95,11 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
         log = EtcdLog()
         for line in output.splitlines():
             log.add(line)
-        why = "no space is left on the disk" if log.no_space else log.telling.removeprefix("Error: ")
+        if log.no_space:
+            why = "no space is left on the disk"
+        elif log.crash:
+            why = f"the database in it is damaged ({log.crash[:400]})"
+        else:
+            why = log.telling.removeprefix("Error: ")
         notes = "".join(f" ({warning})" for warning in warnings)
         raise SnapshotError(f"snapshot {file} cannot be restored: {why}{notes}.", log.telling)

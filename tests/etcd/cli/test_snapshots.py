@@ -20,6 +20,7 @@ from tests.etcd.members import cluster_of, enable_auth
 from tests.etcd.serving import Served, refused, serving
 from tests.unit.wire.corpus import SHARED, identical
 
+HASH_BYTES, PAGE = 32, 4096
 pytestmark = pytest.mark.anyio
 
 ORACLE = SHARED / "oracle"
@@ -93,6 +94,18 @@ async def test_what_is_no_snapshot(tmp_path: Path) -> None:
         file.write_bytes(content)
         status, said = await refused(tmp_path, "--snapshot", str(file))
         assert status == 3 and says in said and name in said and said.count("\n") == 1, said
+
+
+async def test_a_damaged_database_is_told_of_without_source_paths(tmp_path: Path) -> None:
+    """Without a hash only etcdutl notices, and crashes."""
+    async with cluster_of(1, tmp_path) as (member,):
+        whole = bytearray(save(member.endpoint, tmp_path / "whole.db").read_bytes()[:-HASH_BYTES])
+    for start in range(2 * PAGE, len(whole), PAGE):
+        whole[start : start + PAGE] = b"\xff" * PAGE
+    (tmp_path / "damaged.db").write_bytes(whole)
+    status, said = await refused(tmp_path, "--snapshot", str(tmp_path / "damaged.db"))
+    assert status == 3 and "damaged.db cannot be restored: the database in it is damaged (" in said, said
+    assert ".go" not in said and "goroutine" not in said and said.count("\n") == 1, said
 
 
 def recorded() -> list[dict[str, Any]]:
