@@ -26,6 +26,7 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
 from ktui.apiserver.verbs.seats import seats_of_any
 from ktui.apiserver.warnings import warning_headers
+from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import metered
@@ -42,6 +43,12 @@ def _of_components(call: Call) -> bool:
     info = call.info
     known = (info.group, info.version, info.resource) == ("", "v1", "componentstatuses")
     return known and not info.namespace and not info.deeper
+
+
+def _warn(call: Call, resource: Resource) -> None:
+    """Add the Warning header of a deprecated resource."""
+    if warning := warning_of(resource, call.behaviour):
+        call.response.add_headers(warning_headers([warning]))
 
 
 class Api:
@@ -73,7 +80,7 @@ class Api:
         if not call.info.is_resource or _of_components(call):
             return None
         try:
-            call.resource = find_resource(self._server.catalog.table, call.info, self._handlers)
+            call.resource = find_resource(self._server.catalog.table, call.info, call.verb, self._handlers)
             call.verb = served_verb(call.resource, call.verb, call.request, call.info)
         except (StatusError, TextNotFound) as error:
             return error
@@ -82,6 +89,7 @@ class Api:
     async def _guarded(self, call: Call, wrong: Exception | None) -> None:
         try:
             if wrong is not None:
+                self._warn_of_unserved(call)
                 raise wrong
             if call.verb == "WATCH":
                 await self._handle(call)
@@ -110,17 +118,27 @@ class Api:
             log.exception("%s %s failed", call.verb, call.request.path)
             await self._fail(call, internal_error("the server log has the details"))
 
+    def _warn_of_unserved(self, call: Call) -> None:
+        """Warn of a deprecated custom resource also where it has no such subresource."""
+        info = call.info
+        found = self._server.catalog.table.find(info.group, info.version, info.resource)
+        if found is not None and found.custom and info.subresource:
+            _warn(call, found)
+
     async def _handle(self, call: Call) -> None:
         if call.resource is not None:
-            if warning := warning_of(call.resource, call.behaviour):
-                call.response.add_headers(warning_headers([warning]))
+            # Routes warn, and a method without one has none; of custom resources every answer warns.
+            if call.resource.custom:
+                _warn(call, call.resource)
             handle = find_handler(call, call.resource, self._handlers)
+            if not call.resource.custom:
+                _warn(call, call.resource)
             await handle(self._server, call, call.resource)
             return
         if _of_components(call):
             assert components.RESOURCE is not None
-            if warning := warning_of(components.RESOURCE, call.behaviour):
-                call.response.add_headers(warning_headers([warning]))
+            if call.verb in ("GET", "LIST"):
+                _warn(call, components.RESOURCE)
             await components.handle(self._server, call)
             return
         found = find_document(self._server.catalog.table, call.request)

@@ -9,7 +9,7 @@ from html import escape
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authn import authorize, identify
-from ktui.apiserver.browsers import browser_headers, check_web_page
+from ktui.apiserver.browsers import NOSNIFF, browser_headers, check_web_page
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
@@ -27,7 +27,7 @@ from ktui.apiserver.parsing.pool import ParserPool
 from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
-from ktui.kube.flowcontrol import PriorityLevel
+from ktui.kube.flowcontrol import FlowSchema, PriorityLevel, Requester
 from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb
 from ktui.kube.seats import flow_controlled
@@ -99,6 +99,9 @@ class Application:
             return
         has_token = self._services.token is not None
         response.add_headers(browser_headers(request, has_token=has_token))
+        if request.badly_escaped:
+            await response.refuse_target()
+            return
         try:
             _check_target(request)
             if not has_token:
@@ -107,20 +110,17 @@ class Application:
             await self._refuse(response, error, request)
             return
         info = parse_path(request.path)
+        response.add_headers([("audit-id", audit_id(request))])
         if info.incomplete:
             await response.text(500, _without_info(request))
             return
         verb = request_verb(request.method, info, request.query)
         behaviour = self._services.settings.behaviour
-        response.add_headers([("audit-id", audit_id(request)), ("cache-control", "no-cache, private")])
+        response.add_headers([("cache-control", "no-cache, private")])
         try:
             if verb != "WATCH":
                 time_allowed(request, behaviour.minor)
-            who = identify(request, self._services.token)
-            flow = flow_of(who, info, verb, behaviour.minor)
-            if flow_controlled(behaviour):
-                response.add_headers(flow_headers(flow))
-            authorize(who, request, info, verb)
+            who, flow = self._admit(request, response, info, verb)
         except StatusError as error:
             await self._fail(response, error, request)
             return
@@ -128,6 +128,23 @@ class Application:
             await self._api.serve(self._call(request, response, info, verb, behaviour, who.user, flow.level))
         else:
             await self._serve_page(request, response)
+
+    def _admit(
+        self, request: Request, response: Response, info: RequestInfo, verb: str
+    ) -> tuple[Requester, FlowSchema]:
+        """Authentication, flow schema and authorization; StatusError 400, 401, 403."""
+        behaviour = self._services.settings.behaviour
+        try:
+            who = identify(request, self._services.token)
+            flow = flow_of(who, info, verb, behaviour.minor)
+            if flow_controlled(behaviour):
+                response.add_headers(flow_headers(flow))
+            authorize(who, request, info, verb)
+        except StatusError as error:
+            if error.code != 401:
+                response.add_headers([NOSNIFF])
+            raise
+        return who, flow
 
     def _call(
         self,
@@ -146,7 +163,8 @@ class Application:
 
     async def _serve_page(self, request: Request, response: Response) -> None:
         try:
-            page = self._pages.find(request.method, request.path)
+            path = "/version" if request.path == "/version/" else request.path
+            page = self._pages.find(request.method, path)
             if page is None and request.path.startswith("/version/"):
                 raise path_not_found()  # upstream's router of the API has that page
             if page is None:

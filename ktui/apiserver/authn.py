@@ -12,8 +12,9 @@ import hmac
 
 from ktui.apiserver.http.request import Request
 from ktui.kube.flowcontrol import MASTERS, Requester, requester_of
+from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import RequestInfo, api_verb, name_asked
-from ktui.kube.status import StatusError, unauthorized
+from ktui.kube.status import StatusError, bad_request, unauthorized
 
 ANONYMOUS = "system:anonymous"
 NOBODY = Requester(ANONYMOUS, ("system:unauthenticated",))
@@ -23,7 +24,10 @@ PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
 
 def identify(request: Request, token: str | None) -> Requester:
-    """Who asks; StatusError 401 for a wrong token. `token` None makes everybody an administrator."""
+    """Who asks; `token` None makes everybody an administrator.
+
+    StatusError 401 for a wrong token, 400 for groups to impersonate without a user.
+    """
     if token is None:
         return _impersonated(request) or ADMINISTRATOR
     scheme, _, sent = request.headers.get("authorization", "").partition(" ")
@@ -42,9 +46,15 @@ def authorize(who: Requester, request: Request, info: RequestInfo, verb: str) ->
 
 def _impersonated(request: Request) -> Requester | None:
     user = request.headers.get("impersonate-user", "")
+    groups = [request.headers["impersonate-group"]] if "impersonate-group" in request.headers else []
+    if not user and groups:
+        listed = ", ".join(map(quote, groups))
+        raise bad_request(
+            f'requested &user.DefaultInfo{{Name:"", UID:"", Groups:[]string{{{listed}}}, '
+            "Extra:map[string][]string(nil)} without impersonating a user name"
+        )
     if not user:
         return None
-    groups = [request.headers["impersonate-group"]] if "impersonate-group" in request.headers else []
     return requester_of(user, groups)
 
 

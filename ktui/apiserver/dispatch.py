@@ -63,10 +63,16 @@ def nothing_there(path: str) -> StatusError | TextNotFound:
     return path_not_found() if known else TextNotFound()
 
 
-def find_resource(table: ResourceTable, info: RequestInfo, handlers: Handlers) -> Resource:
-    """The resource that a path names; TextNotFound or StatusError 404 when it does not fit one."""
+def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: Handlers) -> Resource:
+    """The resource that a path names; TextNotFound, StatusError 404 or 405 when it does not fit one."""
     resource = table.find(info.group, info.version, info.resource)
-    if resource is None or not resource.stored or not _scope_fits(resource, info):
+    if resource is None or not _scope_fits(resource, info):
+        raise nothing_there(info.path)
+    if _only_created(resource, info):
+        if verb != "POST":
+            raise method_not_allowed()
+        raise nothing_there(info.path)
+    if not resource.stored:
         raise nothing_there(info.path)
     if info.watch and info.subresource:
         raise method_not_supported(resource, "watch") if resource.custom else path_not_found()
@@ -76,6 +82,14 @@ def find_resource(table: ResourceTable, info: RequestInfo, handlers: Handlers) -
     elif info.deeper or (info.subresource and info.subresource not in handlers.served_subresources(resource)):
         raise path_not_found()
     return resource
+
+
+def _only_created(resource: Resource, info: RequestInfo) -> bool:
+    """Whether the path is one that is only ever posted to: a review, a binding, a token."""
+    if not resource.stored:
+        inside = bool(info.namespace) or not resource.namespaced
+        return not info.name and inside and resource.verbs == ("create",)
+    return info.subresource == "token" and "token" in resource.subresources and not info.deeper
 
 
 def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:

@@ -83,8 +83,14 @@ def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
 
 
 def _order(table: ResourceTable) -> list[str]:
+    """Custom groups are sorted by the names of their APIServices: `v1.example.io`, `v2.cilium.io`."""
     builtin = dict.fromkeys(r.group for r in table if not r.custom)
-    return [*builtin, *sorted({r.group for r in table if r.custom} - builtin.keys())]
+    names: dict[str, list[str]] = {}
+    for resource in table:
+        if resource.custom and resource.group not in builtin:
+            names.setdefault(resource.group, []).append(resource.version)
+    first = {group: min(versions, key=version_priority) for group, versions in names.items()}
+    return [*builtin, *sorted(first, key=lambda group: f"{first[group]}.{group}")]
 
 
 def _served(table: ResourceTable) -> list[Resource]:

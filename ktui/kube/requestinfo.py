@@ -84,6 +84,9 @@ def api_verb(verb: str) -> str:
     return _API_VERBS.get(verb, "")
 
 
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
+NO_VERB = "OTHER"
+
 _API_VERBS = {
     "GET": "get",
     "HEAD": "get",
@@ -98,8 +101,12 @@ _API_VERBS = {
 
 
 def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
-    """GET, LIST, WATCH, POST, PUT, PATCH, DELETE or DELETECOLLECTION; another method as it is."""
-    method = method.upper()
+    """The verb that is routed; the method where it has none, NO_VERB for an unknown method.
+
+    Methods are case-sensitive: `get` and `LIST` are no methods that kube-apiserver knows.
+    """
+    if method not in _METHODS:
+        return NO_VERB
     if not info.is_resource or info.subresource:
         return method
     if method == "GET" and info.watch:

@@ -1,13 +1,20 @@
-"""What strategies change in a new object between admission and validation."""
+"""What strategies change in a new object between field management and validation."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.validation.selectors import LEGACY_LABELS, PREFIXED_LABELS, PREFIXED_SINCE
 
 Obj = dict[str, Any]
+
+# Admission StorageObjectInUseProtection.
+PROTECTED = {
+    "PersistentVolume": "kubernetes.io/pv-protection",
+    "PersistentVolumeClaim": "kubernetes.io/pvc-protection",
+}
 
 
 def prepare(obj: Obj, minor: int) -> None:
@@ -15,6 +22,13 @@ def prepare(obj: Obj, minor: int) -> None:
     kind = obj.get("kind")
     if kind == "Job":
         generate_selector(obj, minor)
+    elif kind == "DaemonSet":
+        metadata_of(obj).setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
+    elif kind in PROTECTED:
+        metadata = metadata_of(obj)
+        present = metadata.get("finalizers") or []
+        if PROTECTED[kind] not in present:
+            metadata["finalizers"] = [*present, PROTECTED[kind]]
     elif kind == "Namespace":
         spec = obj.setdefault("spec", {})
         finalizers = spec.get("finalizers") or []

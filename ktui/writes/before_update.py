@@ -11,6 +11,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes.admission.pods import tolerate
 from ktui.writes.decoding.kinds import wrong_custom_kind
+from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.metadata.objectmeta import (
@@ -121,6 +122,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         metadata["generation"] = int(was.get("generation", 0)) + 1
     if context.apply is not None:
         context.apply.track(old, new, timestamp())
+        _count_templates(old, new)
         return new
     track_update(
         old,
@@ -130,7 +132,18 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         resource=resource,
         subresource=context.subresource,
     )
+    _count_templates(old, new)
     return new
+
+
+def _count_templates(old: Obj, new: Obj) -> None:
+    """A DaemonSet counts its templates; what a client sends for that is ignored."""
+    if new.get("kind") != "DaemonSet":
+        return
+    counted = str((metadata_of(old).get("annotations") or {}).get(TEMPLATE_GENERATION))
+    count = int(counted) if counted.isascii() and counted.isdigit() else 0
+    changed = (old.get("spec") or {}).get("template") != (new.get("spec") or {}).get("template")
+    metadata_of(new).setdefault("annotations", {})[TEMPLATE_GENERATION] = str(count + changed)
 
 
 def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:

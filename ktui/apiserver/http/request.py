@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from urllib.parse import parse_qs
 
@@ -12,6 +13,10 @@ from ktui.apiserver.http.asgi import Receive, Scope
 MAX_BODY_BYTES = 3 * 1024 * 1024
 # strconv.ParseBool
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
+
+
+# Go's server refuses such a target itself, before kube-apiserver sees it.
+_BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 class BodyTooLarge(Exception):
@@ -25,11 +30,12 @@ class BodyIncomplete(Exception):
 class Request:
     """Method, decoded path, raw query, lower-case header names, and the body on demand."""
 
-    __slots__ = ("_receive", "headers", "method", "path", "peer", "query")
+    __slots__ = ("_receive", "badly_escaped", "headers", "method", "path", "peer", "query")
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
+        self.badly_escaped = bool(_BAD_ESCAPE.search(scope.get("raw_path") or b""))
         self.query: str = scope.get("query_string", b"").decode("latin-1")
         self.headers: dict[str, str] = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         self.peer = _address(scope.get("client"))

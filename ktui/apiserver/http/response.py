@@ -69,6 +69,11 @@ class Response:
         await self.start(status, content_type, [("content-length", str(len(body)))])
         await self.end(body)
 
+    async def refuse_target(self) -> None:
+        """Answer a request target that is not a URL as Go's server does."""
+        self.add_headers([("connection", "close")])
+        await self.whole(400, "text/plain; charset=utf-8", b"400 Bad Request")
+
     async def text(self, status: int, text: str) -> None:
         """Plain text, as Go's http.Error sends it."""
         self.add_headers([("x-content-type-options", "nosniff")])

@@ -1,4 +1,4 @@
-"""Defaults of kinds that run nothing: claims, volumes, classes, bindings."""
+"""Defaults of kinds that run nothing: claims, volumes, classes, bindings, policies, webhooks, limits."""
 
 from __future__ import annotations
 
@@ -44,3 +44,106 @@ def role_binding(obj: Obj) -> None:
             and not subject.get("apiGroup")
         ):
             subject["apiGroup"] = RBAC
+
+
+def endpoints(obj: Obj) -> None:
+    for subset in _items(obj, "subsets"):
+        _protocols(subset)
+
+
+def endpoint_slice(obj: Obj) -> None:
+    _protocols(obj)
+    for port in _items(obj, "ports"):
+        port.setdefault("name", "")
+
+
+def network_policy(obj: Obj) -> None:
+    spec = obj.setdefault("spec", {})
+    if not isinstance(spec, dict):
+        return
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+    for rule in (*_items(spec, "ingress"), *_items(spec, "egress")):
+        _protocols(rule)
+
+
+def _protocols(owner: Obj) -> None:
+    for port in _items(owner, "ports"):
+        port.setdefault("protocol", "TCP")
+
+
+def mutating_webhooks(obj: Obj) -> None:
+    validating_webhooks(obj)
+    for webhook in _items(obj, "webhooks"):
+        webhook.setdefault("reinvocationPolicy", "Never")
+
+
+def validating_webhooks(obj: Obj) -> None:
+    for webhook in _items(obj, "webhooks"):
+        for name, value in (("failurePolicy", "Fail"), ("matchPolicy", "Equivalent"), ("timeoutSeconds", 10)):
+            webhook.setdefault(name, value)
+        for name in ("namespaceSelector", "objectSelector"):
+            webhook.setdefault(name, {})
+        for rule in _items(webhook, "rules"):
+            rule.setdefault("scope", "*")
+        if isinstance(service := (webhook.get("clientConfig") or {}).get("service"), dict):
+            service.setdefault("port", 443)
+
+
+def csi_driver(obj: Obj) -> None:
+    spec = obj.setdefault("spec", {})
+    if not isinstance(spec, dict):
+        return
+    spec.setdefault("attachRequired", True)
+    for name in ("podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"):
+        spec.setdefault(name, False)
+    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
+    spec["volumeLifecycleModes"] = spec.get("volumeLifecycleModes") or ["Persistent"]
+
+
+def limit_range(obj: Obj) -> None:
+    """What a container gets without limits or requests of its own."""
+    for limit in _items(obj.get("spec") or {}, "limits"):
+        if limit.get("type") == "Container":
+            default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
+            request = {**(limit.get("min") or {}), **default, **(limit.get("defaultRequest") or {})}
+            for name, value in (("default", default), ("defaultRequest", request)):
+                if value:
+                    limit[name] = value
+
+
+def ingress_class(obj: Obj) -> None:
+    if isinstance(parameters := (obj.get("spec") or {}).get("parameters"), dict):
+        parameters.setdefault("scope", "Cluster")
+
+
+_CPU = {"resource": {"name": "cpu", "target": {"averageUtilization": 80, "type": "Utilization"}}}
+_SCALE_UP = [
+    {"type": "Pods", "value": 4, "periodSeconds": 15},
+    {"type": "Percent", "value": 100, "periodSeconds": 15},
+]
+_SCALE_DOWN = [{"type": "Percent", "value": 100, "periodSeconds": 15}]
+
+
+def autoscaler(obj: Obj) -> None:
+    """autoscaling/v2; v1 keeps all but the number of replicas in annotations."""
+    spec = obj.setdefault("spec", {})
+    if not isinstance(spec, dict):
+        return
+    spec.setdefault("minReplicas", 1)
+    if obj.get("apiVersion") != "autoscaling/v2":
+        return
+    spec["metrics"] = spec.get("metrics") or [{"type": "Resource", **_CPU}]
+    behavior = spec.get("behavior")
+    if isinstance(behavior, dict):
+        up, down = behavior.setdefault("scaleUp", {}), behavior.setdefault("scaleDown", {})
+        if isinstance(up, dict) and isinstance(down, dict):
+            up.setdefault("stabilizationWindowSeconds", 0)
+            for rules, policies in ((up, _SCALE_UP), (down, _SCALE_DOWN)):
+                rules.setdefault("selectPolicy", "Max")
+                rules["policies"] = rules.get("policies") or policies
+
+
+def _items(owner: Obj, name: str) -> list[Obj]:
+    """The members of a list that are objects."""
+    return [item for item in owner.get(name) or [] if isinstance(item, dict)]

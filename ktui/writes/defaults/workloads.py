@@ -34,8 +34,13 @@ def _pod(obj: Obj) -> None:
     spec.setdefault("enableServiceLinks", True)
     for name in ("initContainers", "containers"):
         for container in spec.get(name) or []:
-            if isinstance(container, dict) and isinstance(container.get("resources"), dict):
+            if not isinstance(container, dict):
+                continue
+            if isinstance(container.get("resources"), dict):
                 _requests(container["resources"])
+            if spec.get("hostNetwork"):  # of templates only with a deprecated gate
+                for port in container.get("ports") or []:
+                    port.setdefault("hostPort", port.get("containerPort"))
     _sub(obj, "status")
 
 
@@ -61,20 +66,14 @@ def _pod_spec(spec: Obj) -> None:
         for container in spec.get(name) or []:
             if isinstance(container, dict):
                 _container(container)
-                if spec.get("hostNetwork"):
-                    for port in container.get("ports") or []:
-                        port.setdefault("hostPort", port.get("containerPort"))
     for volume in spec.get("volumes") or []:
         _volume(volume)
 
 
 def _container(container: Obj) -> None:
-    image = str(container.get("image", ""))
-    tag = image.rpartition("/")[2].partition(":")[2]
-    always = "@" not in image and tag in ("", "latest")
     _fill(
         container,
-        imagePullPolicy="Always" if always else "IfNotPresent",
+        imagePullPolicy=_pull_policy(str(container.get("image", ""))),
         resources={},
         terminationMessagePath="/dev/termination-log",
         terminationMessagePolicy="File",
@@ -86,6 +85,14 @@ def _container(container: Obj) -> None:
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if isinstance(container.get(probe), dict):
             _probe(container[probe])
+    for hook in ("postStart", "preStop"):
+        if isinstance(handler := (container.get("lifecycle") or {}).get(hook), dict):
+            _http(handler)
+
+
+def _pull_policy(image: str) -> str:
+    tag = image.rpartition("/")[2].partition(":")[2]
+    return "Always" if "@" not in image and tag in ("", "latest") else "IfNotPresent"
 
 
 def _references(source: Obj) -> None:
@@ -98,8 +105,14 @@ def _references(source: Obj) -> None:
 
 def _probe(probe: Obj) -> None:
     _fill(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
-    if isinstance(probe.get("httpGet"), dict):
-        _fill(probe["httpGet"], path="/", scheme="HTTP")
+    _http(probe)
+    if isinstance(probe.get("grpc"), dict):
+        probe["grpc"].setdefault("service", "")
+
+
+def _http(handler: Obj) -> None:
+    if isinstance(handler.get("httpGet"), dict):
+        _fill(handler["httpGet"], path="/", scheme="HTTP")
 
 
 _MODES = {"secret": 0o644, "configMap": 0o644, "downwardAPI": 0o644, "projected": 0o644}
@@ -111,6 +124,12 @@ def _volume(volume: Obj) -> None:
             volume[source].setdefault("defaultMode", mode)
     if isinstance(volume.get("hostPath"), dict):
         volume["hostPath"].setdefault("type", "")
+    if isinstance(image := volume.get("image"), dict):
+        image.setdefault("pullPolicy", _pull_policy(str(image.get("reference", ""))))
+    if isinstance(volume.get("iscsi"), dict):
+        volume["iscsi"].setdefault("iscsiInterface", "default")
+    if isinstance(claim := (volume.get("ephemeral") or {}).get("volumeClaimTemplate"), dict):
+        _sub(claim, "spec").setdefault("volumeMode", "Filesystem")
     projected = volume.get("projected")
     sources = (projected.get("sources") or []) if isinstance(projected, dict) else []
     for source in (*sources, volume):
@@ -165,7 +184,12 @@ def _labelled_by_template(obj: Obj) -> Obj:
     return labels
 
 
+# A field of the internal type, shown as an annotation; the server counts it.
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
+
 def _daemon_set(obj: Obj) -> None:
+    _sub(_sub(obj, "metadata"), "annotations").setdefault(TEMPLATE_GENERATION, "0")
     spec = _sub(obj, "spec")
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = _sub(spec, "updateStrategy")
@@ -227,7 +251,13 @@ def _cron_job(obj: Obj) -> None:
 
 def _service(obj: Obj) -> None:
     spec = _sub(obj, "spec")
-    _fill(spec, type="ClusterIP", sessionAffinity="None", internalTrafficPolicy="Cluster")
+    _fill(spec, type="ClusterIP", sessionAffinity="None")
+    if spec["type"] in ("ClusterIP", "NodePort", "LoadBalancer"):
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if spec["sessionAffinity"] == "ClientIP":
+        spec["sessionAffinityConfig"] = spec.get("sessionAffinityConfig") or {
+            "clientIP": {"timeoutSeconds": 10800}
+        }
     for port in spec.get("ports") or []:
         port.setdefault("protocol", "TCP")
         port.setdefault("targetPort", port.get("port"))
@@ -267,7 +297,23 @@ def _node(obj: Obj) -> None:
     _sub(obj, "status")
 
 
+def _pod_template(obj: Obj) -> None:
+    template = _sub(obj, "template")
+    _sub(template, "metadata")
+    _pod_spec(_sub(template, "spec"))
+
+
 _BY_KIND: dict[str, Callable[[Obj], None]] = {
+    "CSIDriver": others.csi_driver,
+    "EndpointSlice": others.endpoint_slice,
+    "Endpoints": others.endpoints,
+    "HorizontalPodAutoscaler": others.autoscaler,
+    "IngressClass": others.ingress_class,
+    "LimitRange": others.limit_range,
+    "MutatingWebhookConfiguration": others.mutating_webhooks,
+    "NetworkPolicy": others.network_policy,
+    "PodTemplate": _pod_template,
+    "ValidatingWebhookConfiguration": others.validating_webhooks,
     "ClusterRoleBinding": others.role_binding,
     "CronJob": _cron_job,
     "DaemonSet": _daemon_set,

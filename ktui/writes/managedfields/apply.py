@@ -71,9 +71,11 @@ class Apply:
             taken = union(changed.set, changed.removed)
             entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
         entry = self._own_entry(fields)
-        same = own is not None and own.get("fieldsV1") == entry["fieldsV1"]
-        untouched = same and not changed.set and not changed.removed
-        entry["time"] = own["time"] if own is not None and untouched and "time" in own else time
+        # An apply that changes nothing of the object leaves the time as it is.
+        if old is None or changed.set or changed.removed:
+            entry["time"] = time
+        elif own is not None and "time" in own:
+            entry["time"] = own["time"]
         kept = [other for other in others if other["fieldsV1"]]
         if fields:
             kept.append(entry)

@@ -61,7 +61,6 @@ ATOMIC = frozenset(
         "requiredDuringSchedulingIgnoredDuringExecution",
         "resourceFieldRef",
         "roleRef",
-        "scaleTargetRef",
         "secretKeyRef",
         "secretRef",
         "selector",
@@ -69,7 +68,12 @@ ATOMIC = frozenset(
     }
 )
 # The same, by kind and path.
-ATOMIC_PATHS = frozenset({("Ingress", "spec.defaultBackend.service.port")})
+ATOMIC_PATHS = frozenset(
+    {
+        ("ControllerRevision", "data"),
+        ("Ingress", "spec.defaultBackend.service.port"),
+    }
+)
 # Keyed lists whose items are one value each.
 ATOMIC_ITEMS = frozenset({"imagePullSecrets", "ownerReferences", "secrets"})
 KEY_DEFAULTS = {"protocol": "TCP"}

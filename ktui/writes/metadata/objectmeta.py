@@ -43,6 +43,7 @@ COUNTED = {
     "NetworkPolicy": _SPEC,
     "Pod": _SPEC,
     "PodDisruptionBudget": _SPEC,
+    "PodTemplate": ("template",),
     "PriorityClass": (),
     "PriorityLevelConfiguration": _SPEC,
     "ReplicaSet": _SPEC,

@@ -1,0 +1,101 @@
+"""Methods and paths that no client means, answered as kube-apiserver or Go's server answers them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.etcd.apiserver.conftest import Api
+from tests.etcd.apiserver.definitions import DEFINITIONS, define
+
+pytestmark = pytest.mark.anyio
+
+REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("LIST", "/api/v1/namespaces/a/pods", 405),
+        ("DELETECOLLECTION", "/api/v1/namespaces/a/pods", 405),
+        ("GET", REVIEWS, 405),
+        ("PUT", REVIEWS, 405),
+        ("GET", f"{REVIEWS}/x", 404),
+        ("GET", "/api/v1/namespaces/a/bindings", 405),
+        ("PATCH", "/api/v1/namespaces/a/serviceaccounts/default/token", 405),
+        ("GET", "/version/", 200),
+        ("POST", "/version/", 405),
+    ],
+)
+async def test_methods(api: Api, method: str, path: str, code: int) -> None:
+    answer = await api.http.request(method, path)
+    assert answer.status_code == code, answer.text
+
+
+async def test_a_path_with_a_bad_escape_is_refused_before_all_else(api: Api) -> None:
+    reader, writer = await _connect(api)
+    writer.write(b"GET /api/v1/pods/%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    assert head.startswith(b"HTTP/1.1 400") and body == b"400 Bad Request"
+    assert b"audit-id" not in head.lower()
+
+
+async def _connect(api: Api) -> Any:
+    import asyncio
+
+    url = httpx.URL(api.server.url)
+    return await asyncio.open_connection(url.host, url.port)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "warned"),
+    [
+        ("GET", "/api/v1/componentstatuses", True),
+        ("DELETE", "/api/v1/componentstatuses", False),
+        ("GET", "/api/v1/namespaces/a/endpoints", True),
+        ("TRACE", "/api/v1/namespaces/a/endpoints", False),
+    ],
+)
+async def test_only_what_is_served_warns(api: Api, method: str, path: str, warned: bool) -> None:
+    answer = await api.http.request(method, path)
+    assert ("warning" in answer.headers) == warned
+
+
+async def test_every_answer_of_a_deprecated_custom_resource_warns(api: Api, widgets: dict[str, Any]) -> None:
+    definition = copy.deepcopy(widgets)
+    definition["spec"]["versions"][0] |= {"deprecated": True, "deprecationWarning": "widgets are old"}
+    await define(api, definition)
+    version = definition["spec"]["versions"][0]["name"]
+    for method, path in (("GET", "x/nosuch"), ("FOO", "x"), ("GET", "x")):
+        answer = await api.http.request(method, f"/apis/example.io/{version}/namespaces/a/widgets/{path}")
+        assert answer.headers.get("warning") == '299 - "widgets are old"', (method, path, answer.text)
+
+
+async def test_groups_are_in_the_order_of_their_api_services(api: Api, widgets: dict[str, Any]) -> None:
+    older = copy.deepcopy(widgets)
+    older["metadata"]["name"], older["spec"]["group"] = "widgets.aaa.io", "aaa.io"
+    older["spec"]["versions"] = [{**version, "name": "v2"} for version in older["spec"]["versions"][:1]]
+    for definition in (widgets, older):
+        assert (await api.create(DEFINITIONS, definition)).status_code == 201
+    await api.catalog.until(
+        lambda c: bool(c.find("aaa.io", "v2", "widgets") and c.find("example.io", "v1", "widgets"))
+    )
+    groups = [group["name"] for group in (await api.get("/apis")).json()["groups"]]
+    assert groups[-2:] == ["example.io", "aaa.io"]
+
+
+async def test_a_group_alone_cannot_be_impersonated(api: Api) -> None:
+    answer = await api.get("/api/v1/pods", **{"Impersonate-Group": "g"})
+    assert answer.status_code == 400 and answer.headers["x-content-type-options"] == "nosniff"
+    assert 'Groups:[]string{"g"}' in answer.json()["message"]
+    assert "x-kubernetes-pf-flowschema-uid" not in answer.headers
+
+
+async def test_a_forbidden_answer_is_not_to_be_sniffed(api: Api) -> None:
+    async with httpx.AsyncClient(base_url=api.server.url, trust_env=False) as anonymous:
+        answer = await anonymous.get("/api/v1/pods")
+    assert (answer.status_code, answer.headers["x-content-type-options"]) == (403, "nosniff")
