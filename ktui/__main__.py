@@ -6,7 +6,7 @@ import sys
 def main() -> int:
     """Run the command line. A Ctrl-C is minded from here on, while the rest is still loading."""
     try:
-        from ktui.cli.main import main as run
+        from ktui.cli.main import main as run  # start-up time
 
         return run()
     except KeyboardInterrupt:

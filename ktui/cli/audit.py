@@ -76,7 +76,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.client.connection import ClientError
+    from ktui.client.connection import ClientError  # start-up time
     from ktui.config.errors import ConfigError
     from ktui.core.prediction.sizes import SizesError
     from ktui.kube.versions import BehaviourError
@@ -98,14 +98,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _versions(args: argparse.Namespace) -> list[Behaviour]:
-    from ktui.audit.versions import versions_from
+    from ktui.audit.versions import versions_from  # start-up time
     from ktui.kube.versions import parse_gates
 
     return versions_from(args.kube_version, parse_gates(args.feature_gates))
 
 
 def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> Report:
-    from ktui.audit.build import Question, build_report
+    from ktui.audit.build import Question, build_report  # start-up time
     from ktui.audit.files import open_logs
     from ktui.audit.versions import versions_before
     from ktui.cli.auditing.files import read_with_bar
@@ -122,7 +122,7 @@ def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool)
 
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
-    from ktui.audit.files import open_logs
+    from ktui.audit.files import open_logs  # start-up time
     from ktui.cli.auditing.screen import keyboard_apart, show
     from ktui.cli.auditing.sizes import find_sizes
     from ktui.cli.preferences import check_theme, preferences_of
@@ -137,7 +137,7 @@ def _screen(args: argparse.Namespace, progress: bool) -> int:
 
 
 def _tally(args: argparse.Namespace) -> Tally:
-    from datetime import UTC, datetime
+    from datetime import UTC, datetime  # start-up time
 
     from ktui.audit.tally import Tally
 
@@ -146,14 +146,14 @@ def _tally(args: argparse.Namespace) -> Tally:
 
 def _print(report: Report, args: argparse.Namespace) -> None:
     if args.json:
-        import msgspec
+        import msgspec  # start-up time
 
         emit_json(msgspec.to_builtins(report), indent=2)
     elif args.markdown:
-        from ktui.cli.auditing.markdown import markdown
+        from ktui.cli.auditing.markdown import markdown  # start-up time
 
         emit(markdown(report).removesuffix("\n"))
     else:
-        from ktui.cli.auditing.text import print_report
+        from ktui.cli.auditing.text import print_report  # start-up time
 
         print_report(report)

@@ -71,7 +71,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.confirm import Declined
+    from ktui.cli.confirm import Declined  # start-up time
     from ktui.client.connection import ClientError
     from ktui.workloads.plans import PlanError, find_plan
 
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _measure(args: argparse.Namespace, plan: Plan) -> Bench:
-    from ktui import __version__
+    from ktui import __version__  # start-up time
     from ktui.cli.polite import ask_before
     from ktui.cli.targets import target
     from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench
@@ -117,7 +117,7 @@ def _print(args: argparse.Namespace, bench: Bench) -> None:
     if args.json:
         emit_json(bench.document())
         return
-    from ktui.cli import bench_text
+    from ktui.cli import bench_text  # start-up time
 
     if args.markdown:
         emit(bench_text.markdown(bench))

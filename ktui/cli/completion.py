@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 def script(shell: str) -> str:
     """The script for one shell."""
-    import shtab
+    import shtab  # start-up time
 
     from ktui.cli.main import whole_parser
 
@@ -104,7 +104,7 @@ def _describe(parser: argparse.ArgumentParser) -> None:
 
 def _complete(action: Any) -> None:
     """Tell shtab, by the attribute that it looks for, what an argparse.Action takes."""
-    import shtab
+    import shtab  # start-up time
 
     if action.dest in _NAMES:
         kind = _NAMES[action.dest]
@@ -119,14 +119,14 @@ def _complete(action: Any) -> None:
 
 
 def _themes() -> list[str]:
-    from ktui.config.themes import theme_names
+    from ktui.config.themes import theme_names  # start-up time
 
     return theme_names(os.environ)
 
 
 def _contexts() -> list[str]:
     """Those of ktui's config, then the kubeconfig's; a file that cannot be read has none."""
-    from ktui.client.connection import ClientError
+    from ktui.client.connection import ClientError  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
     from ktui.config.document import read_config
     from ktui.config.errors import ConfigError
@@ -141,20 +141,20 @@ def _contexts() -> list[str]:
 
 
 def _kube_versions() -> list[str]:
-    from ktui.kube.versions import KNOWN_VERSIONS
+    from ktui.kube.versions import KNOWN_VERSIONS  # start-up time
 
     return list(KNOWN_VERSIONS)
 
 
 def _resources() -> list[str]:
-    from ktui.kube.resources import BUILTIN
+    from ktui.kube.resources import BUILTIN  # start-up time
 
     return ["all", "none", *sorted({resource.id for resource in BUILTIN.preferred()})]
 
 
 def _paths() -> list[str]:
     """Of every collection, as `ktui list` and `ktui explain` take them."""
-    from ktui.kube.resources import BUILTIN
+    from ktui.kube.resources import BUILTIN  # start-up time
 
     found = [each for each in BUILTIN.preferred() if "list" in each.verbs]
     return sorted(f"/{'apis' if item.group else 'api'}/{item.api_version}/{item.resource}" for item in found)
@@ -162,13 +162,13 @@ def _paths() -> list[str]:
 
 def _plans() -> list[str]:
     """Those that are built in, and what may be one here."""
-    from ktui.workloads.plans import builtin_plans
+    from ktui.workloads.plans import builtin_plans  # start-up time
 
     return [*builtin_plans(), *sorted(path.name for path in Path().glob("*.toml"))]
 
 
 def _servers() -> list[str]:
-    from ktui.client.running import find_running
+    from ktui.client.running import find_running  # start-up time
 
     return [server.connection.url for server in find_running()]
 

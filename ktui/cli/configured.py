@@ -121,7 +121,7 @@ def _context(line: _Line, config: Config, environ: Mapping[str, str]) -> Chosen 
 
 
 def _must_be_a_kubeconfigs(name: str, config: Config) -> None:
-    from ktui.client.connection import ClientError
+    from ktui.client.connection import ClientError  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
 
     try:

@@ -81,7 +81,7 @@ def _note_quietly(error: BaseException | None) -> None:
 
 def _words(error: BaseException) -> str:
     """`RuntimeError: its first line`, harmless to a terminal."""
-    from ktui.core.format import safe
+    from ktui.core.format import safe  # start-up time
 
     first = next(iter(without_secrets(str(error)).splitlines()), "")
     text = safe(first if len(first) <= MOST_LETTERS else f"{first[: MOST_LETTERS - 1]}…")

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _pace(text: str) -> float:
-    from ktui.contract.errors import RecordingError
+    from ktui.contract.errors import RecordingError  # start-up time
     from ktui.core.recordings.times import pace
 
     try:
@@ -80,7 +80,7 @@ def _pace(text: str) -> float:
 
 def check(args: argparse.Namespace) -> int:
     """Say what is wrong with the arguments before anything is started, and begin the log."""
-    from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates
+    from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates  # start-up time
 
     chosen = [f"--{name}" for name in ("etcd", "snapshot", "attach", "replay") if getattr(args, name)]
     if len(chosen) > 1:
@@ -98,15 +98,15 @@ def check(args: argparse.Namespace) -> int:
 
 
 def _open(args: argparse.Namespace) -> int:
-    import asyncio
+    import asyncio  # start-up time
     import gc
 
     gc.disable()  # until the first frame: all that is loaded before it lives for good
-    from ktui.client.connection import ClientError
+    from ktui.client.connection import ClientError  # start-up time
     from ktui.contract.errors import RecordingError
 
     if args.page_of:
-        from ktui.cli.parent import die_with_parent
+        from ktui.cli.parent import die_with_parent  # start-up time
 
         die_with_parent(args.page_of)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a closed terminal ends us, whatever our parent ignored
@@ -131,7 +131,7 @@ async def _show(args: argparse.Namespace) -> int:
     child = None if args.replay or args.attach else server_child(args)
     recorder = None
     try:
-        from ktui.tui.app import KtuiApp
+        from ktui.tui.app import KtuiApp  # start-up time
 
         recorder = _recorder(args)
         app = KtuiApp(_source(args, child), preferences=preferences_of(args, kube_context), recorder=recorder)
@@ -152,7 +152,7 @@ async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
     """Until it is left, or its picture is taken."""
     if not args.screenshot:
         return await app.run_async(mouse=args.mouse) or OK
-    from ktui.cli.screenshot import take_screenshot
+    from ktui.cli.screenshot import take_screenshot  # start-up time
 
     await take_screenshot(app, args)
     return OK
@@ -160,22 +160,22 @@ async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
 
 def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
     """A server of its own, not started yet; `words` are further ones for `ktui serve`."""
-    from ktui.cli.child import ServerChild
+    from ktui.cli.child import ServerChild  # start-up time
 
     demo = [] if args.etcd or args.snapshot else ["--demo"]
     return ServerChild([*passed_on(args), *demo, *words], secrets_environment(args))
 
 
 def _source(args: argparse.Namespace, child: ServerChild | None) -> Source:
-    from ktui.cli.launchers import AttachLauncher, ChildLauncher
+    from ktui.cli.launchers import AttachLauncher, ChildLauncher  # start-up time
     from ktui.tui.source import LiveSource
 
     if args.replay:
-        from ktui.tui.replay.source import ReplaySource
+        from ktui.tui.replay.source import ReplaySource  # start-up time
 
         return ReplaySource(_recording(args.replay), args.speed)
     if child is None:
-        from ktui.cli.attach import require_connection
+        from ktui.cli.attach import require_connection  # start-up time
 
         return LiveSource(AttachLauncher(require_connection(args), lambda: require_connection(args)))
     return LiveSource(ChildLauncher(child))
@@ -185,7 +185,7 @@ def _recorder(args: argparse.Namespace) -> Recorder | None:
     """What `--record` asks for; a recording is not recorded again."""
     if not args.record or args.replay:
         return None
-    from pathlib import Path
+    from pathlib import Path  # start-up time
 
     from ktui.core.recordings.recorder import Recorder
 
@@ -197,14 +197,14 @@ def check_source(args: argparse.Namespace) -> None:
     if args.replay:
         _recording(args.replay)
     elif args.attach:
-        from ktui.cli.attach import require_connection
+        from ktui.cli.attach import require_connection  # start-up time
 
         require_connection(args)
 
 
 def _recording(name: str) -> Path:
     """The file to replay; RecordingError when its very beginning is no recording."""
-    from pathlib import Path
+    from pathlib import Path  # start-up time
 
     from ktui.contract.errors import RecordingError
     from ktui.core.recordings.beginning import check_beginning

@@ -58,7 +58,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.kube.versions import BehaviourError, behaviour_of
+    from ktui.kube.versions import BehaviourError, behaviour_of  # start-up time
     from ktui.wire.codec import codec_for
 
     try:
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _decode(codec: Codec, file: str, args: argparse.Namespace) -> bytes | None:
-    from ktui.wire.errors import CodecError
+    from ktui.wire.errors import CodecError  # start-up time
 
     try:
         return _document(codec, _read(file), file, args)
@@ -98,7 +98,7 @@ def _read(file: str) -> bytes:
 
 
 def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
-    from ktui.wire.errors import CodecError
+    from ktui.wire.errors import CodecError  # start-up time
 
     try:
         return _value(codec, raw, file, args)
@@ -109,7 +109,7 @@ def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> 
 
 
 def _value(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
-    from ktui.wire.envelope import open_value
+    from ktui.wire.envelope import open_value  # start-up time
 
     envelope = open_value(raw)
     if envelope.encoding == "protobuf" and not envelope.kind:
@@ -130,7 +130,7 @@ def _type_by_name(name: str) -> tuple[str, str] | None:
 
 def _type_by_key(key: str) -> tuple[str, str] | None:
     """`/registry/services/specs/default/web` → ("v1", "Service"), under any etcd prefix."""
-    from ktui.kube.resources import BUILTIN
+    from ktui.kube.resources import BUILTIN  # start-up time
 
     fitting = [r for r in BUILTIN.preferred() if r.prefix and f"/{r.prefix}" in key]
     resource = max(fitting, key=lambda r: len(r.prefix), default=None)

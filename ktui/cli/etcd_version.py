@@ -13,7 +13,7 @@ def add_etcd_version(parser: argparse.ArgumentParser) -> None:
 
 def supports_progress(args: argparse.Namespace) -> bool:
     """Raises ConfigError for text that is not a version."""
-    from ktui.config.errors import ConfigError
+    from ktui.config.errors import ConfigError  # start-up time
     from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
 
     version: str | None = args.etcd_version

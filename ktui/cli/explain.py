@@ -89,7 +89,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.config.errors import ConfigError
+    from ktui.config.errors import ConfigError  # start-up time
     from ktui.kube.routing.request import RequestError, parse_request
     from ktui.kube.versions import BehaviourError
 
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(explanations, every=args.kube_version == "all")
     else:
-        from ktui.cli.explain_text import lines
+        from ktui.cli.explain_text import lines  # start-up time
 
         emit("\n".join(lines(explanations, colour=_colour())), coloured=True)
     return OK
@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
 def _explain(
     request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
 ) -> Explanation:
-    from ktui.kube.explain import explain
+    from ktui.kube.explain import explain  # start-up time
     from ktui.kube.habits import Habit
     from ktui.kube.routing.cache_state import Readiness
     from ktui.kube.routing.world import Age, world_of
@@ -136,7 +136,7 @@ def _explain(
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
     """That of the user, if one is named."""
-    from ktui.kube.flowcontrol import NODES, level_of, requester_of
+    from ktui.kube.flowcontrol import NODES, level_of, requester_of  # start-up time
 
     if not args.account:
         return None
@@ -148,6 +148,7 @@ def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour)
 
 def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
     """The versions to explain, each with what has to be said about its gates."""
+    # start-up time
     from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError, behaviour_of, check_gates, parse_gates
 
     gates = parse_gates(args.feature_gates)
@@ -172,6 +173,6 @@ def _print_json(explanations: Iterable[Explanation], *, every: bool) -> None:
 
 
 def _colour() -> bool:
-    import os
+    import os  # start-up time
 
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

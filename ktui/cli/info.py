@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 def report(args: argparse.Namespace) -> dict[str, Any]:
     """Plain data: the JSON of `--json`."""
-    from ktui.cli.info_facts import places, terminal, versions
+    from ktui.cli.info_facts import places, terminal, versions  # start-up time
     from ktui.cli.info_settings import contexts, settings
     from ktui.cli.preferences import problems_of
     from ktui.config.resolve import strange_variables

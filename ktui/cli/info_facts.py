@@ -33,7 +33,7 @@ def places(config: Path, log: str) -> list[dict[str, Any]]:
 
 def versions(etcd_binary: str) -> dict[str, str]:
     """Of ktui, Python, the libraries that matter, and the etcd that would be started."""
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import PackageNotFoundError, version  # start-up time
 
     found = {"ktui": f"{__version__}, in {Path(__file__).parents[1]}"}
     found["python"] = f"{sys.version.split()[0]}, {sys.executable}"
@@ -48,7 +48,7 @@ def versions(etcd_binary: str) -> dict[str, str]:
 
 def _etcd(chosen: str) -> str:
     """As `ktui serve` will choose: see `find_binary`."""
-    import asyncio
+    import asyncio  # start-up time
 
     from ktui.etcd.binary import find_binary, packaged_binary
     from ktui.etcd.errors import EmbeddedEtcdError

@@ -65,7 +65,7 @@ def _default(setting: Setting) -> Any:
 
 @cache
 def _parser(command: str) -> argparse.ArgumentParser:
-    from ktui.cli.main import parser_of
+    from ktui.cli.main import parser_of  # start-up time
 
     return parser_of(command)
 

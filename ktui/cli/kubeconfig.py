@@ -22,7 +22,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.client.kubeconfig import write_kubeconfig
+    from ktui.client.kubeconfig import write_kubeconfig  # start-up time
     from ktui.client.running import find_by_url, find_running
 
     server = find_by_url(args.attach) if args.attach else next(iter(find_running()), None)

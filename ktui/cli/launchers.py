@@ -77,6 +77,6 @@ class AttachLauncher:
 async def _client() -> type[ApiClient]:
     """The client's class: httpx takes a while to load, not before the first frame and beside the screen."""
     await asyncio.to_thread(import_module, "ktui.client.api")
-    from ktui.client.api import ApiClient
+    from ktui.client.api import ApiClient  # start-up time
 
     return ApiClient

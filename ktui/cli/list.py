@@ -48,7 +48,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.confirm import Declined
+    from ktui.cli.confirm import Declined  # start-up time
     from ktui.client.connection import ClientError
 
     if problem := _misuse(args):
@@ -64,14 +64,14 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json(listing.document())
     else:
-        from ktui.cli.verdict import print_listing
+        from ktui.cli.verdict import print_listing  # start-up time
 
         print_listing(listing)
     return OK if listing.measured.ok else SERVER_ERROR
 
 
 def _misuse(args: argparse.Namespace) -> str:
-    from ktui.client.measure import verb_of
+    from ktui.client.measure import verb_of  # start-up time
 
     if not args.path.startswith("/"):
         return f"{args.path!r} is no API path: write it like '/api/v1/pods?limit=500'"
@@ -81,7 +81,7 @@ def _misuse(args: argparse.Namespace) -> str:
 
 
 async def _fire(args: argparse.Namespace) -> Listing:
-    from ktui import __version__
+    from ktui import __version__  # start-up time
     from ktui.cli.listing import list_at
     from ktui.cli.targets import target
 

@@ -152,7 +152,7 @@ class _Json(logging.Formatter):
             "logger": record.name,
             "message": _message(self, record),
         }
-        import json  # not loaded for a program without such a log
+        import json  # start-up time: not loaded for a program without such a log
 
         return json.dumps(line)
 

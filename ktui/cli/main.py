@@ -91,7 +91,7 @@ def _mistake(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in DISK_FULL:
         _give_up_output()
         return fail(f"cannot write {error.filename or 'the output'}: {error.strerror}", FAILED)
-    from ktui.cli.crash import report
+    from ktui.cli.crash import report  # start-up time
 
     return report(error)
 
@@ -130,7 +130,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 def dashboard_parser() -> argparse.ArgumentParser:
     """The parser of `ktui` without a command."""
-    from ktui.cli import dashboard
+    from ktui.cli import dashboard  # start-up time
 
     parser = Parser(
         prog="ktui",
@@ -162,7 +162,7 @@ def _module(name: str) -> Command:
 
 
 def _unknown_command(word: str) -> int:
-    import difflib
+    import difflib  # start-up time
 
     close = difflib.get_close_matches(word, COMMANDS, n=1)
     hint = f"did you mean `ktui {close[0]}`?" if close else f"commands: {', '.join(COMMANDS)}"

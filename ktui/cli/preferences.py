@@ -36,7 +36,7 @@ def check_theme(args: argparse.Namespace) -> None:
     known = theme_names(os.environ) if name else []
     if not name or name in known:
         return
-    from textual.theme import BUILTIN_THEMES
+    from textual.theme import BUILTIN_THEMES  # start-up time
 
     if name in BUILTIN_THEMES:
         return
@@ -46,7 +46,7 @@ def check_theme(args: argparse.Namespace) -> None:
 
 def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferences:
     """For the dashboard, or the audit's screens. `kube_context` is the kubeconfig's context for the Lab."""
-    from ktui.tui.preferences import Preferences
+    from ktui.tui.preferences import Preferences  # start-up time
 
     config = args.configured.config
     return Preferences(
@@ -66,7 +66,7 @@ def problems_of(config: Config) -> list[str]:
     """
     found = [*_sentences(config, COLUMNS, check_columns(config.columns))]
     if config.keys:
-        from ktui.tui.keys.keymap import check_keymap
+        from ktui.tui.keys.keymap import check_keymap  # start-up time
 
         found += _sentences(config, KEYS, check_keymap(config.keys))
     return found
@@ -84,7 +84,7 @@ def kube_context_of(args: argparse.Namespace) -> str:
     """
     if args.aim or not (args.kubeconfig or args.context):
         return str(args.aim)
-    from pathlib import Path
+    from pathlib import Path  # start-up time
 
     from ktui.client.connection import ClientError
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts

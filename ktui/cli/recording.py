@@ -68,7 +68,7 @@ def _add_in_out(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pathlib import Path
+    from pathlib import Path  # start-up time
 
     from ktui.contract.errors import RecordingError
 
@@ -83,11 +83,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _info(path: Path, as_json: bool) -> int:
-    from ktui.cli.recording_info import as_text, summarise
+    from ktui.cli.recording_info import as_text, summarise  # start-up time
 
     summary = summarise(path)
     if as_json:
-        import msgspec
+        import msgspec  # start-up time
 
         emit_json_text(msgspec.json.format(msgspec.json.encode(summary)).decode())
     else:
@@ -96,7 +96,7 @@ def _info(path: Path, as_json: bool) -> int:
 
 
 def _cut(source: Path, target: Path, begin: str, end: str) -> int:
-    from ktui.cli.recording_cut import cut
+    from ktui.cli.recording_cut import cut  # start-up time
     from ktui.core.recordings.recorder import write_recording
     from ktui.core.replay.index import Index
 
@@ -109,7 +109,7 @@ def _cut(source: Path, target: Path, begin: str, end: str) -> int:
 
 
 def _share(source: Path, target: Path, *, hashing: bool) -> int:
-    import secrets
+    import secrets  # start-up time
 
     from ktui.core.recordings.reader import RecordingReader
     from ktui.core.recordings.recorder import write_recording
@@ -122,7 +122,7 @@ def _share(source: Path, target: Path, *, hashing: bool) -> int:
 
 
 def _done(source: Path, target: Path, size: int, warning: str) -> int:
-    from ktui.core.format import long_bytes
+    from ktui.core.format import long_bytes  # start-up time
 
     if warning:
         warn(f"{source}: {warning}")

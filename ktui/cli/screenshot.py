@@ -44,7 +44,7 @@ def size_of(text: str) -> tuple[int, int]:
 
 async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
     """Write the file. ClientError says why there is nothing to see or to write."""
-    import asyncio
+    import asyncio  # start-up time
 
     from ktui.tui.source import Stage
 
@@ -78,7 +78,7 @@ def _live(app: KtuiApp) -> bool:
 
 async def _press(pilot: Pilot[int], keys: str) -> None:
     """Each key, and what it sets going: a screen that asks the server gets its answer."""
-    import asyncio
+    import asyncio  # start-up time
 
     for key in filter(None, keys.split(",")):
         await pilot.press(key)

@@ -26,7 +26,7 @@ FAILING = "failing clients: "  # a line of standard error for the server: a JSON
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ktui.cli.attach import add_attach_arguments
+    from ktui.cli.attach import add_attach_arguments  # start-up time
 
     parser = subparsers.add_parser(
         "seed",
@@ -49,7 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.attach import require_connection
+    from ktui.cli.attach import require_connection  # start-up time
     from ktui.cli.crash import keep_quiet
     from ktui.cli.parent import die_with_parent
     from ktui.client.connection import ClientError
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _run(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
     """Seed; with `--traffic` clients read from the first moment on, and kubelets write when it is done."""
-    from ktui.supervision import Supervisor
+    from ktui.supervision import Supervisor  # start-up time
     from ktui.workloads.traffic import start_kubelets, start_readers
 
     supervisor = Supervisor(lambda: _tell(supervisor, to_server=bool(args.parent)))
@@ -102,7 +102,7 @@ def read_failing(line: str) -> list[str]:
 
 
 async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
-    from ktui.cli.seed_progress import SeedTeller
+    from ktui.cli.seed_progress import SeedTeller  # start-up time
     from ktui.workloads.seeding import count_objects, seed
 
     if args.progress:

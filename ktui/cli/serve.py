@@ -68,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    import asyncio
+    import asyncio  # start-up time
 
     from ktui.cli.crash import keep_quiet
     from ktui.cli.logs import start_log, tell_of_log
@@ -97,14 +97,14 @@ def run(args: argparse.Namespace) -> int:
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:
     """uvloop where it is to be had, else asyncio's own."""
     try:
-        import uvloop
+        import uvloop  # start-up time
     except ImportError:
         return None
     return uvloop.new_event_loop
 
 
 async def _serve(config: ServeConfig) -> int:
-    from ktui.apiserver.http.server import PortInUse
+    from ktui.apiserver.http.server import PortInUse  # start-up time
     from ktui.cli.logs import hide
     from ktui.cli.server.composition import Composition
     from ktui.cli.server.runtime import spare_the_collector

@@ -50,7 +50,7 @@ def target_conflict(args: argparse.Namespace) -> str:
 @asynccontextmanager
 async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Target]:
     """The server to fire at; one on an embedded etcd with a demo cluster when there is no other."""
-    from ktui.client.target import target_of
+    from ktui.client.target import target_of  # start-up time
 
     context = _own_context(args)
     if context is not None:
@@ -69,7 +69,7 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
 @asynccontextmanager
 async def _demo(user_agent: str) -> AsyncIterator[Target]:
     """A server for this one command, with the whole demo cluster in it before anything is fired."""
-    from ktui.cli.child import ServerChild
+    from ktui.cli.child import ServerChild  # start-up time
     from ktui.client.target import target_of
     from ktui.workloads.demo.plan import DemoSize, make_plan
     from ktui.workloads.seeding import seed
@@ -88,7 +88,7 @@ async def _demo(user_agent: str) -> AsyncIterator[Target]:
 @asynccontextmanager
 async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
     """A server for this one command over the etcd or the snapshot of a context."""
-    from ktui.cli.child import ServerChild
+    from ktui.cli.child import ServerChild  # start-up time
     from ktui.client.target import target_of
 
     warn(f"starting a server over the {context.source} of context {context.name} …")
@@ -118,7 +118,7 @@ async def _open(found: Target) -> AsyncIterator[Target]:
 
 
 def _connection(args: argparse.Namespace) -> Connection | None:
-    from ktui.cli.attach import attached_connection
+    from ktui.cli.attach import attached_connection  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
 
     if not (args.kubeconfig or args.context):

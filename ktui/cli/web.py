@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if (status := dashboard.check(args)) != OK:
         return status
     try:
-        import ktui.cli.web_server
+        import ktui.cli.web_server  # start-up time
     except ImportError:
         return fail("`ktui web` needs textual-serve: pip install 'ktui[web]'", USAGE)
     try:

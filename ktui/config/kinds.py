@@ -84,7 +84,7 @@ def _gates(value: object) -> str:
         if not all(isinstance(on, bool) for on in value.values()):
             raise ValueError
         return ",".join(f"{gate}={str(on).lower()}" for gate, on in value.items())
-    from ktui.kube.versions import BehaviourError, parse_gates
+    from ktui.kube.versions import BehaviourError, parse_gates  # start-up time
 
     text = _names(value)
     try:
@@ -95,7 +95,7 @@ def _gates(value: object) -> str:
 
 
 def _version(value: object) -> str:
-    from ktui.kube.versions import BehaviourError, behaviour_of
+    from ktui.kube.versions import BehaviourError, behaviour_of  # start-up time
 
     try:
         behaviour_of(_text(value))

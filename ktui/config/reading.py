@@ -41,7 +41,7 @@ def _wrong(kind: Kind, error: ValueError) -> str:
 
 def _shown(value: object) -> str:
     """As in the file, more or less, and not endlessly."""
-    import json  # only to say what is wrong
+    import json  # start-up time: only to say what is wrong
 
     text = json.dumps(value, default=str, ensure_ascii=True)
     return text if len(text) <= 40 else f"{text[:39]}…"

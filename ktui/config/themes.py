@@ -16,7 +16,7 @@ def theme_names(environ: Mapping[str, str]) -> list[str]:
 
 
 def _names(directory: Path) -> list[str]:
-    from ktui.documents.toml import parse_toml, read_toml_text
+    from ktui.documents.toml import parse_toml, read_toml_text  # start-up time
 
     found = []
     for path in directory.glob("*.toml"):

@@ -42,7 +42,7 @@ class TomlFile(Struct, frozen=True, dict=True):
 
 def read_toml(path: Path) -> TomlFile:
     """The file, or an empty one when there is none. Raises ConfigError for one that cannot be read."""
-    from ktui.documents.toml import parse_toml, read_toml_text
+    from ktui.documents.toml import parse_toml, read_toml_text  # start-up time
 
     try:
         text = read_toml_text(path)
@@ -63,7 +63,7 @@ def _places(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 def _statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
     """tomllib reports no line numbers: each statement is parsed alone, as soon as its lines are complete."""
-    import tomllib
+    import tomllib  # start-up time
 
     table: tuple[str, ...] = ()
     lines: list[str] = []

@@ -79,7 +79,7 @@ class Habits:
 
     def of(self, row: RequestRow) -> Habit:
         """What is known of the client that asked `row`."""
-        from ktui.kube.habits import Habit
+        from ktui.kube.habits import Habit  # start-up time
 
         started, done = row.started, row.finished
         seen = self._shapes.get(_shape(started), deque())
@@ -102,7 +102,7 @@ class Habits:
 
     def of_target(self, path: str) -> Habit:
         """What is known of whoever asks for exactly that most often, ktui itself left out."""
-        from ktui.kube.habits import UNKNOWN, Habit
+        from ktui.kube.habits import UNKNOWN, Habit  # start-up time
 
         plain, _, query = path.partition("?")
         same, best, client = Asked(0.0, "", query).same, list[Asked](), ""

@@ -32,7 +32,7 @@ class Selection(Struct, frozen=True):
     @property
     def text(self) -> str:
         """As it is typed: a verb only where the path does not say it."""
-        from ktui.kube.routing.request import RequestError, parse_request
+        from ktui.kube.routing.request import RequestError, parse_request  # start-up time
 
         try:
             natural = parse_request(self.target).verb.upper()
@@ -42,7 +42,7 @@ class Selection(Struct, frozen=True):
 
     def read(self) -> ReadRequest:
         """Understood for the rules. Raises RequestError."""
-        from ktui.kube.routing.request import parse_request
+        from ktui.kube.routing.request import parse_request  # start-up time
 
         return parse_request(self.target, self.verb.lower())
 
@@ -55,7 +55,7 @@ def read_selection(text: str) -> Selection:
 
     Raises RequestError.
     """
-    from ktui.kube.requestinfo import split_url
+    from ktui.kube.requestinfo import split_url  # start-up time
     from ktui.kube.resources import BUILTIN
     from ktui.kube.routing.request import VERBS, parse_request
 

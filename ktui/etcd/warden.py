@@ -44,7 +44,7 @@ def die_with(parent: int) -> None:
     """Ask the kernel to kill this process when its parent thread ends."""
     if sys.platform != "linux":
         return
-    import ctypes
+    import ctypes  # start-up time
 
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before the kernel knew

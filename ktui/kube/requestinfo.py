@@ -120,7 +120,7 @@ def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
 
 def name_asked(verb: str, query: str) -> str:
     """The one name that a LIST or WATCH selects by `metadata.name`, as kube-apiserver's filters see it."""
-    from ktui.kube.query import first_values
+    from ktui.kube.query import first_values  # start-up time
     from ktui.kube.selectors import FieldSelector
     from ktui.kube.status import StatusError
 
@@ -132,7 +132,7 @@ def name_asked(verb: str, query: str) -> str:
 
 
 def _asks_to_watch(query: str) -> bool:
-    from ktui.kube.query import boolean, first_values
+    from ktui.kube.query import boolean, first_values  # start-up time
 
     value = first_values(query).get("watch")
     return value is not None and boolean(value)

@@ -177,7 +177,7 @@ class ResourceTable:
 
 
 def _load_builtin() -> list[Resource]:
-    # Imported here: importlib.resources is slow to import, and --help needs none of this.
+    # Start-up time: importlib.resources is slow to import, and --help needs none of this.
     from importlib.resources import files
 
     data = files("ktui.kube").joinpath("data", "resources.json").read_bytes()

@@ -33,7 +33,7 @@ PANEL_EVERY = 3  # drains: panels at a third of the tables' pace
 
 
 def _palette() -> type[Provider]:
-    from ktui.tui.commands import KtuiCommands
+    from ktui.tui.commands import KtuiCommands  # start-up time
 
     return KtuiCommands
 
@@ -119,7 +119,7 @@ class KtuiApp(ReplayActions):
     @property
     def commands(self) -> Commands:
         """What can be typed after `:`."""
-        from ktui.tui.commands import COMMANDS
+        from ktui.tui.commands import COMMANDS  # start-up time
 
         return COMMANDS
 
@@ -154,7 +154,7 @@ class KtuiApp(ReplayActions):
 
     def action_rules(self, wanted: str = "") -> None:
         """Choose the Kubernetes version that the server follows."""
-        from ktui.tui.switching import choose_rules
+        from ktui.tui.switching import choose_rules  # start-up time
 
         self.navigator.keep_selection()
         choose_rules(self, wanted)
@@ -188,7 +188,7 @@ class KtuiApp(ReplayActions):
         self.theme = names[place % len(names)]
 
     def action_help(self) -> None:
-        from ktui.tui.dialogs.help import HelpScreen
+        from ktui.tui.dialogs.help import HelpScreen  # start-up time
 
         if isinstance(self.screen, HelpScreen):
             self.pop_screen()

@@ -22,7 +22,7 @@ def read_with_bar(logs: list[Log], tally: Tally) -> None:
 
 
 def _label(name: str) -> str:
-    from rich.markup import escape
+    from rich.markup import escape  # start-up time
 
     from ktui.printable import escaped
 
@@ -31,7 +31,7 @@ def _label(name: str) -> str:
 
 def _progress() -> Progress:
     """On standard error, and only where somebody watches it."""
-    from rich.progress import (
+    from rich.progress import (  # start-up time
         BarColumn,
         DownloadColumn,
         Progress,

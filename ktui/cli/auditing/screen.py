@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
     """Read the open logs while the screen tells of it, then show the report; returns when it is left."""
-    from ktui.tui.audit.app import AuditApp
+    from ktui.tui.audit.app import AuditApp  # start-up time
     from ktui.tui.audit.reading import Reading
 
     if (status := check_terminal()) != OK:
@@ -28,7 +28,7 @@ def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) ->
     app = AuditApp(Reading(lambda: nullcontext(logs), tally), wish, preferences=preferences)
     status = app.run() or OK
     if app.crash is not None:
-        from ktui.cli.crash import report
+        from ktui.cli.crash import report  # start-up time
 
         return report(app.crash)
     return status

@@ -24,7 +24,7 @@ def find_sizes(args: argparse.Namespace) -> tuple[dict[str, Size], str]:
 
     Raises SizesError or OSError for the file, ClientError for the server of `--attach`.
     """
-    from ktui.client.connection import ClientError
+    from ktui.client.connection import ClientError  # start-up time
 
     if args.sizes:
         return _from_file(args.sizes), args.sizes
@@ -52,7 +52,7 @@ def _from_file(name: str) -> dict[str, Size]:
 
 
 async def _ask(connection: Connection) -> dict[str, Size]:
-    from ktui.client.api import ApiClient
+    from ktui.client.api import ApiClient  # start-up time
     from ktui.client.ktui_api import KtuiApi
 
     client = ApiClient(connection)

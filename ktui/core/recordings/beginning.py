@@ -32,6 +32,6 @@ def _opened(path: Path) -> BufferedIOBase:
         packed = file.read(2) == GZIP_MAGIC
     if not packed:
         return path.open("rb")
-    import gzip
+    import gzip  # start-up time
 
     return gzip.open(path)

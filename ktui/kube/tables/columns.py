@@ -48,7 +48,7 @@ def _described(resource: Resource, column: Column) -> Column:
 
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, Any]:
-    from importlib.resources import files
+    from importlib.resources import files  # start-up time
 
     data = files("ktui.kube").joinpath("data", "columns.json").read_bytes()
     loaded: dict[str, Any] = json.loads(data)

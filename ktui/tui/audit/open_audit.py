@@ -14,6 +14,7 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.core.prediction.assumptions import server_behaviour
 from ktui.core.prediction.sizes import Size, sizes_in_etcd
 from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.dashboard import Dashboard
 
 
@@ -33,8 +34,6 @@ def open_audit(app: Dashboard, text: str) -> str:
 
 
 async def _open(app: Dashboard, names: list[str]) -> None:
-    from ktui.tui.audit.screen import AuditScreen
-
     sizes, sizes_from = await _sizes(app)
     rules = server_behaviour(app.state)
     wish = Wish(rules.version, rules.changed_gates, sizes, sizes_from)

@@ -16,6 +16,7 @@ from ktui.core.references import Key, Object, Place, Reference, Resource
 from ktui.core.state import State
 from ktui.tui.cache.columns import OBJECTS, RING
 from ktui.tui.cache.objects import ObjectPages, Unread
+from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.ways import implied
 from ktui.tui.screens.server_screen import AskingScreen
 from ktui.tui.table.paged_table import PagedTable
@@ -84,8 +85,6 @@ class InsideView(Container):
     @work(group="object", exclusive=True)
     async def show_object(self) -> None:
         """What is under the cursor, as etcd has it; what was deleted, as it was last."""
-        from ktui.tui.dialogs.text import TextScreen
-
         key = self.key()
         if key is None:
             self.notify("nothing is selected here", markup=False)

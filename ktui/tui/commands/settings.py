@@ -48,7 +48,9 @@ def _themes(app: Dashboard) -> Iterator[Candidate]:
 
 
 def _audit(app: Dashboard, rest: str) -> str:
-    from ktui.tui.audit.open_audit import open_audit  # its rooms are for those who have a log to read
+    from ktui.tui.audit.open_audit import (
+        open_audit,  # start-up time: loaded when a log is opened
+    )
 
     return open_audit(app, rest)
 

@@ -8,6 +8,7 @@ from itertools import chain
 from urllib.parse import unquote
 
 from ktui.core.format import integer
+from ktui.core.lab.form import LIST, WATCH, begins_with_state
 from ktui.core.references import (
     Key,
     Object,
@@ -126,8 +127,6 @@ def _ways_of(reference: Reference, state: State) -> Sequence[Way]:
 
 
 def _for_the_lab(selection: Selection) -> bool:
-    from ktui.core.lab.form import LIST, WATCH, begins_with_state  # the rules: when somebody asks
-
     return selection.verb == LIST or (selection.verb == WATCH and begins_with_state(selection.target))
 
 

@@ -43,7 +43,9 @@ def _costly(ranks: RankLines, state: State) -> list[Costly]:
     rows = ranks.of(state, most=MOST)
     if not rows:
         return []
-    from ktui.core.ranking.remedies import remedies_of  # the rules: not before there is a request
+    from ktui.core.ranking.remedies import (
+        remedies_of,  # start-up time: no rules before the first request
+    )
 
     found = [remedies_of(row.group, state) if row.group is not None else [] for row in rows]
     return [Costly(row, next(iter(remedies), None)) for row, remedies in zip(rows, found, strict=True)]
@@ -66,6 +68,8 @@ class WhyPanel(Panel):
 
 
 def _alternatives(row: RequestRow, state: State) -> Alternatives:
-    from ktui.core.prediction.predict import alternatives_of  # the rules: not before there is a request
+    from ktui.core.prediction.predict import (
+        alternatives_of,  # start-up time: no rules before the first request
+    )
 
     return alternatives_of(row, state)

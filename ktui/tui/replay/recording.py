@@ -51,7 +51,7 @@ class ActiveRecording:
 
         A recording must not begin in the middle: it is told first how things stand.
         """
-        from ktui.core.present import present
+        from ktui.core.present import present  # start-up time
         from ktui.core.recordings.recorder import Recorder
 
         if self._recorder is not None:

@@ -37,7 +37,7 @@ class ScrubBar(Panel):
         if playback is None:
             self.show(lambda width, _: line(("reading the recording …", "$ink-muted")), "reading")
             return
-        from ktui.tui.replay.bar import Span, status_line, track_line
+        from ktui.tui.replay.bar import Span, status_line, track_line  # start-up time
 
         index, position, markers = playback.index, playback.position, playback.markers
         warning = index.warning or playback.problem
@@ -52,7 +52,7 @@ class ScrubBar(Panel):
         self.show(build, (position, tuple(markers)))
 
     def _density(self, seconds: dict[int, int], span: float, width: int) -> list[float]:
-        from ktui.tui.replay.bar import density
+        from ktui.tui.replay.bar import density  # start-up time
 
         if self._rates[0] != width:
             self._rates = (width, density(seconds, span, width))

@@ -34,7 +34,7 @@ class ReplaySource:
         self._clock = clock
 
     async def connect(self, report: Report) -> None:
-        from ktui.core.replay.index import Index
+        from ktui.core.replay.index import Index  # start-up time
         from ktui.tui.replay.playback import Playback
 
         name = self.path.name

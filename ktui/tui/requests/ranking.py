@@ -12,6 +12,7 @@ from textual.content import Content
 
 from ktui.core.format import clock_time, long_bytes, many
 from ktui.core.ranking.lines import RankLine, RankLines
+from ktui.core.ranking.remedies import remedies_of
 from ktui.core.ranking.remedy import Remedy, to_try
 from ktui.core.selection import Selection
 from ktui.core.state import RequestRow, State
@@ -104,6 +105,4 @@ def _title(state: State) -> Content:
 def _remedies(row: RankLine | None, state: State) -> Sequence[Remedy]:
     if row is None or row.group is None:
         return ()
-    from ktui.core.ranking.remedies import remedies_of  # the rules: not before there is a request
-
     return remedies_of(row.group, state)

@@ -62,7 +62,7 @@ class TakingScreen(FilteringScreen):
 
 def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> tuple[str]:
     """What has been written, or why nothing was."""
-    from ktui.core.table.export import text_of
+    from ktui.core.table.export import text_of  # start-up time
 
     try:
         path = new_file(path)

@@ -40,19 +40,19 @@ class TypingHelp:
         table = self._table
         if not text.strip():
             return f"{FILTER_HINT}  ? explains"
-        from ktui.core.table.filter.assist import aside_hint
+        from ktui.core.table.filter.assist import aside_hint  # start-up time
 
         aside = table.filter.aside
         phrase = self._assist(text).hint if aside is None else aside_hint(aside, self._fields)
         return f"{integer(len(table.rows))} of {integer(table.total)}  {phrase}"
 
     def _assist(self, text: str) -> Assist:
-        from ktui.core.table.filter.assist import assist
+        from ktui.core.table.filter.assist import assist  # start-up time
 
         return assist(text, self._fields, self._table.all_rows)
 
     def popup(self) -> None:
-        from ktui.tui.dialogs.filter_help import FilterHelpScreen
+        from ktui.tui.dialogs.filter_help import FilterHelpScreen  # start-up time
 
         self._table.app.push_screen(FilterHelpScreen(self._table))
 

@@ -57,7 +57,7 @@ class ModeScreen(TableScreen):
             with Area(id="content"):
                 yield from self.compose_body()
         if self.ktui.intake.replays:
-            from ktui.tui.replay.scrub_bar import ScrubBar
+            from ktui.tui.replay.scrub_bar import ScrubBar  # start-up time
 
             yield ScrubBar()
         yield Suggestions()
@@ -152,7 +152,7 @@ class ModeScreen(TableScreen):
 
     def action_elsewhere(self) -> None:
         """A menu of the ways on from the row under the cursor."""
-        from ktui.tui.dialogs.jump import JumpScreen
+        from ktui.tui.dialogs.jump import JumpScreen  # start-up time
         from ktui.tui.navigation.ways import ways
 
         found = [way for way in ways(self.references(), self.ktui.state) if way.place.mode != self.MODE]
@@ -204,6 +204,6 @@ class ModeScreen(TableScreen):
         self.query_one(Banner).show_link(state, link)
         self.frame_tables(self.ktui.paused)
         if self.ktui.intake.replays:
-            from ktui.tui.replay.scrub_bar import ScrubBar
+            from ktui.tui.replay.scrub_bar import ScrubBar  # start-up time
 
             self.query_one(ScrubBar).show_playback(self.ktui.intake.playback)

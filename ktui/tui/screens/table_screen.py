@@ -35,13 +35,13 @@ class TableScreen(TakingScreen):
         if selection is None:
             self.notify("nothing is selected here", markup=False)
         else:
-            from ktui.tui.dialogs.text import TextScreen
+            from ktui.tui.dialogs.text import TextScreen  # start-up time
 
             self.app.push_screen(TextScreen(*selection))
 
     def action_sort(self) -> None:
         if table := self.active_table():
-            from ktui.tui.dialogs.sort import SortScreen
+            from ktui.tui.dialogs.sort import SortScreen  # start-up time
 
             self.app.push_screen(SortScreen(table))
 
@@ -55,7 +55,7 @@ class TableScreen(TakingScreen):
 
     def action_columns(self) -> None:
         """Choose the columns of the table; the choice is kept for the next run."""
-        from ktui.tui.dialogs.columns import ColumnScreen
+        from ktui.tui.dialogs.columns import ColumnScreen  # start-up time
 
         table = self.active_table()
         if table is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,12 +48,8 @@ def owner(api_version: str, kind: str, name: str, uid: str) -> list[Json]:
 
 def demo_uid(*parts: str) -> str:
     """A stable uid for ownerReferences: objects are posted before their owner's real uid is known."""
-    import uuid
-
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "ktui-demo/" + "/".join(parts)))
 
 
 def timestamp(seconds: float) -> str:
-    import time
-
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,4 +1,4 @@
-"""No two modules import each other, at the top or inside a function, directly or through others."""
+"""No two modules import each other, directly or through others; imports inside functions say why."""
 
 from __future__ import annotations
 
@@ -89,3 +89,30 @@ def test_a_circle_is_found(tmp_path: Path, first: str, found: bool) -> None:
     }.items():
         (root / f"{name}.py").write_text(text)
     assert bool(circle_in(root)) is found
+
+
+def late_imports(tree: ast.AST, inside: bool = False) -> Iterator[ast.stmt]:
+    """The first import of each run of imports inside a function."""
+    for name in ("body", "orelse", "finalbody", "handlers"):
+        before: ast.stmt | None = None
+        for node in getattr(tree, name, None) or ():
+            is_import = isinstance(node, ast.Import | ast.ImportFrom)
+            if is_import and inside and not isinstance(before, ast.Import | ast.ImportFrom):
+                yield node
+            if not is_import:
+                yield from late_imports(
+                    node, inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                )
+            before = node
+
+
+def test_an_import_inside_a_function_is_there_for_start_up_time_and_says_so() -> None:
+    silent = []
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in late_imports(ast.parse(text)):
+            said = "\n".join(lines[max(0, node.lineno - 2) : node.end_lineno]).lower()
+            if not any(reason in said for reason in ("start-up", "first frame")):
+                silent.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert silent == []
