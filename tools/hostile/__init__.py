@@ -1,0 +1,1 @@
+"""Malformed requests from a seed, with a well-behaved client beside them."""

@@ -1,0 +1,82 @@
+"""`ktui serve` with a heartbeat on its event loop: `python -m tools.hostile.server WORDS`.
+
+On SIGTERM it prints one JSON line: the longest times between two beats, and where the loop was then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import time
+import traceback
+
+from ktui.cli import main
+from ktui.cli.server import composition
+
+BEAT_SECONDS = 0.001
+BUSY_SECONDS = 0.005
+KEPT = 25
+FRAMES = 7  # of a late beat's stack, innermost last
+
+
+class Heartbeat:
+    """Times between two beats of the loop; CPU time is that of its own thread, without other programs."""
+
+    def __init__(self) -> None:
+        self._wall_ms: list[float] = []
+        self._busy: list[tuple[float, str]] = []  # milliseconds of CPU time, and a place on the way
+        self._last = time.perf_counter()
+        self._place = ""
+        self._loop_thread = threading.get_ident()
+
+    async def beat(self) -> None:
+        threading.Thread(target=self._watch, daemon=True).start()
+        cpu = time.thread_time()
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            now, spent = time.perf_counter(), time.thread_time()
+            self._wall_ms.append((now - self._last - BEAT_SECONDS) * 1000)
+            if spent - cpu > BUSY_SECONDS:
+                self._busy.append(((spent - cpu) * 1000, self._place))
+            self._last, cpu, self._place = now, spent, ""
+            if len(self._wall_ms) > 100_000:
+                self._keep_longest()
+
+    def report(self) -> str:
+        self._keep_longest()
+        busy = [(round(ms, 1), place) for ms, place in self._busy]
+        return json.dumps({"wall_ms": [round(ms, 1) for ms in self._wall_ms], "busy": busy})
+
+    def _keep_longest(self) -> None:
+        self._wall_ms = sorted(self._wall_ms, reverse=True)[:10]
+        self._busy = sorted(self._busy, reverse=True)[:KEPT]
+
+    def _watch(self) -> None:
+        """Note where the loop's thread is when a beat is late."""
+        while True:
+            time.sleep(BUSY_SECONDS / 2)
+            if not self._place and time.perf_counter() - self._last > BUSY_SECONDS:
+                frame = sys._current_frames().get(self._loop_thread)
+                stack = traceback.extract_stack(frame)[-FRAMES:]
+                self._place = " > ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in stack)
+
+
+class WatchedComposition(composition.Composition):
+    """The server's parts, and the heartbeat."""
+
+    async def start(self) -> None:
+        await super().start()
+        self._heartbeat = Heartbeat()
+        self._beating = asyncio.create_task(self._heartbeat.beat())
+
+    async def stop(self) -> None:
+        self._beating.cancel()
+        print(self._heartbeat.report(), flush=True)
+        await super().stop()
+
+
+if __name__ == "__main__":
+    composition.Composition = WatchedComposition  # type: ignore[misc]
+    sys.exit(main.main(["serve", *sys.argv[1:]]))
