@@ -30,9 +30,11 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import metered
+from ktui.telemetry.off_loop import compute, expect
 
 log = logging.getLogger(__name__)
 
+LONG_QUERY = 4096  # a selector of 64 KB takes a tenth of a second to parse
 NOT_FOUND_TEXT = "404 page not found\n"
 # The verbs that routing decides about; a write may read as well, but has one route only.
 READ_VERBS = ("GET", "LIST", "WATCH")
@@ -87,6 +89,7 @@ class Api:
         return None
 
     async def _guarded(self, call: Call, wrong: Exception | None) -> None:
+        expect(len(call.request.query), LONG_QUERY)
         try:
             if wrong is not None:
                 self._warn_of_unserved(call)
@@ -99,9 +102,9 @@ class Api:
         except StatusError as error:
             call.error = error.message
             if call.resource is not None and call.verb in READ_VERBS and call.plan is None:
-                refusal = refusal_of(call)
+                refusal = await compute(refusal_of, call)
                 call.planned(refusal, refusal.source.value)
-            call.meter.seats = call.meter.seats or seats_of_any(self._server, call)
+            call.meter.seats = call.meter.seats or await compute(seats_of_any, self._server, call)
             await self._fail(call, error)
         except TextNotFound:
             call.error = NOT_FOUND_TEXT.strip()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
 
 MAX_ACCEPT = 256
+MAX_TEXT = 2000
 WRITE_REASON_ID = "write"
 WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 
@@ -73,13 +74,13 @@ class Call:
             RequestStarted(
                 id=self.id,
                 verb=self.verb,
-                path=self.request.path,
-                query=self.request.query,
+                path=shortened(self.request.path),
+                query=shortened(self.request.query),
                 resource=self.resource_id,
-                namespace=self.info.namespace,
-                name=self.info.name,
-                client=self.request.client,
-                user_agent=self.request.user_agent,
+                namespace=shortened(self.info.namespace),
+                name=shortened(self.info.name),
+                client=shortened(self.request.client),
+                user_agent=shortened(self.request.user_agent),
                 accept=self.request.accept[:MAX_ACCEPT],
                 user=self.user,
                 level=self.level.name if flow_controlled(self.behaviour) else "",
@@ -181,10 +182,15 @@ class Call:
                 initial=meter.initial,
                 initial_bytes=meter.initial_bytes,
                 initial_ms=meter.initial_ms,
-                error=self.error,
+                error=shortened(self.error),
                 rv=self.rv,
             )
         )
+
+
+def shortened(text: str) -> str:
+    """A client's text as events carry it: they are kept by the thousand."""
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def public_route(route: str) -> str:

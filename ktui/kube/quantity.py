@@ -9,8 +9,9 @@ it is rounded away from zero.
 import json
 import re
 from decimal import ROUND_UP, Decimal, InvalidOperation, localcontext
-from functools import lru_cache
 from typing import Any
+
+from ktui.kube.textcache import cached_by_text
 
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -24,7 +25,7 @@ _NANO = Decimal("1e-9")
 _DIGITS = 120  # of precision
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(maxsize=4096, longest=64)
 def canonical_quantity(text: str) -> str | None:
     """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None when it is not a quantity."""
     parsed = _parsed(text)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote_plus
 
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-def pairs(query: str) -> list[tuple[str, str]]:
-    """Decoded pairs in order. As in Go, a pair with a bad escape or a semicolon is dropped."""
+@lru_cache(maxsize=16)
+def pairs(query: str) -> tuple[tuple[str, str], ...]:
+    """Decoded pairs in order. As in Go, a pair with a bad escape or a semicolon is dropped.
+
+    A request's query is decoded once, though several of its steps look at it: one may be 64 KB long.
+    """
     found = []
     for part in query.split("&"):
         if not part or ";" in part or _BAD_ESCAPE.search(part):
             continue
         key, _, value = part.partition("=")
         found.append((unquote_plus(key), unquote_plus(value)))
-    return found
+    return tuple(found)
 
 
 def first_values(query: str) -> dict[str, str]:

@@ -9,10 +9,10 @@ import re
 import struct
 from calendar import timegm
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from ktui.kube.quantity import canonical_quantity
+from ktui.kube.textcache import cached_by_text
 from ktui.wire import jsonwriter
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number
@@ -82,7 +82,7 @@ def _timestamp(value: Any, path: str) -> tuple[int, int]:
 _A_TIME = "a time such as 2006-01-02T15:04:05Z"
 
 
-@lru_cache(maxsize=4096)
+@cached_by_text(maxsize=4096, longest=64)
 def _parsed_time(text: str) -> tuple[int, int]:
     """The times of one object are mostly the same few. ValueError says what was expected."""
     match = _RFC3339.fullmatch(text)

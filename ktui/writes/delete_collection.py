@@ -32,7 +32,8 @@ PAGE = 10_000
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = parse_list_options(call.request.query)
-    selection = selection_of(*read_list(options, call.behaviour, resource), call.info)
+    selectors = await compute(read_list, options, call.behaviour, resource)
+    selection = selection_of(*selectors, call.info)
     deletion = await compute(sent_options, server, call, resource, body)
     request = ListRequest(call.info.namespace or None, None, options, selection)
     call.writes()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Obj = dict[str, Any]
 
+LONGEST_REMEMBERED = 64 * 1024  # bytes of a stored object
+
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
     """The object as it comes back from storage: what its type does not know, and what is empty, is gone.
@@ -60,11 +62,14 @@ async def find(server: Server, resource: Resource, namespace: str, name: str) ->
     found = answer.object
     if found is None:
         return None
-    return _read_often(server.services.codec.object_json, found.raw, found.rv, resource.api_version)
+    read = _read_often if len(found.raw) <= LONGEST_REMEMBERED else _read
+    return read(server.services.codec.object_json, found.raw, found.rv, resource.api_version)
 
 
-@lru_cache(maxsize=256)
-def _read_often(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, api_version: str) -> Obj:
-    """The few namespaces and nodes to which everything is admitted."""
+def _read(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, api_version: str) -> Obj:
     document: Obj = msgspec.json.decode(read(raw, rv, api_version))
     return document
+
+
+# The few namespaces and nodes to which everything is admitted.
+_read_often = lru_cache(maxsize=256)(_read)

@@ -245,7 +245,7 @@ class Generator:
             "timeout": pick.choice(("1h", "-5s", "x", "9" * 99)),
             "timeoutSeconds": "1",
             "pretty": self._text(),
-            "watch": pick.choice(("0", "false", "")),
+            "watch": pick.choice(("0", "false", "FALSE")),
             "includeObject": self._text(),
             "gracePeriodSeconds": pick.choice(("x", "-1", "9" * 30)),
         }

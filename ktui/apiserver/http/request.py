@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from urllib.parse import parse_qs
 
 from ktui.apiserver.http.asgi import Receive, Scope
+from ktui.kube.query import pairs
 
 # kube-apiserver: MaxRequestBodyBytes.
 MAX_BODY_BYTES = 3 * 1024 * 1024
@@ -80,7 +80,11 @@ class Request:
         return self.parameters().get(name, [default])[0]
 
     def parameters(self) -> dict[str, list[str]]:
-        return parse_qs(self.query, keep_blank_values=True)
+        """All values of each query parameter."""
+        found: dict[str, list[str]] = {}
+        for name, value in pairs(self.query):
+            found.setdefault(name, []).append(value)
+        return found
 
     def flag(self, name: str) -> bool:
         """A boolean query parameter; present without a value counts as true, as in apimachinery."""

@@ -25,6 +25,8 @@ READ_WAIT_SINCE, CONSISTENT_READS_SINCE = 30, 31
 OBJECTIVE_SINCE, INDICATOR_SINCE = 23, 26
 # Up to 1.22 kube-apiserver called it a gauge.
 LONGRUNNING_SINCE = 23
+VERBS = frozenset(("APPLY", "DELETE", "DELETECOLLECTION", "GET", "LIST", "PATCH", "POST", "PUT", "WATCH"))
+OTHER_VERB = "other"
 # Reads that wait until the cache has seen a resourceVersion.
 FRESH = ("linearizable", "at_least_rv", "exact_rv")
 
@@ -113,19 +115,26 @@ def _request_labels(call: Call, *, dry_run: bool = True) -> Labels:
         ("group", resource.group if resource else ""),
         ("version", resource.version if resource else ""),
         ("resource", resource.resource if resource else ""),
-        ("subresource", call.info.subresource),
+        ("subresource", call.info.subresource if resource else ""),
         ("scope", _scope(call)),
         COMPONENT,
     )
     if not dry_run:
         return named
-    return (*named, ("dry_run", ",".join(sorted(set(call.request.parameters().get("dryRun", ()))))))
+    return (*named, ("dry_run", _dry_run(call)))
 
 
 def _verb(call: Call) -> str:
-    """Server-side apply is a verb of its own."""
-    applies = call.verb == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY)
-    return "APPLY" if applies else call.verb
+    """One of VERBS or OTHER_VERB: labels never come from clients. Server-side apply is a verb of its own."""
+    if call.verb == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY):
+        return "APPLY"
+    return call.verb if call.verb in VERBS else OTHER_VERB
+
+
+def _dry_run(call: Call) -> str:
+    """ "", "All" or "invalid", as upstream."""
+    values = call.request.parameters().get("dryRun", [])
+    return "All" if set(values) == {"All"} else "invalid" if values else ""
 
 
 def _scope(call: Call) -> str:

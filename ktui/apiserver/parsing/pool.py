@@ -20,6 +20,7 @@ from ktui.kube.status import service_unavailable
 log = logging.getLogger(__name__)
 
 PROCESSES = 2
+CHUNK_BYTES = 64 * 1024
 IDLE_SECONDS = 60.0
 ANSWER_SECONDS = 60.0  # the CPU limit of a process ends it sooner, unless the machine is overloaded
 
@@ -171,7 +172,9 @@ class _Process:
     async def ask(self, kind: bytes, body: bytes) -> Frames:
         """EOFError, OSError: the process has ended."""
         self._sink.write(HEADER.pack(kind, len(body)))
-        self._sink.write(body)
+        for at in range(0, len(body), CHUNK_BYTES):
+            self._sink.write(body[at : at + CHUNK_BYTES])
+            await self._sink.drain()
         frames: Frames = []
         while True:
             kind, size = HEADER.unpack(await self._source.readexactly(HEADER.size))

@@ -26,6 +26,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Source
 from ktui.kube.validation import read_list
 from ktui.telemetry.meter import Meter
+from ktui.telemetry.off_loop import compute
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -39,7 +40,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         call.request.accept, custom=resource.custom, collection=True, pretty=call.request.wants_pretty
     )
     options = parse_list_options(call.request.query)
-    selection = selection_of(*read_list(options, call.behaviour, resource), call.info)
+    selectors = await compute(read_list, options, call.behaviour, resource)
+    selection = selection_of(*selectors, call.info)
     cacher = server.cacher(resource)
     call.meter.seats = seats_of_list(server, call, cacher, options, selection)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))

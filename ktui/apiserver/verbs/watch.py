@@ -19,6 +19,7 @@ from ktui.contract.events import WatcherOpened
 from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
 from ktui.kube.resources import Resource
 from ktui.kube.validation import read_watch
+from ktui.telemetry.off_loop import compute
 
 # kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
 MIN_REQUEST_SECONDS = 1800.0
@@ -30,7 +31,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form = negotiate(call.request.accept, custom=resource.custom, stream=True)
     asked = replace(parse_list_options(call.request.query), watch=True)
     options = with_watch_defaults(asked, watch_list=call.behaviour.watch_list)
-    selection = selection_of(*read_watch(options, call.behaviour, resource), call.info)
+    selectors = await compute(read_watch, options, call.behaviour, resource)
+    selection = selection_of(*selectors, call.info)
     include = call.request.parameter("includeObject")
     renderer = event_form(form, resource, server.services.codec, include=include)
     cacher = server.cacher(resource)

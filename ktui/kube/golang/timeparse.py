@@ -26,13 +26,20 @@ _TAKES = {
     ".000000": r"[.,]\d{6}",
     "Z07:00": r"Z|[+-]\d\d:\d\d",
 }
+_LONGEST_REMEMBERED = 64
 _FRACTION = re.compile(r"[.,]\d+", re.ASCII)  # after seconds it may always stand
 _RANGES = {"01": ("month", 1, 12), "15": ("hour", 0, 23), "04": ("minute", 0, 59), "05": ("second", 0, 59)}
 
 
-@lru_cache(maxsize=4096)  # the times of one object are mostly the same few
 def time_fault(text: str, layout: str = RFC3339) -> str:
     """ "" for a time, else `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`."""
+    if len(text) > _LONGEST_REMEMBERED:
+        return next(_faults(text, layout), "")
+    return _remembered(text, layout)
+
+
+@lru_cache(maxsize=4096)  # the times of one object are mostly the same few
+def _remembered(text: str, layout: str) -> str:
     return next(_faults(text, layout), "")
 
 

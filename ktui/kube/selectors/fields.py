@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from ktui.kube.resources import Resource
 from ktui.kube.selectors.fieldlabels import convert_field_label
 from ktui.kube.status import bad_request
+from ktui.kube.textcache import cached_by_text
 
 Fields = Mapping[str, str]
 FieldTest = Callable[[Fields], bool]
@@ -86,7 +86,7 @@ class FieldSelector:
         return hash(self.terms)
 
 
-@lru_cache(maxsize=512)
+@cached_by_text(maxsize=512)
 def _parse(text: str) -> FieldSelector:
     # Sorted by text, as upstream: of two terms over one field the first decides `requires`.
     terms = sorted(_split(text), key=lambda term: term.encode("utf-8", "surrogatepass"))

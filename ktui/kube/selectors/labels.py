@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from ktui.kube.selectors.parser import SelectorError, parse_requirements
 from ktui.kube.selectors.requirements import Labels, Requirement, Test
 from ktui.kube.status import bad_request
+from ktui.kube.textcache import cached_by_text
 
 
 class LabelSelector:
@@ -48,7 +48,7 @@ class LabelSelector:
         return hash(self.requirements)
 
 
-@lru_cache(maxsize=512)
+@cached_by_text(maxsize=512)
 def _parse(text: str) -> LabelSelector:
     return LabelSelector(parse_requirements(text))
 

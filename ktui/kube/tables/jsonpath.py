@@ -10,8 +10,9 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
+
+from ktui.kube.textcache import cached_by_text
 
 Step = Callable[[Any], Iterable[Any]]
 
@@ -49,7 +50,7 @@ def first(path: str, value: Any) -> Any:
         return None
 
 
-@lru_cache(maxsize=1024)
+@cached_by_text(maxsize=1024)
 def _steps(path: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     text = path.strip()

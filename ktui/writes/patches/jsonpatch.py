@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import marshal
 from typing import Any
 
-from ktui.kube.trees import copied
+from ktui.documents.limits import MAX_DEPTH
+from ktui.kube.trees import copied, deeper_than
+
+# kube-apiserver: JSONPatchMaxCopyBytes.
+MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 
 class PatchFailed(Exception):
@@ -14,9 +19,24 @@ class PatchFailed(Exception):
 def json_patch(target: Any, operations: list[Any]) -> Any:
     """A new tree with all operations applied in order, or PatchFailed."""
     document = copied(target)
+    copied_bytes = 0
     for operation in operations:
+        if isinstance(operation, dict) and operation.get("op") == "copy":
+            # Each copy may double the document.
+            copied_bytes += _size(_find(document, _from(operation)))
+            if copied_bytes > MAX_COPIED_BYTES:
+                raise PatchFailed(f"copies of {copied_bytes} bytes exceed the limit {MAX_COPIED_BYTES}")
         document = _apply(document, operation)
+    if deeper_than(document, MAX_DEPTH):
+        raise PatchFailed("the patched object exceeds the depth of a document")
     return document
+
+
+def _size(value: Any) -> int:
+    try:
+        return len(marshal.dumps(value))
+    except ValueError:
+        raise PatchFailed("the value to copy is nested too deeply") from None
 
 
 def _apply(document: Any, operation: Any) -> Any:

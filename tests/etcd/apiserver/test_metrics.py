@@ -136,3 +136,42 @@ async def test_names_that_changed(api: Api, version: str, there: str, missing: s
     await api.config_map("one")
     samples = await scrape(api)
     assert there in samples and missing not in samples
+
+
+async def test_labels_come_from_closed_sets(api: Api) -> None:
+    """Whatever clients send, `/metrics` does not grow."""
+
+    async def odd(number: int) -> None:
+        text = f"odd{number}"
+        maps = "/api/v1/namespaces/a/configmaps"
+        for method, path in (
+            ("POST", f"{maps}?dryRun={text}&fieldManager={text}"),
+            ("POST", f"{maps}?dryRun=All&dryRun={text}"),
+            ("PATCH", f"{maps}/{text}?dryRun={text}"),
+            (f"ODD{number}", f"{maps}/{text}"),
+            ("GET", f"{maps}/{text}/{text}"),
+            ("GET", f"/api/v1/namespaces/{text}/{text}/x/{text}"),
+            ("GET", f"/apis/{text}/v1/{text}/x/{text}"),
+            ("HEAD", f"{maps}?resourceVersionMatch={text}&limit={text}"),
+        ):
+            content_type = f"application/{text}" if method == "PATCH" else "application/json"
+            answer = await api.http.request(
+                method, path, content=b"{", headers={"Content-Type": content_type}
+            )
+            assert answer.status_code >= 400
+
+    await odd(0)
+    before = await scrape(api)
+    for number in range(1, 20):
+        await odd(number)
+    after = await scrape(api)
+    assert {name: len(values) for name, values in after.items()} == {
+        name: len(values) for name, values in before.items()
+    }
+    assert value(after, "apiserver_request_total", dry_run="invalid", verb="POST") == 40
+    assert {labels["verb"] for labels, _ in after["apiserver_request_total"]} == {
+        "GET",
+        "PATCH",
+        "POST",
+        "other",
+    }

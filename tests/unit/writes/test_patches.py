@@ -173,3 +173,15 @@ def test_an_unknown_directive_is_refused() -> None:
 def test_only_what_a_patch_goes_into_is_sorted(touched: dict[str, Any] | None, text: str) -> None:
     patched = {"b": [{"y": 1, "x": 2}], "a": {"y": 1, "x": {"n": 1, "m": 2}}}
     assert patched_text(patched, touched) == text
+
+
+def test_copies_do_not_grow_without_bound() -> None:
+    double = {"op": "copy", "from": "/a", "path": "/a/-"}
+    with pytest.raises(PatchFailed, match="exceed the limit"):
+        json_patch({"a": ["x" * 1000]}, [double] * 40)
+    deeper = {"op": "copy", "from": "/a", "path": "/a" * 60}
+    tree: dict[str, object] = {}
+    for _ in range(60):
+        tree = {"a": tree}
+    with pytest.raises(PatchFailed, match="depth"):
+        json_patch(tree, [deeper, {**deeper, "path": "/a" * 119}, {**deeper, "path": "/a" * 150}])

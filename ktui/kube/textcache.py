@@ -1,0 +1,24 @@
+"""Remembered results for short texts: what clients send is otherwise kept by the megabyte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def cached_by_text(maxsize: int, longest: int = 1024) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Remember the results of a function for the `maxsize` last texts of at most `longest` characters."""
+
+    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
+        remembered = lru_cache(maxsize=maxsize)(function)
+
+        @wraps(function)
+        def choose(text: str) -> T:
+            return remembered(text) if len(text) <= longest else function(text)
+
+        return choose
+
+    return decorate
