@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.unit.audit.logs import traffic
 
-# So many different lines, written again and again.
+# This many different lines, repeated.
 LINES = 20_000
 
 

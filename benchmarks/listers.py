@@ -46,7 +46,7 @@ def full_lists_by(port: int, clients: int) -> Iterator[list[int]]:
 
 @contextmanager
 def stalled_lists(port: int, clients: int) -> Iterator[None]:
-    """While the block runs, `clients` connections wait in the middle of an answer that nobody reads."""
+    """While the block runs, `clients` connections wait in the middle of an answer that they do not read."""
     with ExitStack() as connections:
         for _ in range(clients):
             connections.enter_context(_stalled(port))

@@ -167,7 +167,7 @@ async def _coroutine(work: Work, meter: Meter) -> None:
 
 @contextmanager
 def _nothing_is_counted() -> Iterator[None]:
-    """Whoever asks for the current meter gets one that does nothing."""
+    """The current meter is one that does nothing."""
     blind = NoMeter()
     with ExitStack() as patches:
         for module in (cache_list, lister):

@@ -56,7 +56,7 @@ def cpu_of(pid: int) -> float:
 
 @asynccontextmanager
 async def serving(pods: int) -> AsyncIterator[Serving]:
-    """An etcd with so many pods, and a server over it whose pods are warm."""
+    """An etcd with `pods` pods, and a server over it whose pods are warm."""
     etcd = await EmbeddedEtcd.start()
     try:
         await _seed(etcd.endpoint, seeded(template(), pods))

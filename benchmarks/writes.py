@@ -40,7 +40,7 @@ def steady_writes(endpoint: str, pods: int, *, changing: bool = False) -> Iterat
 
 
 async def _write(endpoint: str, pods: int, rate: int, *, changing: bool) -> None:
-    """Write until killed. Told is the first write, so that nobody measures before."""
+    """Write until killed. Reports the first write: measuring begins after it."""
     keys_and_values = cycle(seeded(template(), pods if changing else min(pods, _DISTINCT)))
     numbers = count(1)
     loop = asyncio.get_running_loop()

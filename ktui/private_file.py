@@ -14,7 +14,7 @@ def open_private(path: Path, flags: int) -> int:
     """Open `path` for writing, create it if it is missing, and return the descriptor.
 
     The file has mode 0600 from then on, also one that was there with a wider mode. A symbolic link
-    is not followed: whoever may write to its directory could point it at another file of yours.
+    is not followed: a user who may write to its directory could point it at another file of yours.
     Raises OSError.
     """
     try:

@@ -1,4 +1,4 @@
-"""What the dashboard takes while nobody presses a key, and what its server takes beside it."""
+"""CPU of the dashboard while no key is pressed, and of its server."""
 
 from __future__ import annotations
 

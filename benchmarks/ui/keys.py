@@ -20,7 +20,7 @@ from ktui.tui.looks.themes import load_themes
 EVENTS_A_SECOND = 2_000
 P95_MS = 30.0
 THEME = "ktui-dark"
-WARM_UP_SECONDS = 8.0  # with so many events a second the log of requests is full by then
+WARM_UP_SECONDS = 8.0  # at this many events a second the log of requests is full by then
 _REQUESTS = "› Requests"  # what tells that the screen is there
 _UNHEARD_OF = b"zxzxzxzx"  # in no request
 _MOVE = re.compile(rb"\x1b\[(\d+);(\d+)H")
@@ -59,7 +59,7 @@ def figures(what: str, answers: list[Answer], note: str) -> Iterator[Figure]:
 
 
 def moves(terminal: Terminal, presses: int) -> list[Answer]:
-    """Until the cursor of the table in hand stands on another line, six times down, six times up."""
+    """Until the cursor of the current table stands on another line, six times down, six times up."""
     colour = _cursor_colour()
     line = 0
     took: list[Answer] = []

@@ -37,7 +37,7 @@ def in_real_time(environment: dict[str, str], minutes: float) -> Iterator[Figure
 
 
 def _sizes(terminal: Terminal, seconds: float, steps: int) -> list[float]:
-    """Resident megabytes at the end of each of so many equal steps."""
+    """Resident megabytes at the end of each of `steps` equal steps."""
     began, sizes = time.perf_counter(), []
     for step in range(1, steps + 1):
         terminal.idle(began + seconds * step / steps - time.perf_counter())

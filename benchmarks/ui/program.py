@@ -1,4 +1,4 @@
-"""ktui as it is measured: with directories of its own, so that nobody else's server is met."""
+"""ktui as it is measured: with directories of its own, so that no other server is found."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _STARTED = 1_790_000_000.0
 
 
 def first_frames(environment: dict[str, str], rounds: int) -> Iterator[Figure]:
-    """Medians of so many rounds; in each the bare app and every way to start ktui take turns."""
+    """Medians of `rounds` rounds; in each the bare app and every way to start ktui take turns."""
     with NamedTemporaryFile(suffix=".ndjson") as recording, storm(100) as server:
         recording.write(encode_lines(opening(_STARTED)))
         coming = events(_STARTED, 100)

@@ -23,9 +23,9 @@ _NOTHING = b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\ncontent-type: applic
 
 @contextmanager
 def storm(a_second: float, faster: float = 1.0) -> Iterator[str]:
-    """While the block runs, a server sends so many events a second; its URL.
+    """While the block runs, a server sends events at `rate` a second; its URL.
 
-    `faster`: so many times as much time passes in the events as on the clock.
+    `faster`: this many times as much time passes in the events as on the clock.
     """
     words = [sys.executable, "-m", "benchmarks.ui.storm", str(a_second), str(faster)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)

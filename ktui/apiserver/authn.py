@@ -17,7 +17,7 @@ from ktui.kube.requestinfo import RequestInfo, api_verb, name_asked
 from ktui.kube.status import StatusError, bad_request, unauthorized
 
 ANONYMOUS = "system:anonymous"
-NOBODY = Requester(ANONYMOUS, ("system:unauthenticated",))
+ANONYMOUS_REQUESTER = Requester(ANONYMOUS, ("system:unauthenticated",))
 ADMINISTRATOR = Requester("admin", (MASTERS, "system:authenticated"))
 # ClusterRole system:public-info-viewer.
 PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
@@ -32,7 +32,7 @@ def identify(request: Request, token: str | None) -> Requester:
         return _impersonated(request) or ADMINISTRATOR
     scheme, _, sent = request.headers.get("authorization", "").partition(" ")
     if not sent.strip() or scheme.lower() != "bearer":
-        return NOBODY
+        return ANONYMOUS_REQUESTER
     if not hmac.compare_digest(sent.strip().encode(), token.encode()):
         raise unauthorized()
     return _impersonated(request) or ADMINISTRATOR
@@ -40,7 +40,7 @@ def identify(request: Request, token: str | None) -> Requester:
 
 def authorize(who: Requester, request: Request, info: RequestInfo, verb: str) -> None:
     """Let the request pass, or raise StatusError 403."""
-    if who is NOBODY and not _is_public(request.path):
+    if who is ANONYMOUS_REQUESTER and not _is_public(request.path):
         raise _anonymous_may_not(request, verb, info)
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.contract.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted, RouteStep
+from ktui.contract.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted, RouteStep, figures
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
@@ -155,27 +155,14 @@ class Call:
         meter.sent_bytes = self.response.sent_bytes
         self.bus.publish(
             RequestFinished(
+                *figures(meter),
                 id=self.id,
                 status=self.response.status,
                 route=self.route or Source.NONE.value,
                 reason_id=self.reason_id,
                 ms=self.elapsed_ms(),
                 phases=dict(meter.phases),
-                fetched=meter.fetched,
-                evaluated=meter.evaluated,
-                matched=meter.matched,
-                returned=meter.returned,
-                etcd_gets=meter.etcd_gets,
-                etcd_lists=meter.etcd_lists,
-                etcd_rpcs=meter.etcd_rpcs,
-                etcd_keys=meter.etcd_keys,
-                etcd_bytes=meter.etcd_bytes,
-                cached_bytes=meter.cached_bytes,
-                decoded_bytes=meter.decoded_bytes,
-                encoded_bytes=meter.encoded_bytes,
-                sent_bytes=meter.sent_bytes,
                 seats=meter.seats,
-                cpu_ms=meter.cpu_ms,
                 peak_held=meter.peak_held,
                 process_growth=meter.process_growth,
                 shared=self.visit.shared,

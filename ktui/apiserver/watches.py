@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec.structs
 
 from ktui.cacher.requests import WatchAnswer
-from ktui.contract.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState
+from ktui.contract.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState, figures
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
 
@@ -47,6 +47,7 @@ class OpenWatch:
     def state(self) -> WatcherState:
         stream, meter = self.answer.stream, self.meter
         return WatcherState(
+            *figures(meter),
             id=self.opened.id,
             resource=self.opened.resource,
             buffered=stream.buffered,
@@ -60,12 +61,6 @@ class OpenWatch:
             initial=meter.initial,
             initial_bytes=meter.initial_bytes,
             initial_ms=meter.initial_ms,
-            fetched=meter.fetched,
-            etcd_rpcs=meter.etcd_rpcs,
-            etcd_bytes=meter.etcd_bytes,
-            cached_bytes=meter.cached_bytes,
-            decoded_bytes=meter.decoded_bytes,
-            cpu_ms=meter.cpu_ms,
         )
 
     def closed(self) -> WatcherClosed:

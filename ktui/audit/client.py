@@ -21,7 +21,7 @@ class Client(NamedTuple):
 
     @property
     def account(self) -> str:
-        """The user name of a ServiceAccount, "" for anybody else."""
+        """The user name of a ServiceAccount, "" for other users."""
         return _SERVICE_ACCOUNT + self.user.replace("/", ":") if "/" in self.user else ""
 
 

@@ -18,7 +18,7 @@ from ktui.audit.record import Request
 
 MOST = 1 << 22  # places: 32 MB, for three million requests whose other line has not come yet
 _TENTH = 100_000  # microseconds
-_AWAY = 4_000  # by so many the two may differ for what one log counts in and the other does not
+_AWAY = 4_000  # the two may differ by this many for what one log counts in and the other does not
 _NEAR = tuple(product((0, -1, 1), (0, -1, 1)))
 
 
@@ -82,7 +82,7 @@ def _content_of(request: Request, later: int = 0, longer: int = 0) -> int:
 
 
 def settled(groups: Iterable[Group]) -> Iterator[Group]:
-    """Those that are left; what httplog alone told of doubles goes to the group that counts them."""
+    """Those that are left; what only the httplog had of duplicates goes to the group that counts them."""
     kept: list[Group] = []
     doubled: list[Group] = []
     for group in groups:
@@ -93,6 +93,6 @@ def settled(groups: Iterable[Group]) -> Iterator[Group]:
             by_client.setdefault((group.key.client.agent, group.key.shape), []).append(group)
     for group in doubled:
         same = by_client.get((group.key.client.agent, group.key.shape), [])
-        if len(same) == 1:  # of several accounts nobody knows whose they were
+        if len(same) == 1:  # with several, it is not known whose they were
             same[0].learn(group)
     yield from kept

@@ -20,7 +20,7 @@ _HEARTBEAT = 0.2  # seconds
 
 
 class Log(NamedTuple):
-    """An open file; `size` in bytes as it lies on the disk, 0 where nobody knows."""
+    """An open file; `size` in bytes as it lies on the disk, 0 where it is not known."""
 
     name: str
     stream: io.FileIO
@@ -28,7 +28,7 @@ class Log(NamedTuple):
 
 
 class Stopped(Exception):
-    """Raised by whoever is told of the progress: read no further."""
+    """Raised by a progress callback: stop reading."""
 
 
 Progressed = Callable[[str, int], None]

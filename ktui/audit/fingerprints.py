@@ -13,7 +13,7 @@ class Fingerprints:
     """A bag of 64-bit numbers by open addressing, of at most `most` places (a power of two).
 
     What does not fit any more is not kept, and counted in `lost`. Numbers are put into their
-    places only when somebody looks for one: in a log of one format nobody ever does.
+    places only when one is looked up: never in a log of one format.
     """
 
     def __init__(self, most: int) -> None:

@@ -12,7 +12,7 @@ BY_TIME = "count × latency"
 
 
 def ranked(groups: Sequence[Group], predictions: VersionPredictions) -> tuple[list[Group], str]:
-    """The costliest first, and by what: estimated bytes where any size is known, else the time spent."""
+    """The most expensive first, and by what: estimated bytes where any size is known, else the time spent."""
     if any(predictions.of(group).costs[0] is not None for group in groups):
         return sorted(groups, key=lambda group: _by_bytes(group, predictions), reverse=True), BY_BYTES
     return sorted(groups, key=_by_time, reverse=True), BY_TIME

@@ -48,7 +48,7 @@ class Latency:
     """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact.
 
     Of requests that stand in both logs `total` counts one time, taken from the average of the group.
-    `buckets`: how many took less than so many milliseconds and no less than the bound before.
+    `buckets`: how many took less than this many milliseconds and at least the bound before.
     """
 
     p50: float

@@ -52,7 +52,7 @@ def percentile(latency: Latency | None, name: str) -> str:
 
 
 def processed(group: GroupReport) -> float:
-    """Estimated bytes that its requests take in hand: out of etcd, or looked at in the cache."""
+    """Estimated bytes that its requests process: out of etcd, or looked at in the cache."""
     return group.estimated.processed_bytes if group.estimated is not None else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Whether a watch of etcd that broke is resumed where it stopped, or everything is listed anew."""
+"""Whether a watch of etcd that broke is resumed where it stopped, or everything is listed again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Patience:
 
     A connection that breaks is made again for as long as it takes, as etcd's Go
     client does unseen: the cache stays ready. What etcd itself says (no leader,
-    permission denied …) ends the watch: up to 1.24 everything is then listed anew.
+    permission denied …) ends the watch: up to 1.24 everything is then listed again.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

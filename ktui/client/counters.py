@@ -1,4 +1,4 @@
-"""What a kube-apiserver's /metrics tell of one LIST: the difference of its counters.
+"""The cost of one LIST by a kube-apiserver's /metrics: the difference of its counters.
 
 The counters are the whole server's: any other client may have moved them too.
 Their names and labels changed over the versions (kube-apiserver 1.23–1.37).

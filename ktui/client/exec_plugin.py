@@ -64,7 +64,7 @@ def run_plugin(
 ) -> Credential:
     """Run it; `terminal` says whether it may ask there. ClientError says in one sentence what went wrong.
 
-    `cluster` is what it may be told of the cluster, `home` the kubeconfig's directory.
+    `cluster` is what it gets to know of the cluster, `home` the kubeconfig's directory.
     """
     who = f"user {user!r} gets its credentials from the program {plugin.command!r}"
     if not plugin.api_version.startswith(GROUP):
@@ -166,7 +166,7 @@ def _read(out: bytes, plugin: Plugin, who: str) -> Credential:
 def cluster_info(
     server: str, ca_pem: bytes | None, *, insecure: bool, tls_server_name: str, proxy_url: str
 ) -> dict[str, Any]:
-    """What a program that wants it is told of the cluster."""
+    """The cluster, for a program that asks for it (`provideClusterInfo`)."""
     info: dict[str, Any] = {"server": server, "insecure-skip-tls-verify": insecure}
     if ca_pem is not None:
         info["certificate-authority-data"] = base64.b64encode(ca_pem).decode()

@@ -57,7 +57,7 @@ class KubeConnection(Connection):
 
     @property
     def warnings(self) -> list[str]:
-        """What somebody should know before a secret goes out on this connection."""
+        """What the user should know before a secret is sent on this connection."""
         if self.insecure and self.url.startswith("https://"):
             return ["the server's certificate is not verified (insecure-skip-tls-verify)"]
         if self.url.startswith("http://") and (self.token or self.password):

@@ -1,4 +1,4 @@
-"""A body in small pieces, so that whoever else runs in this loop gets a turn between two."""
+"""A body in small pieces, so that other tasks of the loop get a turn in between."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 One directory a server under the state directory, named by its process id, mode
 0700: `server.json` (how to be let in), `kubeconfig`, a copy of the certificate, which
-outlives them. A file whose process is gone is stale and removed by whoever finds it.
+outlives them. A file whose process is gone is stale and removed when it is found.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def find_by_url(url: str) -> RunningServer | None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, from its first byte on; nobody ever sees half of it."""
+    """Write a file that only its owner can read, from its first byte on; it is never seen half written."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)

@@ -52,7 +52,7 @@ async def run_often(
     repeat: int,
     kept: Callable[[], AbstractContextManager[Keep | None]] = nullcontext,
 ) -> Runs:
-    """Predict, then fire `repeat` times, one after the other. `kept` is entered anew for each run."""
+    """Predict, then fire `repeat` times, one after the other. `kept` is entered again for each run."""
     server = await target.assumptions()
     predicted = predict_path(question.path, server.of, Habit(accept=question.accept or JSON))
     runs = []

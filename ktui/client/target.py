@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
 SHARED = "counters are the whole server's: may include other clients' requests"
-CLIENT_ONLY = "/metrics are not to be had ({}): only the client's side is known"
+CLIENT_ONLY = "/metrics is not available ({}): only the client's side is known"
 ESTIMATED = "bytes processed are estimated from the mean size of the objects received, as JSON"
 
 
@@ -33,7 +33,7 @@ class Target(Protocol):
 
     @property
     def real(self) -> bool:
-        """Whether it is somebody's kube-apiserver, to be asked politely."""
+        """Whether it is a real kube-apiserver, which others depend on."""
         ...
 
     async def assumptions(self) -> ServerAssumptions:

@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import field
+
+from ktui.contract.events import Cost
 from ktui.telemetry.memory import Footprint
 
 # Only a request that holds, or sends, so much is looked at for what the process grew by: below, it is noise.
@@ -38,42 +40,22 @@ class Phase:
         self._phases[self._name] = self._phases.get(self._name, 0.0) + ms
 
 
-@dataclass(slots=True)
-class Meter:
-    """Counters of one request. Objects: taken from cache or etcd (`fetched`), put to
-    the selectors (`evaluated`), passed them (`matched`), sent (`returned`).
+class Meter(Cost):
+    """What one request costs (`Cost`), counted where the work is done, and how it goes on.
 
-    Bytes: `etcd_bytes` as etcd's answers came in, `cached_bytes` the stored size of the
-    objects looked at in a cache (behind a page: of their references), `decoded_bytes`
-    what of these had to be parsed for this request (nothing, where cache and codec have
-    it ready), `encoded_bytes` the body before and `sent_bytes` after gzip. `phases` and
-    `cpu_ms` are in milliseconds.
-    `initial_*` count a WATCH's events until it was live, `initial_ms` when the last was out.
+    `phases` are milliseconds by phase. `initial_*` are a WATCH's events until it was live,
+    `initial_ms` when the last was out.
 
-    `held` are the bytes that the request itself holds on to at the moment (answers of etcd,
-    objects, pieces of the body), `peak_held` the most there ever were; Python's own overhead
-    is not in them. `footprint` watches what the whole process grows by.
+    `held` are the bytes that the request itself holds at the moment (answers of etcd, objects,
+    pieces of the body), `peak_held` the most there ever were; Python's own overhead is not
+    in them. `footprint` watches what the whole process grows by.
 
     `on_plan` is called with the request's plan and the route that is taken:
     before anything is read, and again when the request falls back to another route.
     """
 
     request_id: int = 0
-    fetched: int = 0
-    evaluated: int = 0
-    matched: int = 0
-    returned: int = 0
-    etcd_gets: int = 0
-    etcd_lists: int = 0
-    etcd_rpcs: int = 0
-    etcd_keys: int = 0
-    etcd_bytes: int = 0
-    cached_bytes: int = 0
-    decoded_bytes: int = 0
-    encoded_bytes: int = 0
-    sent_bytes: int = 0
     seats: int = 0
-    cpu_ms: float = 0.0
     clocked_steps: int = 1  # CPU time is sampled on every Nth step
     held: int = 0
     peak_held: int = 0
@@ -110,7 +92,7 @@ class Meter:
             self.peak_held = self.held + size
 
     def look(self) -> None:
-        """See how large the process is by now."""
+        """Read how large the process is now."""
         if self.footprint is not None:
             self.footprint.look()
 
@@ -138,7 +120,7 @@ def current_meter() -> Meter:
 
 
 def decoding(size: int) -> None:
-    """Count stored bytes as parsed for the current request, if there is one."""
+    """Count `size` stored bytes as parsed for the current request, if there is one."""
     meter = _current.get()
     if meter is not None:
         meter.decoded_bytes += size

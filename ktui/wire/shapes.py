@@ -3,7 +3,7 @@
 A shape is the bytes that steer a scan (tags, lengths, numbers) and where they
 stand. A value of the same size with the same bytes there would be walked step
 by step alike, so what is wanted of it is cut out at the places already known,
-without walking. All other values are walked as ever.
+without walking. All other values are walked as usual.
 """
 
 from collections.abc import Callable

@@ -38,7 +38,7 @@ class TemplateLabels:
         try:
             return self._set(raw) if raw.startswith(MAGIC) else _set_json(raw)
         except (CodecError, IndexError):
-            return raw  # whoever reads it says what is wrong with it
+            return raw  # reading it reports what is wrong with it
 
     def _set(self, raw: bytes) -> bytes:
         for number, at, start, end in spans(raw, len(MAGIC), len(raw)):

@@ -269,7 +269,7 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
             pilot,
             "C→?",
             "? route not told",
-            "/metrics are not to be had (HTTP 403)",
+            "/metrics is not available (HTTP 403)",
             "27.0 MB received",
             "scanned 3,000 ? ?",
             "priority level workload-low",

@@ -71,7 +71,7 @@ def _line(plan: Plan, outcome: Outcome, seconds: float) -> str:
 
 
 def _keep(directory: Path, to: Path, outcome: Outcome) -> None:
-    """The server's log and what was done to it, for whoever looks into a violation."""
+    """The server's log and what was done to it, for the investigation of a violation."""
     to.mkdir(parents=True, exist_ok=True)
     for name in ("ktui.log", "ktui.err"):
         if (directory / name).exists():
@@ -82,7 +82,7 @@ def _keep(directory: Path, to: Path, outcome: Outcome) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.faults", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0, help="start no schedule after so long (600)")
-    parser.add_argument("--schedules", type=int, default=0, metavar="N", help="at most so many")
+    parser.add_argument("--schedules", type=int, default=0, metavar="N", help="at most this many")
     parser.add_argument("--seed", type=int, help="of the first schedule (random)")
     parser.add_argument("--etcd", type=Path, metavar="FILE", help="the etcd to run (the newest one found)")
     parser.add_argument("--out", type=Path, default=Path("faults-out"), metavar="DIR", help="for violations")

@@ -54,7 +54,7 @@ class Proxy:
             self._flowing[way].clear()
 
     def kill_silently(self) -> None:
-        """Let nothing through on the present connections, for ever, and tell nobody."""
+        """Let nothing through on the present connections, for ever, without an error."""
         self._dead_before = time.monotonic()
 
     async def close(self) -> None:

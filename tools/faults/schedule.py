@@ -74,7 +74,7 @@ async def run(plan: Plan, etcd: Path, directory: Path, log: Path | None = None) 
 async def schedule(
     bench: Bench, seed: int, seconds: float, outcome: Outcome, *, faulty: bool = True, restarts: bool = True
 ) -> None:
-    """Run clients for so many seconds, with faults unless `faulty` is False; wait for recovery; check."""
+    """Run clients for `seconds`, with faults unless `faulty` is False; wait for recovery; check."""
     load = bench.workload(seed, outcome.records)
     informers = [Informer(load, f"informer {number}") for number in range(INFORMERS)]
     writing = [asyncio.create_task(client) for client in _writers(load)]

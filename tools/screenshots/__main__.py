@@ -35,7 +35,7 @@ def main(directory: Path, only: str) -> None:
     for old in directory.glob(f"{only}*.svg"):
         old.unlink()
     with TemporaryDirectory() as scratch:
-        for name in HOMES:  # whoever renders: no settings, typed lines or results of theirs
+        for name in HOMES:  # independent of the user: no settings, typed lines or results of theirs
             os.environ[name] = str(Path(scratch) / name.lower())
             Path(os.environ[name]).mkdir(mode=0o700)
         os.environ.pop("NO_COLOR", None)

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from ktui.core.prediction.resource_sizes import Size
-
 from ktui.audit.files import open_logs
 from ktui.audit.record import Request
 from ktui.audit.tally import Tally
@@ -20,6 +18,7 @@ from ktui.cli.launchers import AttachLauncher
 from ktui.cli.main import dashboard_parser
 from ktui.client.api import ApiClient
 from ktui.client.connection import Connection
+from ktui.core.prediction.sizes import Size
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Reading, Wish

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.tui.lab.fields import FIELDS
-
 from ktui.config.places import shipped_themes
 from ktui.core.state import RequestRow
 from ktui.tui.app import KtuiApp
+from ktui.tui.lab.form_pane import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes
 from ktui.tui.table.vtable import VTable
 from tools.screenshots.stage import ALL, NORMAL, SMALL, WIDE, Shot, Step
@@ -30,7 +29,7 @@ def waiting(app: KtuiApp) -> bool:
     return any(row.cache.waiting for row in app.state.caches.values())
 
 
-def dearest(app: KtuiApp) -> str:
+def most_expensive(app: KtuiApp) -> str:
     """The way to the newest of the LISTs that looked at most objects for nothing."""
 
     def waste(row: RequestRow) -> tuple[int, int]:
@@ -81,7 +80,7 @@ def informer(app: KtuiApp) -> str:
 CLEAR: tuple[Step, ...] = ("escape", "escape")
 SCREENS = (
     Shot("overview", ("1",), ALL, when=waiting),
-    Shot("requests", (dearest,), ALL),
+    Shot("requests", (most_expensive,), ALL),
     Shot("requests-costliest", ("t", "home"), ALL),
     Shot("cache", ("3", cache_of_pods), ALL),
     Shot("etcd", ("4", prefix(PODS), "right", prefix(f"{PODS}shop/"), "tab"), ALL),
@@ -92,7 +91,7 @@ SCREENS = (
 )
 OPENED = (
     Shot("cache-objects", (":cache pods",), (NORMAL, WIDE), CLEAR),
-    Shot("requests-watch", (dearest, "t", open_watch), (NORMAL,), ("t",)),
+    Shot("requests-watch", (most_expensive, "t", open_watch), (NORMAL,), ("t",)),
     Shot("etcd-value", (pod,), (NORMAL, WIDE)),
     Shot("etcd-history", ("p",), (NORMAL,), CLEAR),
     Shot("lab-client-go", ("5", "y", "y", "y", "y"), (NORMAL,), ("escape",)),
@@ -105,14 +104,14 @@ OPENED = (
     Shot("versions-walk", (f":versions {SCOPED}", "enter"), (NORMAL, WIDE), ("escape",)),
 )
 DIALOGS = (
-    Shot("help", (dearest, "question_mark"), (SMALL, NORMAL), ("escape",)),
+    Shot("help", (most_expensive, "question_mark"), (SMALL, NORMAL), ("escape",)),
     Shot("command", ("1", "colon", *"po"), (NORMAL,), ("escape",)),
-    Shot("filter", (dearest, "slash", *"scanned>100 client:"), (NORMAL,), CLEAR),
-    Shot("filter-help", (dearest, "slash", "f1"), (NORMAL,), CLEAR),
-    Shot("ways", (dearest, "o"), (NORMAL,), ("escape",)),
-    Shot("sort", (dearest, "s"), (NORMAL,), ("escape",)),
-    Shot("columns", (dearest, "C"), (NORMAL,), ("escape",)),
-    Shot("version-chooser", (dearest, "V", *["up"] * 6), (NORMAL,), ("escape",)),
+    Shot("filter", (most_expensive, "slash", *"scanned>100 client:"), (NORMAL,), CLEAR),
+    Shot("filter-help", (most_expensive, "slash", "f1"), (NORMAL,), CLEAR),
+    Shot("ways", (most_expensive, "o"), (NORMAL,), ("escape",)),
+    Shot("sort", (most_expensive, "s"), (NORMAL,), ("escape",)),
+    Shot("columns", (most_expensive, "C"), (NORMAL,), ("escape",)),
+    Shot("version-chooser", (most_expensive, "V", *["up"] * 6), (NORMAL,), ("escape",)),
 )
 THEMES = tuple(
     Shot(f"theme-{theme}", ("1", f":theme {theme}"))

@@ -11,21 +11,19 @@ from __future__ import annotations
 
 from ktui.contract.events.base import Event
 from ktui.contract.events.caches import CacheState, ProgressTick
+from ktui.contract.events.cost import COUNTS, FIGURES, Cost, figures
 from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdUsage, Prefix, Progress
-from ktui.contract.events.requests import (
-    Processing,
-    RequestFinished,
-    RequestRouted,
-    RequestStarted,
-    RouteStep,
-)
+from ktui.contract.events.requests import RequestFinished, RequestRouted, RequestStarted, RouteStep
 from ktui.contract.events.server import ServerInfo, TaskFailures
 from ktui.contract.events.stream import Dropped, Marker
 from ktui.contract.events.watches import FanOut, WatcherClosed, WatcherOpened, WatcherState
 
 __all__ = [
+    "COUNTS",
+    "FIGURES",
     "AnyEvent",
     "CacheState",
+    "Cost",
     "Dropped",
     "EtcdCall",
     "EtcdHealth",
@@ -34,7 +32,6 @@ __all__ = [
     "FanOut",
     "Marker",
     "Prefix",
-    "Processing",
     "Progress",
     "ProgressTick",
     "RequestFinished",
@@ -46,6 +43,7 @@ __all__ = [
     "WatcherClosed",
     "WatcherOpened",
     "WatcherState",
+    "figures",
 ]
 
 AnyEvent = (

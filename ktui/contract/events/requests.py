@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ktui.contract.events.base import Count, Difference, Event, Milliseconds
+from ktui.contract.events.cost import CostEvent
 
 
 class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
@@ -47,27 +48,7 @@ class RequestRouted(Event, frozen=True, kw_only=True, tag="request_routed"):
     wait: str = "none"
 
 
-class Processing:
-    """What follows from the bytes that were counted: of one request, or of many together."""
-
-    __slots__ = ()
-
-    etcd_bytes: int
-    cached_bytes: int
-    encoded_bytes: int
-
-    @property
-    def processed_bytes(self) -> int:
-        """Bytes that the control plane read: from etcd and from the cache."""
-        return self.etcd_bytes + self.cached_bytes
-
-    @property
-    def amplification(self) -> float | None:
-        """Bytes processed for each byte returned (before gzip); None when nothing was returned."""
-        return self.processed_bytes / self.encoded_bytes if self.encoded_bytes else None
-
-
-class RequestFinished(Processing, Event, frozen=True, kw_only=True, tag="request_finished"):
+class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finished"):  # type: ignore[misc]
     """The answer is out (for a WATCH: the stream has ended)."""
 
     id: Count
@@ -77,21 +58,7 @@ class RequestFinished(Processing, Event, frozen=True, kw_only=True, tag="request
     ms: Milliseconds
     # ms by phase: queue, wait, etcd, decode, filter, encode, send
     phases: dict[str, Milliseconds] = msgspec.field(default_factory=dict)
-    fetched: Count = 0
-    evaluated: Count = 0
-    matched: Count = 0
-    returned: Count = 0
-    etcd_gets: Count = 0
-    etcd_lists: Count = 0
-    etcd_rpcs: Count = 0
-    etcd_keys: Count = 0
-    etcd_bytes: Count = 0  # as etcd's answers came in
-    cached_bytes: Count = 0  # stored bytes of the objects that a cache was read for
-    decoded_bytes: Count = 0  # stored bytes that had to be parsed for this request
-    encoded_bytes: Count = 0  # the body before gzip
-    sent_bytes: Count = 0  # the body after gzip
     seats: Count = 0
-    cpu_ms: Milliseconds = 0.0  # CPU time of its own steps on the event loop, and of gzip in its thread
     peak_held: Count = 0  # the most bytes held at one time: etcd's answers, objects, the body
     process_growth: Difference | None = None  # of the process' bytes; None: small, or not measured
     shared: bool = False  # others were served meanwhile: the growth may be theirs

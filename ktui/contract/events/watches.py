@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ktui.contract.events.base import Count, Event, Milliseconds, Seconds
+from ktui.contract.events.cost import CostEvent
 
 
 class WatcherOpened(Event, frozen=True, kw_only=True, tag="watcher_opened"):
@@ -21,8 +22,11 @@ class WatcherOpened(Event, frozen=True, kw_only=True, tag="watcher_opened"):
     seats: Count = 0  # that it takes until it is live
 
 
-class WatcherState(Event, frozen=True, kw_only=True, tag="watcher"):
-    """How one WATCH stands. At most once a second a watcher, and only when its numbers have moved."""
+class WatcherState(CostEvent, frozen=True, kw_only=True, tag="watcher"):  # type: ignore[misc]
+    """How one WATCH stands, and its cost so far: the figures that its RequestFinished will carry.
+
+    At most once a second a watcher, and only when its numbers have moved.
+    """
 
     id: Count
     resource: str
@@ -37,13 +41,6 @@ class WatcherState(Event, frozen=True, kw_only=True, tag="watcher"):
     initial: Count = 0  # events sent before it was live
     initial_bytes: Count = 0
     initial_ms: Milliseconds = 0.0  # from the request's arrival until they (without any, the head) were out
-    # What its request has cost so far: the counters that its RequestFinished will have at the end.
-    fetched: Count = 0
-    etcd_rpcs: Count = 0
-    etcd_bytes: Count = 0
-    cached_bytes: Count = 0
-    decoded_bytes: Count = 0
-    cpu_ms: Milliseconds = 0.0
 
 
 class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):

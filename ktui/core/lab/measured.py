@@ -6,18 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ktui.contract.events import RequestFinished
+from ktui.contract.events import COUNTS, RequestFinished
 
-ETCD = ("rpcs", "keys", "bytes")
-OBJECTS = ("fetched", "evaluated", "matched", "returned")
-BYTES = ("decoded", "encoded", "sent")
-READS = ("etcd_gets", "etcd_lists")  # as kube-apiserver counts them, however many RPCs they take
-ACCOUNTED = (
-    *OBJECTS,
-    *(f"etcd_{name}" for name in ETCD),
-    *(f"{name}_bytes" for name in (*BYTES, "cached")),
-    *READS,
-)
+_Figures = dict[str, int | None]
+
+# Not in the document: kube-apiserver's own view of the same reads, and what is in `processed`.
+_LEFT_OUT = ("etcd_gets", "etcd_lists", "cached_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +105,7 @@ class Measured:
 
     def add_account(self, account: RequestFinished) -> None:
         """Add the server's own account of a page."""
-        for name in ACCOUNTED:
+        for name in COUNTS:
             self.counters[name] = self.counters.get(name, 0) + getattr(account, name)
         for name, ms in account.phases.items():
             self.phases[name] = round(self.phases.get(name, 0.0) + ms, 3)
@@ -127,7 +121,7 @@ class Measured:
 
     def document(self) -> dict[str, Any]:
         """As JSON, for programs; null is what is not known."""
-        known = self.counters.get
+        etcd, sizes, objects = self._grouped()
         return {
             "path": self.path,
             "status": self.status,
@@ -138,10 +132,10 @@ class Measured:
             "items": self.items,
             "rv": self.rv,
             "pages": self.pages,
-            "etcd": {name: known(f"etcd_{name}") for name in ETCD},
-            "objects": {name: known(name) for name in OBJECTS},
+            "etcd": etcd,
+            "objects": objects,
             "bytes": {
-                **{name: known(f"{name}_bytes") for name in BYTES},
+                **sizes,
                 "received": self.body_bytes,
                 "processed": self.processed_bytes,
             },
@@ -158,6 +152,23 @@ class Measured:
             **({"flow_control": self.flow_control} if self.flow_control else {}),
             **({"remarks": self.remarks} if self.remarks else {}),
         }
+
+    def _grouped(self) -> tuple[_Figures, _Figures, _Figures]:
+        """The counted figures: of etcd, in bytes, and the rest, which are objects; None where not known."""
+        etcd: _Figures = {}
+        sizes: _Figures = {}
+        objects: _Figures = {}
+        for name in COUNTS:
+            value = self.counters.get(name)
+            if name in _LEFT_OUT:
+                continue
+            if name.startswith("etcd_"):
+                etcd[name.removeprefix("etcd_")] = value
+            elif name.endswith("_bytes"):
+                sizes[name.removesuffix("_bytes")] = value
+            else:
+                objects[name] = value
+        return etcd, sizes, objects
 
 
 def _memory(account: RequestFinished) -> Memory:

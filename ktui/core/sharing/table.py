@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from ktui.contract.events import FIGURES
+
 
 class Treatment(Enum):
     """KEEP: it names nothing and nobody. Others go by what they name; EMPTY: it is left out."""
@@ -68,14 +70,14 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
     "marker": {"text": Treatment.TEXT},
 }
 
+_COST = " ".join(FIGURES)
 _KEPT = {
     "server": "ktui_version kube_version etcd_version etcd_kind writable progress pid feature_gates",
     "request_started": "id verb resource",
     "request_routed": "id route reason_id reason limit_honoured consistency wait",
     "request_finished": (
-        "id status route reason_id ms phases fetched evaluated matched returned etcd_gets etcd_lists "
-        "etcd_rpcs etcd_keys etcd_bytes cached_bytes decoded_bytes encoded_bytes sent_bytes seats cpu_ms "
-        "peak_held process_growth shared initial initial_bytes initial_ms rv"
+        f"id status route reason_id ms phases {_COST} seats peak_held process_growth shared "
+        "initial initial_bytes initial_ms rv"
     ),
     "etcd_call": "op request_id purpose count sent_bytes received_bytes ms revision",
     "toll": "rpcs sent_bytes received_bytes",
@@ -90,7 +92,7 @@ _KEPT = {
     "watcher_opened": "id resource since form route timeout seats",
     "watcher": (
         "id resource buffered capacity delivered bookmarks made shared live bytes initial initial_bytes "
-        "initial_ms fetched etcd_rpcs etcd_bytes cached_bytes decoded_bytes cpu_ms"
+        f"initial_ms {_COST}"
     ),
     "watcher_closed": "id resource delivered bookmarks made shared",
     "fan_out": (

@@ -13,7 +13,7 @@ def test_two_requests_side_by_side_count_apart() -> None:
                 await asyncio.sleep(0)
 
     async def run() -> tuple[int, int]:
-        one, two = Meter(1), Meter(2)
+        one, two = Meter(request_id=1), Meter(request_id=2)
         await asyncio.gather(request(one, 3), request(two, 5))
         return one.fetched, two.fetched
 

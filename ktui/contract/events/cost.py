@@ -1,0 +1,80 @@
+"""What a request costs: each figure is defined here and nowhere else.
+
+The server counts them in its meter, events carry them, and clients add them up. To add a figure:
+define it here, count it where the work is done (`current_meter().NAME += …`), show it, and describe
+it in docs/meter.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ktui.contract.events.base import Count, Event, Milliseconds
+
+
+class CostRatios:
+    """What follows from the figures."""
+
+    __slots__ = ()
+
+    etcd_bytes: int
+    cached_bytes: int
+    encoded_bytes: int
+
+    @property
+    def processed_bytes(self) -> int:
+        """Bytes that the control plane processed: read from etcd, and looked at in the cache."""
+        return self.etcd_bytes + self.cached_bytes
+
+    @property
+    def amplification(self) -> float | None:
+        """Bytes processed for each byte returned (before gzip); None when nothing was returned."""
+        return self.processed_bytes / self.encoded_bytes if self.encoded_bytes else None
+
+
+class Cost(CostRatios, msgspec.Struct):
+    """Figures that add up: of one request, or of many together."""
+
+    fetched: Count = 0  # objects taken from cache or etcd
+    evaluated: Count = 0  # objects put to the selectors
+    matched: Count = 0  # objects that passed them
+    returned: Count = 0  # objects sent
+    etcd_gets: Count = 0  # reads of etcd as kube-apiserver counts them, however many RPCs they take
+    etcd_lists: Count = 0
+    etcd_rpcs: Count = 0
+    etcd_keys: Count = 0
+    etcd_bytes: Count = 0  # as etcd's answers came in
+    cached_bytes: Count = 0  # stored size of the objects looked at in a cache (behind a page: of references)
+    decoded_bytes: Count = 0  # stored bytes that had to be parsed for the request
+    encoded_bytes: Count = 0  # the body before gzip
+    sent_bytes: Count = 0  # the body after gzip
+    cpu_ms: Milliseconds = 0.0  # of its own steps on the event loop, and of gzip in its thread
+
+
+FIGURES = Cost.__struct_fields__
+COUNTS = tuple(field.name for field in msgspec.structs.fields(Cost) if field.type == Count)
+"""Figures that are whole numbers: all but times."""
+
+figures: Callable[[Cost], tuple[Any, ...]] = attrgetter(*FIGURES)
+"""Every figure, in order: the first arguments of another struct that is or carries a cost."""
+
+
+if TYPE_CHECKING:
+
+    class CostEvent(Cost, Event, frozen=True):  # type: ignore[misc]
+        """An event that carries a cost, its figures beside the event's own fields."""
+
+else:
+    # Two structs with fields cannot both be bases: the figures are copied instead.
+    CostEvent = msgspec.defstruct(
+        "CostEvent",
+        [(field.name, field.type, field.default) for field in msgspec.structs.fields(Cost)],
+        bases=(CostRatios, Event),
+        module=__name__,
+        frozen=True,
+        gc=False,
+    )
