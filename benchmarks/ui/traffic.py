@@ -25,7 +25,7 @@ from ktui.contract.events import (
     RequestStarted,
     RouteStep,
     ServerInfo,
-    Toll,
+    EtcdUsage,
     WatcherClosed,
     WatcherOpened,
     WatcherState,
@@ -70,7 +70,7 @@ def opening(at: float) -> list[AnyEvent]:
         for resource, (prefix, objects) in RESOURCES.items()
     ]
     watchers = [_opened(number, at) for number in range(1, WATCHERS + 1)]
-    toll = Toll(at=at, rpcs=120, sent_bytes=9_000, received_bytes=620_000_000)
+    usage = EtcdUsage(at=at, rpcs=120, sent_bytes=9_000, received_bytes=620_000_000)
     return [about, EtcdHealth(at=at, ok=True), toll, *prefixes, *watchers]
 
 
