@@ -71,7 +71,7 @@ def opening(at: float) -> list[AnyEvent]:
     ]
     watchers = [_opened(number, at) for number in range(1, WATCHERS + 1)]
     usage = EtcdUsage(at=at, rpcs=120, sent_bytes=9_000, received_bytes=620_000_000)
-    return [about, EtcdHealth(at=at, ok=True), toll, *prefixes, *watchers]
+    return [about, EtcdHealth(at=at, ok=True), usage, *prefixes, *watchers]
 
 
 def events(start: float, a_second: float) -> Iterator[AnyEvent]:

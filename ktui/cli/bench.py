@@ -34,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "bench",
         help="measure the LISTs of a client, with and without their selectors",
         description="Fire the LISTs of a plan, each with and without its selector, and print what the "
-        "control plane had to process for them and what came back, the dearest first. Without a running "
+        "control plane had to process for them and what came back, most expensive first. Without a running "
         "server one is started on an embedded etcd with a demo cluster.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

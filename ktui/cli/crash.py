@@ -20,7 +20,7 @@ from ktui.private_file import open_private
 log = logging.getLogger("ktui")
 
 FILE = "crash.log"
-MOST_BYTES = 1_000_000  # then the file begins anew
+MOST_BYTES = 1_000_000  # then the file is started again
 MOST_LETTERS = 300  # of an error's own words
 
 
@@ -66,7 +66,7 @@ def keep_quiet() -> None:
 
 
 class _Notes(logging.Handler):
-    """What asyncio and libraries log with a traceback, where nobody has asked for a log."""
+    """What asyncio and libraries log with a traceback, without --log-file."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if log_path() is None and record.exc_info:

@@ -24,7 +24,7 @@ AGES = ("compacted", "old", "current", "ahead", "beyond")
 EPILOG = """ages of a revision, for --rv-age and --continue-age:
   compacted  etcd has forgotten it          current  the cache's newest
   old        cache and etcd know it         ahead    etcd has it, the cache not yet
-                                            beyond   nobody has it yet
+                                            beyond   neither has it yet
 
 examples:
   ktui explain '/api/v1/pods?limit=500'
@@ -73,7 +73,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--repeated-every", type=float, metavar="SECONDS", help="it asks this again and again"
     )
     client.add_argument(
-        "--agents", type=int, default=1, metavar="N", help="so many ask it at the same time (after a rollout)"
+        "--agents", type=int, default=1, metavar="N", help="number of concurrent clients (after a rollout)"
     )
     client.add_argument("--node", metavar="NAME", default="", help="the node that it runs on")
     client.add_argument(

@@ -1,4 +1,4 @@
-"""What `ktui info` tells of the machine: files, versions, terminal."""
+"""What `ktui info` reports of the machine: files, versions, terminal."""
 
 from __future__ import annotations
 

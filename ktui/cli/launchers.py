@@ -47,7 +47,7 @@ class ChildLauncher:
 
 
 class AttachLauncher:
-    """A server that somebody else runs: it is left as it is.
+    """A server that another process runs: it is left as it is.
 
     `find` says where it is now: one of this machine has another token and another certificate
     once it has been started again.

@@ -21,7 +21,7 @@ EPILOG = """examples:
   ktui list '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --try --repeat 5
   ktui list /api/v1/nodes --kubeconfig ~/.kube/config --context staging
 
-Predicted is what the routing rules foresee for this server's version and the present state of
+Predicted is what the routing rules give for this server's version and the current state of
 its caches; a ≠ marks where the measurement says otherwise.
 exit status: 0 answered, 1 the server answered an error, 2 usage, 3 no connection"""
 

@@ -65,19 +65,19 @@ class Listing:
         }
 
 
-def factors(dear: Measured, cheap: Measured) -> dict[str, float | None]:
+def factors(original: Measured, cheap: Measured) -> dict[str, float | None]:
     """How many times less the cheaper form took; None where one of both is unknown or nothing."""
-    etcd = dear.counters.get("etcd_bytes"), cheap.counters.get("etcd_bytes")
+    etcd = original.counters.get("etcd_bytes"), cheap.counters.get("etcd_bytes")
     return {
-        "processed": _factor(dear.processed_bytes, cheap.processed_bytes),
+        "processed": _factor(original.processed_bytes, cheap.processed_bytes),
         "etcd_bytes": _factor(*etcd),
-        "received": _factor(dear.body_bytes, cheap.body_bytes),
-        "ms": _factor(dear.total_ms, cheap.total_ms),
+        "received": _factor(original.body_bytes, cheap.body_bytes),
+        "ms": _factor(original.total_ms, cheap.total_ms),
     }
 
 
-def _factor(dear: float | None, cheap: float | None) -> float | None:
-    return round(dear / cheap, 2) if dear and cheap else None
+def _factor(original: float | None, cheap: float | None) -> float | None:
+    return round(original / cheap, 2) if original and cheap else None
 
 
 async def list_at(target: Target, args: argparse.Namespace) -> Listing:
@@ -97,7 +97,7 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
 
 
 async def _try(target: Target, form: Cheaper, args: argparse.Namespace) -> None:
-    """Fire a cheaper form as often as the dear one."""
+    """Send a cheaper variant as often as the original."""
     if target.real:
         await ask_before(target, [form.path], await target.assumptions(), yes=args.yes)
     runs = await run_often(target, Question(form.path, form.all_pages, accept=form.accept), args.repeat)

@@ -20,7 +20,7 @@ from ktui.private_file import open_private
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("plain", "json")
 _SECRETS = re.compile(r"(?i)(bearer +|(?:token|password|passwd)=)[^\s&\"',;]+")
-# Libraries that tell of every request at INFO; ktui tells of its own.
+# Libraries that log every request at INFO; ktui logs its own.
 _CHATTY = ("httpx", "httpcore", "aiohttp.access")
 _hidden: set[str] = set()
 _file: _File | None = None
@@ -28,7 +28,7 @@ _file: _File | None = None
 
 def log_of(module: str) -> logging.Logger:
     """The logger of a module of the command line. What it tells, people are told too: it is never printed
-    (Python prints warnings that nobody handles)."""
+    (Python prints unhandled warnings)."""
     logger = logging.getLogger(module)
     logger.addHandler(logging.NullHandler())
     return logger
@@ -78,7 +78,7 @@ def start_log(args: argparse.Namespace, process: str) -> None:
 
 
 class _File(logging.FileHandler):
-    """Ends at the first line that cannot be written: what it tells of goes on."""
+    """Ends at the first line that cannot be written; what it logs goes on."""
 
     problem = ""
 

@@ -49,7 +49,7 @@ examples:
   ktui                                        an embedded etcd with a demo cluster
   ktui --etcd https://10.0.0.1:2379 --cacert ca.crt --cert client.crt --key client.key
   ktui --snapshot backup.db.gz                last night's etcd snapshot, in a throwaway etcd
-  ktui --record incident.ndjson.gz            as ever, and all of it written down
+  ktui --record incident.ndjson.gz            same, recorded to a file
   ktui --replay incident.ndjson.gz            what `--record` wrote, as the same screens
   ktui --context prod                         a cluster that the config file names
   ktui explain '/api/v1/pods?limit=500&resourceVersion=0' --kube-version all
@@ -77,13 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return _run(arguments)
         finally:
-            sys.stdout.flush()  # a full disk is told of now, not by the interpreter when it ends
+            sys.stdout.flush()  # a full disk is reported now, not by the interpreter when it ends
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # `ktui list … | head`: the reader has had enough
         _give_up_output()
         return OK
-    except Exception as error:  # the one place for what nobody has foreseen
+    except Exception as error:  # the one place for unexpected errors
         return _mistake(error)
 
 

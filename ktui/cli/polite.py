@@ -1,4 +1,4 @@
-"""What is asked of somebody's own kube-apiserver is asked for first, when it is much."""
+"""Ask before an expensive request goes to a real kube-apiserver."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ EPILOG = """examples:
   KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A
 
 When it is ready it prints one line, `serving https://HOST:PORT`. It ends on SIGINT, SIGTERM or SIGHUP.
-exit status: 0 stopped, 2 usage, 3 etcd or the port is not to be had"""
+exit status: 0 stopped, 2 usage, 3 etcd unreachable, or the port is in use"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:
-    """uvloop where it is to be had, else asyncio's own."""
+    """uvloop where it is installed, else asyncio's own."""
     try:
         import uvloop  # start-up time
     except ImportError:

@@ -19,14 +19,14 @@ EPILOG = """examples:
   ssh -L 8000:127.0.0.1:8000 host ktui web --port 8000       from another machine
 
 Every page is a dashboard of its own; all of them watch one server, which ends with `ktui web`.
-exit status: 0 stopped, 2 usage, or textual-serve is missing, 3 the server or the port is not to be had"""
+exit status: 0 stopped, 2 usage, or textual-serve is missing, 3 server unreachable, or port in use"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "web",
         help="the dashboard in a browser, on this machine only",
-        description="Serve the dashboard to browsers of this machine, by textual-serve. Whoever has the "
+        description="Serve the dashboard to browsers of this machine, by textual-serve. A browser with the "
         "address with its token sees and does what you would in your terminal: it listens on a loopback "
         "address only.",
         epilog=EPILOG,

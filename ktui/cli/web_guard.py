@@ -1,4 +1,4 @@
-"""Who is let in to `ktui web`: whoever has the token, from a page of its own, under a loopback name.
+"""Access to `ktui web`: requests with the token, from a page of its own, under a loopback name.
 
 The token is in the printed address; a cookie takes its place at once, so that it stays
 neither in the address bar nor in a Referer. A foreign page cannot use the cookie (SameSite),

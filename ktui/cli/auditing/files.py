@@ -30,7 +30,7 @@ def _label(name: str) -> str:
 
 
 def _progress() -> Progress:
-    """On standard error, and only where somebody watches it."""
+    """On standard error, and only on a terminal."""
     from rich.progress import (  # start-up time
         BarColumn,
         DownloadColumn,

@@ -24,7 +24,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield words.counted(report)
     yield from (f"\n⚠ {_text(file.name)}: {_text(file.problem)}" for file in report.files if file.problem)
     if report.groups:
-        yield f"\n### Costliest groups under {report.kube_version}, by {report.ranked_by}\n"
+        yield f"\n### Most expensive groups under {report.kube_version}, by {report.ranked_by}\n"
         yield from _groups(report.groups)
     if others := words.others(report):
         yield f"\n{others}"

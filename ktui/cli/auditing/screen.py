@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
-    """Read the open logs while the screen tells of it, then show the report; returns when it is left."""
+    """Read the open logs with the progress on screen, then show the report; returns when it is left."""
     from ktui.tui.audit.app import AuditApp  # start-up time
     from ktui.tui.audit.reading import Reading
 

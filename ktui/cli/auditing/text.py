@@ -27,7 +27,7 @@ _ROOMY = 100  # cells
 class Column(NamedTuple):
     """`narrowest`: the least width of the terminal at which the column is shown.
 
-    A cell of several lines is a sequence. `whole`: so many cells of it are not taken away for other
+    A cell of several lines is a sequence. `whole`: this many cells of it are not taken for other
     columns where the terminal is not narrow.
     """
 
@@ -83,7 +83,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     for file in report.files:
         if file.problem:
             console.print(Text(f"! {escaped(file.name)}: {file.problem}", "red"))
-    _section(console, f"costliest groups under {report.kube_version}, by {report.ranked_by}", report.groups)
+    title = f"most expensive groups under {report.kube_version}, by {report.ranked_by}"
+    _section(console, title, report.groups)
     if report.groups:
         console.print(_table(_GROUPS, report.groups, console.width))
         if report.groups_total > len(report.groups):
@@ -142,7 +143,7 @@ def _texts(column: Column, row: Row) -> Sequence[str]:
 
 
 def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
-    """Cheaper forms and warnings of the costliest shapes that have any; clients of one shape together."""
+    """Cheaper variants and warnings of the most expensive shapes; clients of one shape together."""
     shapes: dict[tuple[str, str], list[GroupReport]] = {}
     for group in groups:
         if group.cheaper or group.warnings:

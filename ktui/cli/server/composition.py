@@ -81,7 +81,7 @@ class Composition:
         services = self._services(client, settings, registry, browser)
         self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls())
         await self._http.start()
-        self._bus.publish(services.facts.info())  # a recording tells of its server too
+        self._bus.publish(services.facts.info())  # a recording begins with its server
         registry.warm(self._to_warm())
         if self._args.log_file:
             self._keep_running("the log", partial(log_telemetry, self._bus))
@@ -122,7 +122,7 @@ class Composition:
 
     @property
     def _owned(self) -> bool:
-        """Whether nobody else depends on this etcd."""
+        """Whether this etcd is ktui's own."""
         return self._source.embedded is not None
 
     def _settings(self, client: EtcdClient) -> Settings:

@@ -46,7 +46,7 @@ async def trim_when_quiet(
 ) -> None:
     """Return free pages inside the heap to the system whenever the process has grown and is quiet again.
 
-    Memory that is freed between objects that stay is not returned otherwise. Whoever allocates
+    Memory that is freed between objects that stay is not returned otherwise. A thread that allocates
     meanwhile has to wait for some tens of milliseconds, so it is not done while the server is busy.
     """
     trim = trim or _malloc_trim()

@@ -1,4 +1,4 @@
-"""The interpreter set up for a server: many threads want a turn, and nobody wants a pause."""
+"""The interpreter set up for a server: short thread turns and no long garbage collection."""
 
 from __future__ import annotations
 
