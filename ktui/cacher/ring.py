@@ -22,7 +22,7 @@ FRESH_SECONDS = 75.0
 # Stored bytes of the latest events' objects that are kept as they are; the second is for LISTs being sent.
 WHOLE_BYTES = 8 << 20
 MOST_WHOLE_BYTES = 64 << 20
-# Events that are shrunk at most when another one comes: so many older ones never take long.
+# Events that are shrunk at most when another one comes: shrinking this many never takes long.
 _SHRUNK_AT_ONCE = 4
 # Evicted events are cut off when they are this part of the capacity.
 _CUT = 1 / 8

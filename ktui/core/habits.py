@@ -20,7 +20,7 @@ ACCOUNTS = 64
 CLIENTS = 16  # of each account
 # As many times something has to be asked again before it is called a habit.
 REPEATS = 3
-# Who asks within so many seconds of one another asks at the same time.
+# Who asks within this many seconds of one another asks at the same time.
 TOGETHER_SECONDS = 5.0
 OWN_AGENT = "ktui/"
 READS = ("GET", "LIST", "WATCH")
@@ -101,7 +101,7 @@ class Habits:
         )
 
     def of_target(self, path: str) -> Habit:
-        """What is known of whoever asks for exactly that most often, ktui itself left out."""
+        """What is known of the client that asks for exactly that most often, ktui itself left out."""
         from ktui.kube.habits import UNKNOWN, Habit  # start-up time
 
         plain, _, query = path.partition("?")
@@ -144,7 +144,7 @@ def _asked(started: RequestStarted) -> Asked:
 def _interval(polls: Sequence[Asked]) -> float | None:
     """Seconds between two requests of one client; None for what is no habit.
 
-    Whoever keeps a connection is told from the others by it; if nobody does, they count as one.
+    Clients are distinguished by their connections; without one they count as one.
     """
     by_peer: dict[str, list[float]] = {}
     for asked in polls:
@@ -153,7 +153,7 @@ def _interval(polls: Sequence[Asked]) -> float | None:
     times = longest if len(longest) > REPEATS else [asked.at for asked in polls]
     if len(times) <= REPEATS:
         return None
-    from statistics import median  # dear to load: not before the first frame
+    from statistics import median  # slow to load: not before the first frame
 
     return median(later - earlier for earlier, later in pairwise(times))
 
@@ -161,7 +161,7 @@ def _interval(polls: Sequence[Asked]) -> float | None:
 def _together(seen: Iterable[Asked], at: float) -> int:
     """How many agents asked alike at about that time; 0 for one, or where connections are not told.
 
-    Those of one machine that ask for the very same are taken for one that connects anew each time.
+    Those of one machine that ask for the very same are taken for one that connects again each time.
     """
     near = [asked for asked in seen if abs(asked.at - at) <= TOGETHER_SECONDS and not asked.page]
     peers = {asked.peer for asked in near}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ktui.core.format import integer, safe
 
-# A ConfigMap can hold a megabyte in one line; nobody reads past this on a screen.
+# A ConfigMap can hold a megabyte in one line; longer lines are not read on a screen.
 LONGEST_LINE = 2_000
 HEX_WIDTHS = (16, 8)  # bytes a line, whichever fits
 
@@ -59,7 +59,7 @@ def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
 
 
 def hex_width(cells: int) -> int:
-    """Bytes a line that fit into so many cells: 16, or 8."""
+    """Bytes a line that fit into this many cells: 16, or 8."""
     return next((width for width in HEX_WIDTHS if _hex_cells(width) <= cells), HEX_WIDTHS[-1])
 
 

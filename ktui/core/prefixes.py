@@ -1,4 +1,4 @@
-"""The tree of etcd's prefixes, as far as somebody has opened it."""
+"""The tree of etcd's prefixes, as far as the user has opened it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Rate:
         self._points: deque[tuple[float, int]] = deque()
 
     def add(self, at: float, value: int) -> None:
-        """Take a reading; a counter that went back (a restart) begins anew."""
+        """Take a reading; a counter that went back (a restart) starts over."""
         points = self._points
         if points and value < points[-1][1]:
             points.clear()

@@ -1,7 +1,7 @@
 """What a row speaks of, so that any screen can lead to the one where it is shown in full.
 
 A reference names a thing as Kubernetes and etcd do; it holds nothing of what is known
-of it. A `Place` is where somebody stands: a screen, and what it is opened at.
+of it. A `Place` is where the user stands: a screen, and what it is opened at.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Place(Struct, frozen=True):
 
 
 class Crumb(Struct, frozen=True):
-    """One step of the way down to where somebody stands, and how to come back to it."""
+    """One step of the way down to where the user stands, and how to come back to it."""
 
     text: str
     place: Place

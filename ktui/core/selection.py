@@ -1,4 +1,4 @@
-"""The request in hand: the one that the Versions screen puts under every version.
+"""The selected request: the one that the Versions screen puts under every version.
 
 Every screen knows of it; the rules are loaded when one is read.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Selection(Struct, frozen=True):
     """A read request and where it was taken from. `verb` is GET, LIST or WATCH; `target` path and query.
 
-    `level` names the priority level under which it falls, "" where nobody tells who asks;
+    `level` names the priority level under which it falls, "" where the requester is not known;
     `accept` is the header to be sent with it, "" for any.
     """
 

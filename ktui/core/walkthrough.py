@@ -48,7 +48,7 @@ def phases_of(row: RequestRow) -> list[Phase]:
 
 
 def fewer_phases(phases: list[Phase], most: int) -> list[Phase]:
-    """At most so many: the shortest ones give way, and their time goes to `other`."""
+    """At most this many: the shortest ones give way, and their time goes to `other`."""
     if len(phases) <= most:
         return phases
     named = [phase for phase in phases if phase.name != OTHER]

@@ -35,7 +35,7 @@ class KeptStylesheet(Stylesheet):
     """Keeps what it has parsed until the colours change.
 
     Textual keeps the last 64 sources. The screens have more, so each new class of widgets, and
-    each screen's first visit, would parse all of them anew.
+    each screen's first visit, would parse all of them again.
     """
 
     def __init__(self, *, variables: dict[str, str] | None = None) -> None:
@@ -100,7 +100,7 @@ def _safe_segment(segment: Segment) -> Segment:
 
 
 class QuietApp(SafeApp):
-    """An app that keeps what has broken it, for whoever runs it to tell.
+    """An app that keeps what has broken it, for its runner to report.
 
     Textual would print the traceback with all local variables: tokens are among them.
     """
@@ -128,7 +128,7 @@ class WholeScreen(Screen[None]):
 
     While an app starts or changes screens nothing may be painted. Textual renders the new screen
     nevertheless, drops that picture, and then paints piece by piece what changes next.
-    `call_after_refresh` does not wait for the first picture either: `Seen` tells of it.
+    `call_after_refresh` does not wait for the first picture either: `Seen` reports it.
     """
 
     class Seen(Message):

@@ -48,7 +48,7 @@ class Dashboard(ThemedApp):
     """The part of the app that screens and commands know. `feed` and `tick` drive it."""
 
     class GoTo(Message):
-        """Somebody wants to be elsewhere."""
+        """The user wants to be elsewhere."""
 
         def __init__(self, place: Place) -> None:
             super().__init__()
@@ -117,7 +117,7 @@ class Dashboard(ThemedApp):
         self._notify_of_bug(describe(error))
 
     def report(self, failure: Failure) -> None:
-        """Tell of a task that failed and will be tried again, on the screen and in the log."""
+        """Report a task that failed and will be tried again, on the screen and in the log."""
         log.error("%s", failure, exc_info=failure.error)
         self._notify_of_bug(str(failure))
 

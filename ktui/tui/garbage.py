@@ -1,4 +1,4 @@
-"""The long turn of the garbage collector is taken while nobody presses a key.
+"""The long turn of the garbage collector is taken while no key is pressed.
 
 What has been painted refers to itself, so only the collector frees it. Its short turns take a
 millisecond or two, the long one 20 to 30: left to itself it comes between a key and its frame.
@@ -14,7 +14,7 @@ from ktui.tui.key_activity import Hands
 
 EVERY = 1.0  # seconds between two looks whether it is time
 DUE = 15.0  # seconds between two long turns
-OVERDUE = 45.0  # then it is taken, whoever waits
+OVERDUE = 45.0  # then it is taken in any case
 QUIET = 0.5  # seconds without a key
 SHORT_TURNS = (1_000, 5)  # Python's own thresholds, the short turns somewhat shorter
 NEVER = 1_000_000_000

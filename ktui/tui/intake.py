@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 log.addHandler(logging.NullHandler())
 
-RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0)  # between attempts to reach somebody else's server; the last for good
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0)  # between attempts to reach a foreign server; the last one repeats
 SILENCE_SECONDS = 15.0  # a server that lives tells at least every 5 s what asking etcd how it is has cost
-LONGEST_STEP = 1.0  # of silence between two folds: while this process slept nobody listened
+LONGEST_STEP = 1.0  # of silence between two folds: while this process slept nothing was read
 BACKLOG = 50_000  # events that may wait to be folded; the oldest go first, and are counted
 
 
@@ -70,7 +70,7 @@ class Intake:
 
     @property
     def _retries(self) -> bool:
-        """Whether the source is somebody else's server, which may be back at any time."""
+        """Whether the source is a server that ktui did not start, which may be back at any time."""
         return bool(getattr(self.source, "reconnects", False))
 
     def take(self, events: Iterable[AnyEvent]) -> None:
@@ -118,7 +118,7 @@ class Intake:
         self._changed()
 
     async def follow(self) -> None:
-        """Connect to the source and read it until it ends; somebody else's server is waited for."""
+        """Connect to the source and read it until it ends; a server that ktui did not start is waited for."""
         source = self.source
         if source is None:
             return

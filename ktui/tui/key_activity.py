@@ -1,11 +1,11 @@
-"""Somebody's hands on the keys: what they ask for is painted first."""
+"""Key activity: what the user's keys ask for is painted first."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-CLOSE = 0.12  # seconds between two keys of somebody who goes on typing or walking
+CLOSE = 0.12  # seconds between two keys of a user who goes on typing or walking
 MOST = 3  # ticks in a row that wait for them
 
 

@@ -42,7 +42,7 @@ class Pace:
         app.set_interval(TABLE_INTERVAL, self._tick_supervised)
 
     def collect(self, app: App[int]) -> None:
-        """The first frame is there: from now on garbage is collected while nobody presses a key."""
+        """The first frame is there: from now on garbage is collected while no key is pressed."""
         if self._collector.begin():
             app.set_interval(EVERY, self._collector.look)
 

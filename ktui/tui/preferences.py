@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Preferences(Struct, frozen=True):
-    """Everything has a default: nobody needs a config file.
+    """Everything has a default: a config file is optional.
 
     `theme`: a theme's name, "" for the default one (`ktui-mono` under NO_COLOR).
     `symbols`: "braille", "block" or "ascii" for charts, "" for what the terminal can show.

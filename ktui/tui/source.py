@@ -25,10 +25,10 @@ class LaunchError(Exception):
 class Launcher(Protocol):
     """Starts a server, or finds one, and says how to talk to it.
 
-    `reconnects`: it is somebody else's server, which may be back at any time, so that
+    `reconnects`: it is a server that ktui did not start, which may be back at any time, so that
     starting is tried again and again. `start` and `restart` report what they are doing and
     raise LaunchError or ClientError. `why_stopped` is asked when the server has gone: one sentence
-    without a full stop, "" when nobody knows.
+    without a full stop, "" when it is not known.
     """
 
     reconnects: bool
@@ -53,7 +53,7 @@ class Stage(StrEnum):
 
 
 class Link(Struct, frozen=True):
-    """The stage and what to say about it. `retries`: it is tried again without anybody asking.
+    """The stage and what to say about it. `retries`: it is tried again automatically.
 
     `replays`: it is no server but a recording.
     """
@@ -113,7 +113,7 @@ class LiveSource:
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
         if self._client is None:
             raise ClientError("the server has not been started")
-        # Somebody else's server may be back without the old connection ever learning that it went.
+        # A server that ktui did not start may be back without the old connection ever learning that it went.
         patience = PATIENCE_SECONDS if self._launcher.reconnects else None
         async for batch in self._client.telemetry(patience):
             yield batch

@@ -47,7 +47,7 @@ def choose_rules(app: Dashboard, wanted: str = "") -> None:
 
 
 def effect_content(selection: Selection, state: State, now: Behaviour, chosen: Behaviour) -> Content:
-    """What the choice changes for the request in hand: `E etcd → C watch cache  LIST /api/v1/pods`."""
+    """What the choice changes for the selected request: `E etcd → C watch cache  LIST /api/v1/pods`."""
     runs: list[tuple[str, str]] = []
     for route in routes_under(selection, state, now, chosen):
         badge = badge_of_route(route)

@@ -1,1 +1,1 @@
-"""The Lab: what is composed, foreseen, fired and measured."""
+"""The Lab: what is composed, predicted, fired and measured."""

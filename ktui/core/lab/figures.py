@@ -1,4 +1,4 @@
-"""Every figure that the rules foresee for a request, beside the same figure measured."""
+"""Every figure that the rules predict for a request, beside the same figure measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ktui.kube.indexes import finds_namespaces
 from ktui.kube.routing.plan import Source
 from ktui.kube.routing.questions import TokenState
 
-# Objects come and go between foreseeing and firing: so much of a difference is no surprise.
+# Objects come and go between predicting and firing: so much of a difference is no surprise.
 DRIFT = 0.02
 _ONE_READ = ("revision_probe", "get_key", "get_key_at_rev")
 
@@ -48,7 +48,7 @@ class Figures:
     """What is predicted for one request. `route` is public: cache | etcd | none, "" for nothing.
 
     `reads` are reads of etcd as kube-apiserver counts them (a whole LIST is one). None
-    stands for what cannot be foreseen.
+    stands for what cannot be predicted.
     """
 
     route: str = ""
@@ -60,7 +60,7 @@ class Figures:
     reads: Span | None = None
 
     def agrees(self, route: str) -> bool:
-        """Whether an answer from `route` ("" when refused) was foreseen, a fallback included."""
+        """Whether an answer from `route` ("" when refused) was predicted, a fallback included."""
         return agree(self.route, route, fallback=self.fallback)
 
 
@@ -69,7 +69,7 @@ NOTHING = Figures()
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One figure. `verdict`: `=` as foreseen, `≈` but for drift, `≠` not, `?` not to be told."""
+    """One figure. `verdict`: `=` as predicted, `≈` but for drift, `≠` not, `?` not to be told."""
 
     name: str
     predicted: str
@@ -136,7 +136,7 @@ def _reads(explanation: Explanation) -> Span:
 
 
 def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
-    """Each figure that was foreseen, beside what came of it."""
+    """Each figure that was predicted, beside what came of it."""
     route = measured.first_route or measured.route
     known = bool(route) or not measured.from_storage
     yield Comparison(
@@ -148,7 +148,7 @@ def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
     if measured.ok and figures.seats is not None:
         yield _counted("seats", figures.seats, measured.seats)
     if not measured.ok or measured.pages != 1 or (known and not figures.agrees(route)):
-        return  # of another route, or of several pages, the other figures were not foreseen
+        return  # of another route, or of several pages, the other figures were not predicted
     if figures.limit_honoured is not None:
         yield _limit(figures, measured)
     shared = "etcd_gets" not in measured.counters  # with whatever else that server did meanwhile

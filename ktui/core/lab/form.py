@@ -163,7 +163,7 @@ def begins_with_state(path: str) -> bool:
 
 
 def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> ListForm | None:
-    """The read in hand as a form; `form` gives what a path does not say.
+    """The selected read as a form; `form` gives what a path does not say.
 
     None: it is neither a LIST of `table` nor a WATCH that begins with all objects.
     """

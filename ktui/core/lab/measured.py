@@ -82,7 +82,7 @@ class Measured:
 
     @property
     def processed_bytes(self) -> int | None:
-        """Bytes that the control plane had to take in hand: what came out of etcd, and for objects
+        """Bytes that the control plane had to process: what came out of etcd, and for objects
         taken from memory their number times their mean size. None when nothing of it is known."""
         etcd = self.counters.get("etcd_bytes")
         if "cached_bytes" in self.counters:  # counted by the server itself
@@ -114,7 +114,7 @@ class Measured:
         self.seat_seconds = round((self.seat_seconds or 0.0) + account.seat_seconds, 6)
 
     def add_cost(self, cost: Mapping[str, int]) -> None:
-        """Add what the answer's own header tells of a page whose account did not arrive."""
+        """Add what the answer's own header has of a page whose account did not arrive."""
         for name in ("fetched", "evaluated", "returned"):
             if name in cost:
                 self.counters[name] = self.counters.get(name, 0) + cost[name]

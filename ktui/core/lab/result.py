@@ -67,7 +67,7 @@ class LabResult:
 
     @property
     def processed(self) -> int:
-        """Bytes that the control plane took in hand, 0 where that is not known."""
+        """Bytes that the control plane processed, 0 where that is not known."""
         return (self.measured.processed_bytes or 0) if self.measured is not None else 0
 
     @property

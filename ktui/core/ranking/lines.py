@@ -44,13 +44,13 @@ class RankLine(Struct, frozen=True, eq=False):
 
 
 class RankLines:
-    """Makes the lines anew from the state, keeping each one that reads the same."""
+    """Makes the lines again from the state, keeping each one that reads the same."""
 
     def __init__(self) -> None:
         self._lines: dict[GroupKey | None, RankLine] = {}
 
     def of(self, state: State, most: int | None = None) -> list[RankLine]:
-        """The dearest first (at most `most`); then, of all, what was folded away."""
+        """The most expensive first (at most `most`); then, of all, what was folded away."""
         ranking = state.ranking
         groups = ranking.ranked()[:most]
         made = [_line(group, state) for group in groups]

@@ -110,7 +110,7 @@ class Others(Struct):
 class Ranking:
     """What every client's every shape has cost since the dashboard began to listen.
 
-    A WATCH counts while it is open, by what the server tells of it each second; its end adds
+    A WATCH counts while it is open, by what the server reports of it each second; its end adds
     only what has come since. One that was open before the dashboard came counts in full.
     """
 
@@ -158,7 +158,7 @@ class Ranking:
             group.flow.opened.pop(request, None)
 
     def ended(self, event: RequestFinished, row: RequestRow | None = None, letter: str = "") -> None:
-        """The answer to a WATCH is over: what has come since it was last told of; no others count here."""
+        """The answer to a WATCH is over: what has come since it was last reported; no others count here."""
         watch = self._open.pop(event.id, None)
         if watch is None:
             return
@@ -172,7 +172,7 @@ class Ranking:
         return self._groups.get(key)
 
     def ranked(self) -> list[Group]:
-        """The dearest first: by bytes processed, then by how often."""
+        """The most expensive first: by bytes processed, then by how often."""
         return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
 
     def _opened(self, row: RequestRow | None, letter: str) -> OpenWatch | None:

@@ -35,7 +35,7 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
 
 
 def burden_of(group: Group) -> Burden:
-    """What one of its requests takes in hand, on average, as measured."""
+    """What one of its requests processes, on average, as measured."""
     spent, count = group.spent, max(1, group.count)
     return Burden(spent.etcd_bytes / count, spent.processed_bytes / count)
 

@@ -14,7 +14,7 @@ _LITTLE = 1_000  # bytes: so much is a probe of the revision, not a read
 
 
 class Burden(Struct, frozen=True):
-    """Bytes that one request takes in hand: out of etcd, and those looked at (from there or a cache).
+    """Bytes that one request processes: out of etcd, and those looked at (from there or a cache).
 
     An object from etcd is read and decoded before it is looked at like a cached one, so it counts twice.
     """
@@ -31,7 +31,7 @@ class Remedy(Struct, frozen=True):
     """What to change, in few words, and why; `target` is the LIST or WATCH (`verb`) rewritten, to be
     sent with `accept`; "" when there is none that could be fired once, and `untried` says why.
 
-    `route` is foreseen. `now` was measured (the mean of a request), `then` is foreseen from
+    `route` is predicted. `now` was measured (the mean of a request), `then` is predicted from
     the sizes of what is stored; None where that tells nothing.
     """
 
@@ -48,18 +48,18 @@ class Remedy(Struct, frozen=True):
 
     @property
     def saved(self) -> float:
-        """Foreseen share of the work that it spares, 0 … 1; 0 where it is not known."""
+        """Predicted share of the work that it spares, 0 … 1; 0 where it is not known."""
         if self.then is None or self.now.total <= 0:
             return 0.0
         return max(0.0, 1 - self.then.total / self.now.total)
 
     @property
     def telling(self) -> bool:
-        """Whether it spares enough to be worth a word, or something that cannot be foreseen in bytes."""
+        """Whether it spares enough to be worth a word, or something that cannot be predicted in bytes."""
         return self.then is None or self.saved >= WORTH_SAYING
 
     def saving(self) -> str:
-        """`no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`, "" where nothing is foreseen."""
+        """`no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`, "" where nothing is predicted."""
         if self.then is None:
             return ""
         text = []

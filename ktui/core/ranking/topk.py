@@ -26,7 +26,7 @@ class TopGroups(Generic[K, G]):
     """Groups by key. When there are `most`, the lesser half is handed to `fold` and forgotten.
 
     Kept are the largest by number and the largest by cost. A group that comes again after
-    it was folded starts anew, so that its numbers are then too low by what was folded.
+    it was folded starts over, so that its numbers are then too low by what was folded.
     """
 
     def __init__(self, most: int, fold: Callable[[G], None]) -> None:

@@ -22,7 +22,7 @@ from ktui.core.format import integer
 
 MOST = 1_000  # moments found in one recording
 BURST = 3  # answers of one status …
-WITHIN = 10.0  # … within so many seconds are a burst, over when as long passed without one
+WITHIN = 10.0  # … within this many seconds are a burst, over when as long passed without one
 _BURSTS = {
     410: "410 Expired: clients must list anew",
     429: "429 Too Many Requests",
@@ -138,5 +138,5 @@ _LOOKS: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
 
 
 def is_restart(before: ServerInfo | None, after: ServerInfo) -> bool:
-    """Whether `after` is another process than `before`: its requests are numbered anew."""
+    """Whether `after` is another process than `before`: its requests are numbered again."""
     return before is not None and before.pid != after.pid and 0 not in (before.pid, after.pid)

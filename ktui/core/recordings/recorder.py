@@ -102,7 +102,7 @@ def write_recording(path: Path, events: Iterable[AnyEvent]) -> int:
 class Recorder:
     """Appends events to a file as they pass by; gzip when its name ends in `.gz`.
 
-    A file that is there is written anew, or refused when it must be `fresh`.
+    A file that is there is written again, or refused when it must be `fresh`.
     `problem` is one sentence once it has stopped by itself (a full disk), else "".
     """
 

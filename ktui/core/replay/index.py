@@ -44,7 +44,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A moment of the recording: after so many events, at a time, the state."""
+    """A moment of the recording: after this many events, at a time, the state."""
 
     number: int
     at: float
@@ -143,7 +143,7 @@ class Index:
         return self._place(self.number_at(at), at)
 
     def place_after(self, number: int) -> Place:
-        """How things stood after so many events (at least 1)."""
+        """How things stood after this many events (at least 1)."""
         number = min(max(number, 1), self.events)
         return self._place(number, next(self.steps(number - 1)).at)
 

@@ -65,7 +65,7 @@ class MarkerFile:
 
 
 def _in_state(recording: Path) -> Path:
-    """A place of our own for a recording in somebody else's directory."""
+    """A place of our own for a recording in another user's directory."""
     digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
     return state_home(os.environ) / "markers" / f"{recording.name}-{digest}{_ENDING}"
 

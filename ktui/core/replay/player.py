@@ -13,7 +13,7 @@ from ktui.core.state import State
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, FASTEST)
 SILENCE = 5.0  # seconds of the recording without an event …
-LONGEST_PAUSE = 2.0  # … last so many of ours at most
+LONGEST_PAUSE = 2.0  # … last at most this many of ours
 MOST_AT_ONCE = 5_000  # events folded in one go, so that keys are heard meanwhile
 
 

@@ -58,7 +58,7 @@ class Pseudonyms:
         return self._replace(text, "l") if self.hashing and text else text
 
     def hidden(self, text: str) -> str:
-        """The word for what nobody is to see in any mode."""
+        """Replacement for values that are always hidden."""
         return self._replace(text, "h") if text else text
 
     def client(self, agent: str) -> str:

@@ -1,4 +1,4 @@
-"""A copy of events with what is nobody else's business left out."""
+"""A copy of events with what is not for others left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_FIELDS: dict[str, Treatment] = {}
 class Sharer:
     """Treats events one by one, in the order of the recording.
 
-    `secret` makes the pseudonyms: a random one for each copy, so that nobody can try names out.
+    `secret` makes the pseudonyms: a random one for each copy, so that names cannot be guessed.
     """
 
     def __init__(self, secret: bytes, *, hashing: bool) -> None:

@@ -11,7 +11,7 @@ from ktui.contract.events import FIGURES
 
 
 class Treatment(Enum):
-    """KEEP: it names nothing and nobody. Others go by what they name; EMPTY: it is left out."""
+    """KEEP: it has no names. Others go by what they name; EMPTY: it is left out."""
 
     KEEP = "keep"
     EMPTY = "empty"

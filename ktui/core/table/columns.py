@@ -68,7 +68,7 @@ class Column(Struct, Generic[Row], frozen=True):
 
     @property
     def tooltip(self) -> str:
-        """What the column is, for somebody who points at its head."""
+        """What the column is, shown when the mouse is over its head."""
         return f"{self.id}: {self.meaning}" if self.meaning else self.id
 
 

@@ -87,7 +87,7 @@ class Ranker:
 
 
 class Choosing:
-    """Has what was read ranked anew. Nothing can be chosen before there is a report."""
+    """Has what was read ranked again. Nothing can be chosen before there is a report."""
 
     def __init__(self, screen: ModeScreen, ranker: Ranker) -> None:
         self._screen = screen

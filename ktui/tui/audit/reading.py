@@ -35,7 +35,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the reading is: bytes as they lie on the disk, `total` 0 where nobody knows."""
+    """How far the reading is: bytes as they lie on the disk, `total` 0 where it is not known."""
 
     name: str = ""
     taken: int = 0

@@ -17,7 +17,7 @@ _READABLE = 68  # cells of a line of text that a small terminal shows whole
 
 
 def audit_badge(route: str) -> Badge:
-    """The badge of a foreseen route: a LIST that goes nowhere is refused."""
+    """The badge of a predicted route: a LIST that goes nowhere is refused."""
     return ERROR if route == "none" else badge_of_route(route)
 
 

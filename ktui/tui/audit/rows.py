@@ -13,7 +13,7 @@ from ktui.tui.audit.report_view import busy_ms, by_bytes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupLine:
-    """A group and what it costs; `share` is of the costliest group's."""
+    """A group and what it costs; `share` is of the most expensive group's."""
 
     group: GroupReport
     cost: float
@@ -27,7 +27,7 @@ class GroupLine:
 
 
 def group_lines(report: Report) -> list[GroupLine]:
-    """One line a group, the costliest first: by estimated bytes, or by time where no size is known."""
+    """One line a group, the most expensive first: by estimated bytes, or by time where no size is known."""
     cost = words.processed if by_bytes(report) else busy_ms
     costs = [cost(group) for group in report.groups]
     most = max(costs, default=0.0)

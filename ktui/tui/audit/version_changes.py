@@ -22,7 +22,7 @@ def changes_title(row: VersionLine | None, report: Report) -> str:
 
 
 def changes_content(row: VersionLine | None, report: Report, width: int, height: int) -> Content:
-    """Requests and bytes that move, the gates because of which, and the groups, the costliest first."""
+    """Requests and bytes that move, the gates because of which, and the groups, the most expensive first."""
     if row is None:
         return line(("no LIST of a stored resource was read", "$ink-muted"))
     than = compared_with(row, report)

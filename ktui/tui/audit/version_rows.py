@@ -17,7 +17,7 @@ from ktui.kube.versions import Behaviour
 from ktui.tui.audit.report_view import every_share, route_under
 
 MOST_ASKED = 300
-"""Groups that are routed anew while somebody turns gates, and waits."""
+"""Groups that are routed again while the user turns gates, and waits."""
 _ASKED = 20  # moving groups that are asked for the gates because of which they move
 
 
@@ -34,7 +34,7 @@ class Moved:
 class VersionLine:
     """One version of the whole audit; `flows` are its LISTs by (route before, route now), where those differ.
 
-    `before` is the version before it; `most_bytes` those of the costliest version.
+    `before` is the version before it; `most_bytes` those of the most expensive version.
     """
 
     share: VersionShare
@@ -113,7 +113,7 @@ def gates_of(moved: Sequence[Moved], before: str, after: str, report: Report) ->
 
 
 def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
-    """LISTs served from etcd under any rules, and all; where gates are set, of the costliest groups."""
+    """LISTs served from etcd under any rules, and all; where gates are set, of the most expensive groups."""
     known = {share.version: share for share in every_share(report)}
     share = known.get(behaviour.version)
     if share is not None and not report.feature_gates and not behaviour.changed_gates:

@@ -28,7 +28,7 @@ REREAD_EVERY = 4  # panel paints between two looks into an open cache that has m
 
 
 class InsideView(Container):
-    """`resource` is the one that is looked into, "" for none; `one` the object that somebody was led to."""
+    """`resource` is the one that is looked into, "" for none; `one` the object that the user was led to."""
 
     def __init__(self) -> None:
         super().__init__(id="inside")

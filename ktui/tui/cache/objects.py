@@ -71,7 +71,7 @@ class ObjectPages(Sequence[CachedObject]):
         return page[at] if at < len(page) else Unread(index=index)
 
     def missing(self, first: int, last: int) -> list[int]:
-        """Offsets of the pages that rows `first` … `last` need and that nobody is reading yet."""
+        """Offsets of the pages that rows `first` … `last` need and that are not being read yet."""
         if self.total == 0:
             return []
         pages = range(max(0, first) // self.page_size, min(last, self.total - 1) // self.page_size + 1)

@@ -22,7 +22,7 @@ _LEAST_REQUEST, _ROOMY = 10, 60
 def readers_content(
     rows: Sequence[RankLine], state: State, resource: str, width: int, height: int
 ) -> Content:
-    """Its costliest reads, then who watches it. `rows` are those of this resource, the dearest first."""
+    """Its most expensive reads, then who watches it. `rows` are those of this resource, ordered by cost."""
     watchers = [row for row in state.watchers.values() if row.resource == resource]
     if not rows and not watchers:
         return line(("nobody has read it since ktui began to listen", "$ink-muted"))
@@ -53,7 +53,7 @@ def _row(row: RankLine, width: int) -> Content:
 
 
 def _processed(size: float) -> tuple[str, str]:
-    """As in the ranking: a dot where nothing had to be taken in hand."""
+    """As in the ranking: a dot where nothing had to be processed."""
     return (long_bytes(size) if size else "·").rjust(_SIZE + 1), "$ink-strong" if size else "$ink-faint"
 
 

@@ -1,4 +1,4 @@
-"""The Cache screen's rows: each cache with its lag, and resources that nobody has asked for yet."""
+"""The Cache screen's rows: each cache with its lag, and resources not requested yet."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CacheLine:
 
 
 class CacheLines:
-    """Makes the lines anew from the state, keeping each one that has not changed."""
+    """Makes the lines again from the state, keeping each one that has not changed."""
 
     def __init__(self) -> None:
         self._lines: dict[str, CacheLine] = {}

@@ -130,7 +130,7 @@ def _number(lane: Lane) -> str:
 
 
 def _track(progress: RevisionProgress, lane: Lane, width: int) -> list[tuple[str, str]]:
-    """The way run, the way left; on them the last progress notification and whoever waits."""
+    """The way run, the way left; on them the last progress notification and waiting readers."""
     filled = progress.place(lane.rv, width)
     bar = _FILLED * (filled - 1) + _END if 0 < filled < width else _FILLED * filled
     run, left = "$rv-head" if lane.head else "$rv-cache", "$ink-faint"
@@ -153,7 +153,7 @@ def behind(lag: int) -> str:
 
 
 def lag_style(lag: int, waiting: int) -> str:
-    """A quiet cache lags until somebody asks for progress: only readers that wait make that a matter."""
+    """A quiet cache lags until the user asks for progress: only readers that wait make that a matter."""
     if waiting:
         return "$rv-lag bold"
     return "$foreground" if lag >= NOTED_LAG else "$ink-muted"

@@ -176,7 +176,7 @@ class CacheScreen(AskingScreen):
 
     @on(PagedTable.Filtered)
     def _filtered(self) -> None:
-        """Another filter shows other objects than the one that somebody was led to."""
+        """Another filter shows other objects than the one that the user was led to."""
         self.moved()
 
     # Filling a cache.

@@ -13,7 +13,7 @@ from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import entitle, line, lines
 from ktui.tui.widgets.panel import Panel
 
-SPAN = 60  # seconds that a chart shows at least, where so many fit
+SPAN = 60  # seconds that a chart shows at least, where this many fit
 AXIS = 5  # cells of the axis' labels
 _CORNERS = 2  # cells that a frame's text has less than the content
 _STEPS = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60)  # seconds a column
@@ -77,7 +77,7 @@ class Chart(Panel):
         raise NotImplementedError
 
     def legend(self, span: Span, width: int) -> Content:
-        """The span in numbers, in so many cells: what the frame's lower edge says."""
+        """The span in numbers, in this many cells: what the frame's lower edge says."""
         raise NotImplementedError
 
 

@@ -33,7 +33,7 @@ class Series(Struct, frozen=True):
 
 
 def columns_in(cells: int, symbols: Symbols) -> int:
-    """Columns that so many cells hold: braille has two in each."""
+    """Columns that this many cells hold: braille has two in each."""
     return cells * 2 if symbols is Symbols.BRAILLE else cells
 
 

@@ -30,7 +30,7 @@ Candidates = Callable[[Dashboard], Iterable[Candidate]]
 
 
 def nothing(app: Dashboard) -> Iterable[Candidate]:
-    """For a command whose argument cannot be foreseen."""
+    """For a command whose argument cannot be predicted."""
     return ()
 
 

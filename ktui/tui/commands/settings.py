@@ -1,4 +1,4 @@
-"""Commands that change something: the rules, the theme, the table in hand."""
+"""Commands that change something: the rules, the theme, the current table."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _active_table(app: Dashboard) -> VTable[Any] | None:
 
 
 def set_filter(app: Dashboard, text: str) -> str:
-    """Filter the table in hand; what is wrong with `text`, "" when nothing is."""
+    """Filter the current table; what is wrong with `text`, "" when nothing is."""
     if (table := _active_table(app)) is None:
         return _NO_TABLE
     try:

@@ -1,4 +1,4 @@
-"""All that can be typed after `:`, found by its word, run, and suggested as somebody types."""
+"""All that can be typed after `:`, found by its word, run, and suggested as the user types."""
 
 from __future__ import annotations
 

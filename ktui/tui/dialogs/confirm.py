@@ -1,4 +1,4 @@
-"""A question before somebody's server has to work hard."""
+"""A question before an expensive request to a real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help as sections of lines, cut down to what somebody looks for."""
+"""The help as sections of lines, cut down to what the user looks for."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class PastPane(AskingPane):
     def __init__(self) -> None:
         super().__init__(id="past-box", classes="box")
         self.past: Past | None = None
-        self._wanted = 0  # the revision that somebody was led to
+        self._wanted = 0  # the revision that the user was led to
         self._rest = Rest(self, SETTLE)
 
     def compose(self) -> ComposeResult:

@@ -21,7 +21,7 @@ PAGE = 500
 
 
 class KeysPane(AskingPane):
-    """`list` is what has been read of the prefix; `wanted` the key that somebody was led to, "" for none."""
+    """`list` is what has been read of the prefix; `wanted` the key that the user was led to, "" for none."""
 
     class Rested(Message):
         """The cursor has come to rest on a key."""

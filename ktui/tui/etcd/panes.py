@@ -82,7 +82,7 @@ class EtcdPanes(AskingPane):
         self.keys.table.focus()
 
     async def _read_wanted(self, wanted: Key) -> None:
-        """Show the key that somebody was led to, wherever it stands in a long list."""
+        """Show the key that the user was led to, wherever it stands in a long list."""
         await self._show_value(wanted.key)
         found = self.value.detail is not None and self.value.detail.key == wanted.key
         if found and (wanted.past or wanted.revision):
@@ -93,7 +93,7 @@ class EtcdPanes(AskingPane):
     # The tree.
 
     def look(self, state: State) -> None:
-        """Its root is read once there is a server, anew for another one, and when etcd is back."""
+        """Its root is read once there is a server, again for another one, and when etcd is back."""
         client = self.ktui.client
         if client is None:
             self.prefixes.say(self.prefixes.table, self.asking.why_nobody_answers())
@@ -132,7 +132,7 @@ class EtcdPanes(AskingPane):
         self.keys.start(prefix, self.prefixes.branches.root)
 
     def start_keys_again(self) -> None:
-        """Read the keys anew, if any are shown."""
+        """Read the keys again, if any are shown."""
         if self.keys.list.prefix:
             self.start_keys(self.keys.list.prefix)
 

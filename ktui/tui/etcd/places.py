@@ -1,4 +1,4 @@
-"""Where somebody stands on the etcd screen: at a prefix, at a key, at its revisions."""
+"""Where the user stands on the etcd screen: at a prefix, at a key, at its revisions."""
 
 from __future__ import annotations
 

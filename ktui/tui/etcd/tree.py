@@ -38,7 +38,7 @@ class PrefixTree:
         self.root = root
         self._children: dict[str, list[PrefixChild]] = {}
         self._read_at: dict[str, int] = {}  # the revision at which the children of a prefix were read
-        self._aged: set[str] = set()  # to be read anew; until then what was read shows
+        self._aged: set[str] = set()  # to be read again; until then what was read shows
         self._open: set[str] = set()
         self._reading: set[str] = set()
         self._problems: dict[str, str] = {}
@@ -82,7 +82,7 @@ class PrefixTree:
         return None
 
     def age(self) -> None:
-        """Everything is read anew when it is next opened; what is open stays open, and shows till then."""
+        """Everything is read again when it is next opened; what is open stays open, and shows till then."""
         self._aged.update(self._children)
         self._problems.clear()
         self._reading.clear()

@@ -32,7 +32,7 @@ class TreePane(AskingPane):
         """Nothing to open here: on to the keys."""
 
     class Moved(Message):
-        """Somebody has moved the cursor."""
+        """The user has moved the cursor."""
 
     def __init__(self) -> None:
         super().__init__(id="tree-box", classes="box")
@@ -54,7 +54,7 @@ class TreePane(AskingPane):
     # What others tell it.
 
     def plant(self, root: str) -> None:
-        """Read the tree anew, from this root."""
+        """Read the tree again, from this root."""
         self.branches = PrefixTree(root)
         self._refused_at = None
         self.table.empty = "reading …"
@@ -82,7 +82,7 @@ class TreePane(AskingPane):
             self.table.move_to(shown.index(parent) if parent in shown else 0)
 
     def lead_to(self, prefix: str) -> None:
-        """Open the branches that lead there; the keys of the prefix are read by whoever sends one."""
+        """Open the branches that lead there; the keys of the prefix are read by the sender."""
         self.led = True
         for item in prefixes_down_to(prefix, self.branches.root):
             self.open(item)

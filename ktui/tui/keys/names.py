@@ -27,7 +27,7 @@ def valid_key(key: str) -> bool:
 
 
 def long_name(key: str) -> str:
-    """`?` as `question_mark`: the name under which Textual tells of a key."""
+    """`?` as `question_mark`: the name under which Textual reports a key."""
     return next(item.key for item in Binding.make_bindings([Binding(key, "")]))
 
 

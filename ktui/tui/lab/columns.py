@@ -1,4 +1,4 @@
-"""The Lab's results: foreseen beside measured, with bars to compare."""
+"""The Lab's results: predicted beside measured, with bars to compare."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def badge_of_result(result: LabResult) -> Badge:
 
 
 def _routes(row: ResultLine) -> Cell:
-    """`C→C`, or `C≠E` where the answer came from elsewhere than foreseen."""
+    """`C→C`, or `C≠E` where the answer came from elsewhere than predicted."""
     result = row.result
     measured = badge_of_result(result)
     predicted = result.predicted.route
@@ -68,7 +68,7 @@ def _form(row: ResultLine) -> Cell:
 
 
 def _agreement(row: ResultLine) -> Cell:
-    """Whether every figure came out as foreseen, or which ones did not."""
+    """Whether every figure came out as predicted, or which ones did not."""
     if wrong := row.result.surprises:
         return ((f"≠ {', '.join(wrong)}", "bold $warning"),)
     agreeing = sum(each.verdict in "=≈" for each in row.result.comparisons)

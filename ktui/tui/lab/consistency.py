@@ -12,7 +12,7 @@ from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabContext
 
-# More objects than this are not read from somebody else's etcd without a question.
+# More objects than this are not read from an etcd that ktui does not own without a question.
 MANY_OBJECTS = 5_000
 
 

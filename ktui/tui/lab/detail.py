@@ -1,4 +1,4 @@
-"""The result under the cursor: where it came from, what it cost, and whether that was foreseen."""
+"""The result under the cursor: where it came from, what it cost, and whether that was predicted."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _saving(baseline: LabResult, measured: Measured) -> Content:
 
 
 def _compared(result: LabResult, width: int) -> Content:
-    """`foreseen = measured  route C = C · seats 10 = 10 · …`"""
+    """`predicted = measured  route C = C · seats 10 = 10 · …`"""
     compared = result.comparisons
     if not compared:
         return line(("  nothing was foreseen", "$ink-muted"))

@@ -1,6 +1,6 @@
 """The Lab's results on disk, so that they survive a restart: one JSON object a line, mode 0600.
 
-Nothing that lets anybody in is written: no bearer token, no certificate. Continue
+Nothing that grants access is written: no bearer token, no certificate. Continue
 tokens are cut out of paths, for they name keys and expire within minutes.
 """
 

@@ -16,7 +16,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
 
-FEW = 12  # results: up to so many get the lines that they need, more share the screen with the form
+FEW = 12  # results: up to this many get the lines that they need, more share the screen with the form
 NOTHING_FIRED = "a result shows here where it came from, what it cost, and whether that was foreseen"
 
 
@@ -57,7 +57,7 @@ class ResultsPane(Container):
         self.table.set_rows(result_lines(tuple(results), streamed))
 
     def give_room(self, count: int) -> None:
-        """What few results leave goes to the walk of what is foreseen."""
+        """What few results leave goes to the walk of what is predicted."""
         few = count <= FEW and self.screen.has_class("-tall")
         self.screen.set_class(few, "-few")
         self.styles.height = max(6, count + 3) if few else None

@@ -94,7 +94,7 @@ def _stand_in(char: str) -> str:
         return char
     known = ASCII_OF.get(char)
     if known is None:
-        # `é` is an e to anybody who reads it; a letter of another script is not to be guessed.
+        # `é` is an e to a reader; a letter of another script is not to be guessed.
         base = unicodedata.normalize("NFKD", char)[0]
         known = base if base.isascii() and base.isprintable() else "?"
     return known.ljust(cell_len(char))[: cell_len(char)]

@@ -16,7 +16,7 @@ from ktui.tui.preferences import Preferences
 
 
 class ThemedApp(QuietApp):
-    """Has themes of its own and the user's; a theme that cannot be had is told of."""
+    """Has themes of its own and the user's; a theme that cannot be had is reported."""
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()

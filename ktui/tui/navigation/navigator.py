@@ -19,7 +19,7 @@ class Navigator:
 
     @property
     def here(self) -> Place:
-        """Where somebody stands now."""
+        """Where the user stands now."""
         screen = self._app.screen
         if isinstance(screen, ModeScreen) and screen.MODE in self._app.MODES:
             return screen.place
@@ -27,7 +27,7 @@ class Navigator:
 
     @property
     def came_from(self) -> Place | None:
-        """Where Esc leads back to: the start of the jump at whose end somebody stands; None elsewhere."""
+        """Where Esc leads back to: the start of the jump at whose end the user stands; None elsewhere."""
         if self._leap is None or self._strayed or self._leap[1].mode != self._app.current_mode:
             return None
         return self._leap[0]

@@ -16,11 +16,11 @@ class Trail:
 
     @property
     def here(self) -> Place | None:
-        """The place last gone to; None before anybody has moved."""
+        """The place last gone to; None before the first move."""
         return self._places[self._at] if self._places else None
 
     def visit(self, place: Place, coming_from: Place) -> None:
-        """Somebody goes to `place`. Where they stood just before is what `back` leads to."""
+        """The user goes to `place`. Where they stood just before is what `back` leads to."""
         if not self._places:
             self._places, self._at = [coming_from], 0
         elif self._places[self._at] != coming_from:

@@ -166,7 +166,7 @@ def object_at(key: str, state: State) -> Object | None:
 
 
 def at_revision(revision: int, state: State) -> list[Reference]:
-    """What telemetry tells of one revision: fanned-out events, watches that begin there."""
+    """What telemetry has of one revision: fanned-out events, watches that begin there."""
     found: list[Reference] = []
     earlier = chain.from_iterable(state.earlier_fan_outs.values())
     for event in (*state.fan_outs.values(), *state.deletions.values(), *earlier):

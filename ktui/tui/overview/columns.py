@@ -33,7 +33,7 @@ class CacheLine(Struct, frozen=True):
 
 
 def cache_lines(state: State, before: Sequence[CacheLine] = ()) -> list[CacheLine]:
-    """All caches, the fullest first; lines of `before` that still hold are kept (and not painted anew)."""
+    """All caches, the fullest first; lines of `before` that still hold are kept (and not painted again)."""
     known = {line.row.resource: line for line in before}
     made = []
     for row in sorted(state.caches.values(), key=by_size):

@@ -18,7 +18,7 @@ MOST = 3  # lines
 
 
 class CostliestPanel(Panel):
-    """Made anew once a second: an order that changes faster cannot be read."""
+    """Made again once a second: an order that changes faster cannot be read."""
 
     def __init__(self) -> None:
         super().__init__("costliest reads", id="costliest", classes="box")
@@ -39,7 +39,7 @@ class CostliestPanel(Panel):
 
 
 def _costly(ranks: RankLines, state: State) -> list[Costly]:
-    """The dearest few, each with what would spare most."""
+    """The most expensive few, each with what would save most."""
     rows = ranks.of(state, most=MOST)
     if not rows:
         return []

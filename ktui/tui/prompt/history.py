@@ -22,7 +22,7 @@ class LineHistory:
     def __init__(self, name: str, path: Path | None = None) -> None:
         self.path = path or state_home() / f"{name}-history"
         self._lines: list[str] | None = None
-        self._place = 0  # how far back somebody has gone: 0 is what is being typed
+        self._place = 0  # how far back the user has gone: 0 is what is being typed
         self._typing = ""
 
     @property

@@ -104,7 +104,7 @@ class Prompt(Horizontal):
         hint.set_class(bool(problem), "-problem")
         phrase = Content(safe(problem or (self._help.hint(text) if self._help is not None else self._hint)))
         before, self._said = self._said, phrase
-        if phrase != before:  # of another width, the line is laid out anew: not at each letter
+        if phrase != before:  # of another width, the line is laid out again: not at each letter
             hint.update(phrase, layout=phrase.cell_length != before.cell_length)
 
     @on(Input.Changed)

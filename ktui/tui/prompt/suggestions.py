@@ -14,7 +14,7 @@ from textual.widget import Widget
 from ktui.tui.widgets.lines import line, lines, pad
 
 _TEXT = 34  # cells at least for what is suggested, the rest is its explanation …
-_ABOUT = 24  # … which gives way to longer ones, but for so many
+_ABOUT = 24  # … which gives way to longer ones, but for this many
 _MARGIN = 2
 
 

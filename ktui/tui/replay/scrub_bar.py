@@ -26,7 +26,7 @@ class ScrubBar(Panel):
     def __init__(self) -> None:
         super().__init__()
         self._span: Span | None = None
-        self._rates: tuple[int, list[float]] = (0, [])  # width, density in so many cells
+        self._rates: tuple[int, list[float]] = (0, [])  # width, density in this many cells
         self._dragging = False
 
     def on_mount(self) -> None:

@@ -1,1 +1,1 @@
-"""Mode 2: every request, and the costliest of them by client and shape."""
+"""Mode 2: every request, and the most expensive of them by client and shape."""

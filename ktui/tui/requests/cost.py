@@ -19,7 +19,7 @@ _UNIT = " ms"
 _BYTES = {"etcd keys": "received", "scanned": "parsed", "matched": "encoded", "returned": "sent"}
 _WORD = 9  # cells of such a word and the blank before it
 _LEAST_TRACK = 18
-# Phases that wait for somebody else stand out from those that work.
+# Phases that wait for others stand out from those that work.
 _STYLES = {"wait": "$route-wait", "etcd": "$route-etcd", "queue": "$route-wait", OTHER: "$ink-faint"}
 
 

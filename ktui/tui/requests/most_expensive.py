@@ -1,4 +1,4 @@
-"""The dearest kinds of requests in as many lines as there are: who, what, how much, what to do."""
+"""The most expensive kinds of requests in as many lines as there are: who, what, how much, what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The costliest kinds of requests, and what to do about the one under the cursor."""
+"""The most expensive kinds of requests, and what to do about the one under the cursor."""
 
 from __future__ import annotations
 

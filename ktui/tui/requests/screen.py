@@ -1,4 +1,4 @@
-"""Requests: the live log with one request taken apart, and the costliest kinds of requests."""
+"""Requests: the live log with one request taken apart, and the most expensive kinds of requests."""
 
 from __future__ import annotations
 

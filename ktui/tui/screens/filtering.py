@@ -1,4 +1,4 @@
-"""The filter of the table in hand: typed, shown in the table's frame, carried to other screens."""
+"""The filter of the current table: typed, shown in the table's frame, carried to other screens."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class FilteringScreen(WholeScreen):
 
     _prompt_for: VTable[Any] | None = None  # the table whose filter is being typed
     _filter_serial = 0  # of the carried filter, when it was last taken up here
-    _paused = False  # what the frames were last told of it
+    _paused = False  # what the frames were last reported it
 
     def __init__(self) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class FilteringScreen(WholeScreen):
         framed = bool(frame.styles.border_bottom[0])
         table.say_below(text.runs() if text.telling and not framed else ())
         marks = text.content()
-        if marks or table in self._framed:  # an empty frame may be somebody else's to write on
+        if marks or table in self._framed:  # an empty frame may be written by its owner
             self._framed.add(table)
             entitle(frame, subtitle=marks)
         if table is self._prompt_for:

@@ -38,7 +38,7 @@ class AskingPane(Container):
         return self.asking.server
 
     def ask_aside(self, asking: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Ask on, instead of what any pane of the screen took in hand before."""
+        """Ask on, instead of what any pane of the screen worked on before."""
         self.asking.aside(asking, "in hand")
 
     @staticmethod

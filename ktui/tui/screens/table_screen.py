@@ -1,4 +1,4 @@
-"""What the keys do to the table in hand, on every screen alike.
+"""What the keys do to the current table, on every screen alike.
 
 The app's keys reach these actions as `screen.sort` and so on, so that only screens
 with tables have them. Their dialogs are loaded then: the first frame comes before.

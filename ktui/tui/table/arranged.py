@@ -1,4 +1,4 @@
-"""Rows in the order and the choice that somebody wants: filter, sort, and the time that takes."""
+"""Rows in the order and the choice that the user wants: filter, sort, and the time that takes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ktui.tui.table.painting import SortBy
 Row = TypeVar("Row")
 
 STEP = 0.004  # seconds of arranging between two looks at what else there is to do
-REST = 0.012  # seconds left to others between steps that nobody waits for
-BREATH = 0.004  # and between those that somebody does
+REST = 0.012  # seconds left to others between steps without a waiting user
+BREATH = 0.004  # and between those with one
 
 
 class ArrangedView(GridView[Row]):
@@ -59,7 +59,7 @@ class ArrangedView(GridView[Row]):
 
     @property
     def doing(self) -> str:
-        """What keeps somebody waiting: `sifting 40%`, `sorting`; nothing that is soon done."""
+        """What keeps the user waiting: `sifting 40%`, `sorting`; nothing that is soon done."""
         if not self._arranger.lasts:
             return ""
         share = int(self._arranger.progress * 10) * 10  # told in few steps: each is painted
@@ -87,7 +87,7 @@ class ArrangedView(GridView[Row]):
     def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
         """Filter by `text`; raises FilterError and keeps the old filter when it makes no sense.
 
-        Terms among `carried` are idle where they name no column of this table. While somebody is
+        Terms among `carried` are idle where they name no column of this table. While the user is
         `typing`, half a term does not empty the table.
         """
         self.filter = parse_filter(text, fields_of(self.columns), carried, typing=typing)
@@ -95,7 +95,7 @@ class ArrangedView(GridView[Row]):
         if self._arranger.little:
             self._go_on()
             return
-        # What was typed is painted first. So are further letters: they begin all this anew.
+        # What was typed is painted first. So are further letters: they begin all this again.
         self._stop_going_on()
         self._mark()
         self.call_after_refresh(self._go_on)

@@ -1,4 +1,4 @@
-"""Whether a table takes in what comes, or is held still while somebody reads."""
+"""Whether a table takes in what comes, or is held still while the user reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Mood(Enum):
 
     LIVE = "live"  # they show as they come
     FOLLOWING = "following"  # … and the cursor goes with the last one
-    LEFT = "left"  # they show below, where nobody looks
+    LEFT = "left"  # they show below, out of view
     HELD = "held"  # they wait
 
 

@@ -50,7 +50,7 @@ class PagedTable(WantingTable[Row]):
     """Only some pages are here: sorting and filtering are the other side's business."""
 
     class Filtered(Message):
-        """Another filter text was set: whoever has the rows applies it."""
+        """Another filter text was set: the owner of the rows applies it."""
 
         def __init__(self, table: PagedTable[Any], text: str) -> None:
             super().__init__()

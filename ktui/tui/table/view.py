@@ -19,7 +19,7 @@ _NEAR = 200  # rows from its old place in which a row is looked for first
 class CursorView(ScrollView, Generic[Row]):
     """The cursor stays on its row, and its row on its line, while others come and go.
 
-    Until somebody has moved it, it stays at its place instead; while `following`, at
+    Until the user has moved it, it stays at its place instead; while `following`, at
     the last row.
     """
 
@@ -30,7 +30,7 @@ class CursorView(ScrollView, Generic[Row]):
         self._key = key
         self._rows: Sequence[Row] = ()
         self._cursor = 0
-        self._moved = False  # by somebody
+        self._moved = False  # by the user
         self._placing = False  # it is we who scroll
         self._foot = 0  # lines below the rows that are not rows
 
@@ -53,7 +53,7 @@ class CursorView(ScrollView, Generic[Row]):
         """Open the row under the cursor."""
 
     def _header_clicked(self, x: int, event: events.Click) -> None:
-        """Somebody has clicked into the header."""
+        """The user has clicked into the header."""
 
     # Rows and the cursor in them.
 
@@ -128,7 +128,7 @@ class CursorView(ScrollView, Generic[Row]):
             self._drag_cursor(round(new_value), down=new_value > old_value)
 
     def _drag_cursor(self, top: int, *, down: bool) -> None:
-        """Somebody scrolls by wheel or bar: the cursor stays in view; at the end it follows again."""
+        """The user scrolls by wheel or bar: the cursor stays in view; at the end it follows again."""
         last = len(self._rows) - 1
         at_end = top + self.page > last  # where a frame that grows may take it, too
         self.following = self._follows and at_end and (down or self.following)

@@ -20,7 +20,7 @@ Row = TypeVar("Row")
 class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
     """A sortable, filterable table with a cursor.
 
-    `key` gives a row's lasting identity: once somebody has moved the cursor, it
+    `key` gives a row's lasting identity: once the user has moved the cursor, it
     stays on its row while others come and go. With `follow` the cursor keeps to the last row until it is
     moved, and again once it is moved there. A filter is carried between tables that `share` it.
     """
@@ -54,7 +54,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
             self.table = table
 
     class FilterCleared(Arranged):
-        """Somebody has cleared the filter."""
+        """The user has cleared the filter."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self.filter_hint = ""  # instead of the grammar, where that is not what the filter understands
         self.marks = Marks()
         self._waiting: Waiting[Row] | None = None  # set while the table is held
-        self._left: tuple[Row, ...] = ()  # the last row when somebody stopped following
+        self._left: tuple[Row, ...] = ()  # the last row when the user stopped following
         self._announced: Row | None = None
 
     # What others ask.

@@ -1,1 +1,1 @@
-"""Mode 8: the request in hand under every version."""
+"""Mode 8: the selected request under every version."""

@@ -1,4 +1,4 @@
-"""The Versions screen's rows: the request in hand under every minor."""
+"""The Versions screen's rows: the selected request under every minor."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Matrix:
 
 
 def matrix_of(selection: Selection, state: State) -> Matrix:
-    """The request under every minor, with the cache as it is now where the server told of it."""
+    """The request under every minor, with the cache as it is now where the server reported it."""
     try:
         request = selection.read()
     except RequestError as error:

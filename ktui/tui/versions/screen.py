@@ -1,4 +1,4 @@
-"""Versions: the request in hand under Kubernetes 1.19 to the newest."""
+"""Versions: the selected request under Kubernetes 1.19 to the newest."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class VersionsScreen(ModeScreen):
         return (Crumb(GROUPED.name, Place(self.MODE, GROUPED)),) if self._grouped else ()
 
     def visit(self, reference: Reference | None) -> None:
-        """The request in hand is the app's business; the groups are a place of their own."""
+        """The selected request is the app's business; the groups are a place of their own."""
         row = self.table.row
         if row is not None and self._grouped is not (reference == GROUPED):
             self._deepen(row, deep=reference == GROUPED)

@@ -74,7 +74,7 @@ def scope_of(row: WatcherRow) -> str:
 
 
 class WatchLines:
-    """Makes the lines anew from the state, keeping each one that reads the same."""
+    """Makes the lines again from the state, keeping each one that reads the same."""
 
     def __init__(self) -> None:
         self._lines: dict[int, WatchLine] = {}

@@ -32,7 +32,7 @@ from ktui.tui.widgets.tabs import tabs_content
 PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED carries"}
 
 
-FEW = (10, 13)  # watchers: up to so many are few, and so many once they were
+FEW = (10, 13)  # watchers: up to this many are few, and this many once they were
 
 
 def _title(watches: Sequence[WatchLine]) -> Content:

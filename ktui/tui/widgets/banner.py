@@ -140,7 +140,7 @@ def _stale(rows: Sequence[CacheRow]) -> Content:
 
 
 def is_stale(state: State, link: Link) -> bool:
-    """Whether there is something on the screen that nobody keeps up to date."""
+    """Whether there is something on the screen that is not kept up to date."""
     return (link.broken or link.stage is Stage.STARTING) and state.server is not None
 
 

@@ -96,7 +96,7 @@ def _who(state: State, way: Content, *, live: bool) -> list[Content]:
     writable = line(("writable", "$foreground") if server.writable else ("read-only", "$success"))
     full = etcd + line((f" ({server.etcd_kind})", "$ink-muted"))
     head = [way, called] if server.name else [way]
-    may = [writable] if live else []  # nobody writes to a recording
+    may = [writable] if live else []  # a recording is not writable
     forms = (
         [*head, full, kube, *may],
         [*head, etcd, kube, *may],

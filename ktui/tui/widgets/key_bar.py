@@ -1,6 +1,6 @@
 """The footer: the keys that act here, as many as fit.
 
-One widget that draws a line. Textual's Footer is a widget for each key, made anew when the focus
+One widget that draws a line. Textual's Footer is a widget for each key, made again when the focus
 moves: a fifth of the time to the first frame.
 """
 

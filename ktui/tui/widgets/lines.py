@@ -68,7 +68,7 @@ def broken(text: str, width: int, most: int) -> list[str]:
 
 
 def entitle(widget: Widget, title: Content | None = None, subtitle: Content | None = None) -> None:
-    """Set a frame's title or subtitle if it is another one: every setting paints the widget anew."""
+    """Set a frame's title or subtitle if it is another one: every setting paints the widget again."""
     if title is not None and widget.border_title != title.markup:
         widget.border_title = title
     if subtitle is not None and widget.border_subtitle != subtitle.markup:

@@ -37,7 +37,7 @@ class Arranger(Generic[Row]):
         self._sorting: Sorting[Row] = Sorting()
         self._show_found = False  # rows show as they are found, until the job is done
         self._shown_at = 0  # rows that had been tested when that was last done
-        self._asked = False  # the job is somebody's wish, not only rows that have come
+        self._asked = False  # the job is the user's wish, not only rows that have come
         self._begun = 0.0  # when it was wished
         self._queued: Sequence[Row] | None = None
         self._job: Iterator[None] | None = None
@@ -78,7 +78,7 @@ class Arranger(Generic[Row]):
 
     @property
     def little(self) -> bool:
-        """Whether what is left to do is done before anybody notices."""
+        """Whether what is left to do is done before the user notices."""
         if len(self._sieve.rows) <= AT_ONCE:
             return True
         return not self._sorting.keys and self._sieve.untested <= FEW
@@ -90,12 +90,12 @@ class Arranger(Generic[Row]):
 
     @property
     def asked(self) -> bool:
-        """Whether somebody waits for it."""
+        """Whether the user waits for it."""
         return self.busy and self._asked
 
     @property
     def lasts(self) -> bool:
-        """Whether somebody waits for it, and long enough to be told so."""
+        """Whether the user waits for it, and long enough to be told so."""
         return self.asked and self._waited
 
     @property
@@ -143,7 +143,7 @@ class Arranger(Generic[Row]):
         self._sieve.reset(())
 
     def _restart(self) -> None:
-        """Begin again with the newest rows: whoever waits has asked for something else."""
+        """Begin again with the newest rows: the user has asked for something else."""
         self._sorting.forget()
         queued, self._queued = self._queued, None
         if queued is not None:

@@ -64,7 +64,7 @@ class Order(Generic[Row]):
         return len(values) - bisect_left(values, True, key=lambda value: bool(value == absent))
 
     def fill(self, rows: Sequence[Row], serials: Sequence[int]) -> Iterator[None]:
-        """Sort all of them anew; may be left alone after each yield."""
+        """Sort all of them again; may be left alone after each yield."""
         values: list[list[Any]] = []
         for key in self._keys:
             found: list[Any] = []
@@ -117,7 +117,7 @@ class Order(Generic[Row]):
         return sorted(order, key=values[place].__getitem__, reverse=self._turned[place])
 
     def exchange(self, gone: Sequence[Entry[Row]], come: Sequence[Entry[Row]]) -> bool:
-        """Take rows out and put others in; False when that cannot be done (then `fill` anew)."""
+        """Take rows out and put others in; False when that cannot be done (then `fill` again)."""
         try:
             edits: list[_Edit[Row]] = [_Edit(self._place_of(entry)) for entry in gone]
             edits += [self._entering(entry) for entry in come]

@@ -38,7 +38,7 @@ class Sieve(Generic[Row]):
 
     @property
     def _unknown(self) -> bool | None:
-        """The verdict on a row that nobody has looked at: without a filter it passes."""
+        """The verdict on a row not checked yet: without a filter it passes."""
         return None if self.filter else True
 
     # What is to be sifted.

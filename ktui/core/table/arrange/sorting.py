@@ -11,7 +11,7 @@ from ktui.core.table.arrange.sieve import Sieve
 
 Row = TypeVar("Row")
 
-MANY = 0.2  # changes of that share of the rows are sorted anew, not merged
+MANY = 0.2  # changes of that share of the rows are sorted again, not merged
 
 
 class Sorting(Generic[Row]):
@@ -30,7 +30,7 @@ class Sorting(Generic[Row]):
         return self._order.absent if self._order is not None and self._order.rows else 0
 
     def forget(self) -> None:
-        """Sort all of them anew."""
+        """Sort all of them again."""
         self._order = None
         self._gone = []
 

@@ -128,7 +128,7 @@ def parse_filter(
     """Parse `text` for a table with these fields. Raises FilterError.
 
     Terms among `carried` are idle, not wrong, where their column is not among the fields, or is no such
-    column as where they come from (`age>5m` of bytes). While somebody is `typing` the term at the end
+    column as where they come from (`age>5m` of bytes). While the user is `typing` the term at the end
     may be idle or tentative, too.
     """
     tests: list[Test[Row]] = []
