@@ -62,11 +62,12 @@ def _line(plan: Plan, outcome: Outcome, seconds: float) -> str:
     verdict = "; ".join(f"{n} × {kind}" for kind, n in outcome.violations.kinds.items()) or "ok"
     if outcome.harness:
         verdict = f"{verdict}; not carried out: {outcome.harness}"
+    excused = f", {outcome.excused} events excused" if outcome.excused else ""
     slow = f", this process stood still for {outcome.stood_still:.1f} s" if outcome.stood_still > 1 else ""
     return (
         f"seed {plan.seed}: {plan.members} members, kube {plan.version}, {seconds:.0f} s, "
         f"{outcome.verified['writes']} writes, {outcome.verified['events']} events, "
-        f"recovered {recovered}{slow}: {verdict}"
+        f"recovered {recovered}{excused}{slow}: {verdict}"
     )
 
 
