@@ -13,7 +13,7 @@ OWN = {
     "apiserver/http/request.py",  # its request waits for it
     "apiserver/http/server.py",  # the whole program
     "cacher/etcd_watch.py",  # its client's stream ends with the error
-    "cacher/fed_cache.py",  # both within a supervised task
+    "cacher/resource_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
     "etcd/embedded.py",  # ends with etcd
     "etcd/liveness.py",  # within a supervised task
