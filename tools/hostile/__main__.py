@@ -23,12 +23,14 @@ from tools.hostile.requests import MAPS, PODS, Generator, Request
 
 INTERNAL = b"the server log has the details"
 PAUSE_SECONDS = 0.01
+BESIDE = "/api/v1/namespaces/beside/configmaps/well-behaved"
 
 
 @dataclass(slots=True)
 class Results:
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
     internal: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)  # with 5xx by kube-apiserver's own rules
     slowest: list[tuple[float, str]] = field(default_factory=list)
     beside_ms: list[float] = field(default_factory=list)
     memory: list[tuple[int, int, int]] = field(default_factory=list)  # requests, bytes, bytes of parsers
@@ -71,6 +73,8 @@ async def run(args: argparse.Namespace, port: int, pid: int) -> Results:
     beside = [asyncio.create_task(work) for work in (_behave(port, results), _watch_memory(pid, results))]
     await asyncio.gather(*(_send(port, generator, args.requests, results) for _ in range(args.clients)))
     for task in beside:
+        if task.done():
+            task.result()  # it must not end by itself
         task.cancel()
     await asyncio.sleep(5)
     results.memory.append((results.sent, *_memory(pid)))
@@ -82,7 +86,8 @@ async def _prepare(port: int) -> None:
     json_type = (("Content-Type", "application/json"),)
     for path, body in (
         ("/api/v1/namespaces", {"metadata": {"name": "default"}}),
-        (MAPS, {"metadata": {"name": "well-behaved"}, "data": {"a": "b"}}),
+        ("/api/v1/namespaces", {"metadata": {"name": "beside"}}),
+        (BESIDE.rpartition("/")[0], {"metadata": {"name": "well-behaved"}, "data": {"a": "b"}}),
         (MAPS, {"metadata": {"name": "x"}, "data": {"a": "b"}}),
         (PODS, {"metadata": {"name": "x"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}),
         ("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WIDGETS),
@@ -123,15 +128,17 @@ async def _send(port: int, generator: Generator, most: int, results: Results) ->
         name = f"{request.label} {request.method} {request.target[:80]} {len(request.body)} bytes"
         results.statuses[request.label, status] += 1
         results.slowest = sorted([*results.slowest, (time.perf_counter() - began, name)])[-5:]
-        if status == 500 and INTERNAL in body:
+        if status >= 500 and INTERNAL in body:
             results.internal.append(name)
+        elif status >= 500:
+            results.refusals.append(f"{name}: {body[:200]!r}")
     client.close()
 
 
 async def _behave(port: int, results: Results) -> None:
     """GETs, and a small write every tenth time."""
     client = Client("127.0.0.1", port)
-    path = f"{MAPS}/well-behaved"
+    path = BESIDE
     headers = (("Content-Type", "application/merge-patch+json"),)
     for number in range(1 << 62):
         request = Request("", "GET", path)
@@ -183,6 +190,8 @@ def report(results: Results, heartbeat: dict[str, Any], *, crashed: bool) -> Non
         print(f"  {ms:6.1f} ms of CPU time on the loop, at {place}")
     for seconds, name in results.slowest:
         print(f"slow: {seconds:.2f} s {name}")
+    for name in results.refusals[:10]:
+        print("answered as kube-apiserver does:", name)
     for name in results.internal[:20]:
         print("internal error:", name)
     print("the server crashed" if crashed else f"{len(results.internal)} internal errors")

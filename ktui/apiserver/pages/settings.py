@@ -10,6 +10,8 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.services import Services
 from ktui.contract.rules import Rules
+from ktui.documents.limits import DocumentError
+from ktui.documents.nesting import check_nesting
 from ktui.kube.status import bad_request, request_entity_too_large
 from ktui.kube.versions import BehaviourError, behaviour_of
 
@@ -33,11 +35,12 @@ class SettingsPages:
         try:
             async with within(time_allowed(request, self._services.settings.behaviour.minor)):
                 body = await request.body(MAX_BODY)
+            check_nesting(body)
             wanted = msgspec.json.decode(body, type=Rules)
             self._services.settings.behaviour = behaviour_of(wanted.kube_version, wanted.feature_gates)
         except BodyTooLarge:
             raise request_entity_too_large(f"limit is {MAX_BODY}") from None
-        except (msgspec.DecodeError, BehaviourError) as error:
+        except (DocumentError, msgspec.DecodeError, BehaviourError) as error:
             raise bad_request(str(error)) from None
         # Everybody who watches the telemetry learns the new version.
         self._services.bus.publish(self._services.facts.info())

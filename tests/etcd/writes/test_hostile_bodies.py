@@ -37,6 +37,7 @@ BODIES = {
     "dashes": b"- " * 25_000,
     "brackets": b"[" * 1_000_000,
     "objects": b'{"a":' * 20_000,
+    "fewer objects": b'{"a":' * 2000,
     "flow": b"{a: " * 20_000,
     "closed": b"[" * 2000 + b"]" * 2000,
     "deep labels": b'{"kind":"ConfigMap","metadata":{"labels":' + b'{"a":' * 500 + b"1" + b"}" * 502,
