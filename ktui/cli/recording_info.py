@@ -46,9 +46,9 @@ def summarise(path: Path) -> Summary:
     timeline, markers = Timeline(), MarkerFinder()
     types: Counter[str] = Counter()
     servers: list[ServerInfo] = []
-    marks = list(MarkerFile(path).markers)
     skipped = 0
     with RecordingReader(path) as reader:
+        marks = list(MarkerFile(path).markers)
         for line in reader.lines():
             event = line.event
             if event is None:

@@ -7,7 +7,6 @@ server may send more.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
@@ -16,8 +15,6 @@ import msgspec
 
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
-from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 
 LONGEST = 4 << 20  # bytes that a line may have: an event is a few kilobytes at most
 GZIP = ".gz"  # the ending of a compressed recording's name
@@ -30,6 +27,9 @@ _KNOWN = {member.__struct_config__.tag for member in get_args(AnyEvent)}
 
 class _Tag(msgspec.Struct):
     type: str
+
+
+_tag_decoder = msgspec.json.Decoder(_Tag)
 
 
 def check_name(path: Path) -> None:
@@ -46,7 +46,12 @@ def encode_lines(events: Iterable[AnyEvent]) -> bytes:
 def decode_line(line: bytes) -> AnyEvent | None:
     """One event; None for a blank line or a type from a newer ktui. Raises RecordingError."""
     try:
-        return _decoder.decode(line)
+        try:
+            return _decoder.decode(line)
+        except msgspec.ValidationError:
+            if _tag_decoder.decode(line).type not in _KNOWN:
+                return None
+            raise
     except RecursionError:
         raise RecordingError("not a telemetry event: JSON nests too deeply") from None
     except UnicodeDecodeError:
@@ -54,15 +59,7 @@ def decode_line(line: bytes) -> AnyEvent | None:
     except msgspec.DecodeError as error:
         if not line.strip():
             return None
-        if isinstance(error, msgspec.ValidationError) and _is_unknown(line):
-            return None
         raise RecordingError(f"not a telemetry event: {error}") from error
-
-
-def _is_unknown(line: bytes) -> bool:
-    with contextlib.suppress(DocumentError):
-        return decode_json(line, _Tag).type not in _KNOWN
-    return False
 
 
 class LineDecoder:

@@ -17,6 +17,9 @@ from ktui.core.recordings.beginning import GZIP_MAGIC
 
 _CHUNK = 1 << 14  # bytes read at a time: as much goes with a damaged place
 _PIECE = 8 << 20  # bytes unpacked at a time, however well they were packed
+# A recording packs 10 to 30 times; what packs better fills the disk, and is none.
+MOST_RATIO = 200
+MOST_UNPACKED = 64 << 20  # bytes that any may have
 ReportShare = Callable[[float], None]  # takes the share (0 to 1) that has been read
 
 
@@ -115,9 +118,14 @@ class RecordingReader:
             return file
         total = file.seek(0, 2) or 1
         file.seek(0)
+        most = max(MOST_UNPACKED, MOST_RATIO * total)
         plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the reader
         with file:
             for piece in self._inflated(file):
+                if plain.tell() + len(piece) > most:
+                    plain.close()
+                    said = f"unpacked it has more than {MOST_RATIO} times its size"
+                    raise RecordingError(f"{self.path} is not a recording: {said}")
                 plain.write(piece)
                 report(file.tell() / total)
         plain.flush()

@@ -56,6 +56,14 @@ def test_a_client_certificate(tmp_path: Path) -> None:
     [
         ("import sys; sys.exit('not logged in')", {}, "failed with status 1: not logged in"),
         ("print('hello')", {}, "printed no ExecCredential"),
+        ("print('[' * 100_000)", {}, "printed no ExecCredential"),
+        ("while True: print('y' * 9999)", {}, "printed more than 1 MiB"),
+        (
+            "import sys; sys.stderr.write('x' * 9_999_999 + '\\nlast words'); sys.exit(3)",
+            {},
+            "status 3: last words",
+        ),
+        ("print('hello')", {"args": ["a\0b"]}, "cannot be run: embedded null byte"),
         ('print(\'{"kind":"Pod","apiVersion":"v1"}\')', {}, "printed v1 Pod instead of"),
         (f'print(\'{{"kind":"ExecCredential","apiVersion":"{V1}"}}\')', {}, "neither a token nor"),
         ("", {"interactiveMode": "Always"}, "has to ask at a terminal"),
