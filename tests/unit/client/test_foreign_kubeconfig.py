@@ -45,7 +45,8 @@ WORDS = CONFIG.split()
 WORDY = """
     &a [*a] | *nothing | !!python/object:os.system x | !!binary x | ? | --- | ... | %TAG ! x | 1e308 | -.inf
     .nan | null | ~ | [] | {} | true | " | ' | > | <<: *a | https://[ | https://x:99999999
-    ftp://x | as: root |    client-key: / | auth-provider: {name: x} | tokenFile: /dev/zero | certificate-authority: /dev/zero | ünï
+    ftp://x | as: root |    client-key: /
+    auth-provider: {name: x} | tokenFile: /dev/zero | certificate-authority: /dev/zero | ünï
     proxy-url: http://[
     """
 LONG = ("- " * 3_000, "[" * 3_000, "{a: " * 3_000, "0x" + "f" * 9_000, "9" * 9_000)
