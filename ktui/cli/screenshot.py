@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 90.0
 ANSWER_SECONDS = 10.0
+QUIET_SECONDS = 2.0  # without an event: nothing more is coming that the picture should wait for
 TELEMETRY = "telemetry"  # the worker that never ends
 _SIZE = re.compile(r"(\d+)x(\d+)")
 
@@ -52,7 +54,8 @@ async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
     async with app.run_test(size=(width, height)) as pilot:
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                while not _live(app):
+                quiet = _Quiet(app)
+                while not (_live(app) or quiet.lasts()):
                     if app.link.stage is Stage.STOPPED:
                         raise ClientError(app.link.detail)
                     await pilot.pause(0.1)
@@ -74,6 +77,31 @@ def _write(file: str, picture: str) -> None:
 def _live(app: KtuiApp) -> bool:
     """Whether etcd's revision is known and something was read, or a recording has begun."""
     return bool(app.state.head.revision) and bool(app.state.requests)
+
+
+class _Quiet:
+    """Whether a connected source has had no news for a while: an idle etcd, a recording at its end."""
+
+    def __init__(self, app: KtuiApp) -> None:
+        self._app = app
+        self._seen: object = None
+        self._since = time.monotonic()
+
+    def lasts(self) -> bool:
+        from ktui.tui.source import Stage  # start-up time
+
+        state = self._app.state
+        seen = (
+            state.server,
+            state.head.revision,
+            len(state.requests),
+            len(state.caches),
+            len(state.prefixes),
+        )
+        connected = state.server is not None and self._app.link.stage in (Stage.LIVE, Stage.REPLAY)
+        if seen != self._seen or not connected:
+            self._seen, self._since = seen, time.monotonic()
+        return connected and time.monotonic() - self._since >= QUIET_SECONDS
 
 
 async def _press(pilot: Pilot[int], keys: str) -> None:

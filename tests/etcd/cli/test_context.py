@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from ktui.client.connection import Connection
+from ktui.contract.events import Progress, ServerInfo
+from ktui.core.recordings.recorder import write_recording
 
 pytestmark = pytest.mark.etcd
 
@@ -57,3 +59,23 @@ def test_a_screenshot_and_a_log_without_a_terminal(tmp_path: Path) -> None:
     assert "dashboard ktui.cli.child: server started" in lines
     assert "serve ktui.cli.serve: serving https://" in lines
     assert "serve ktui.cli.serve: stopped" in lines
+
+
+def test_a_screenshot_of_a_quiet_recording_waits_for_no_request(tmp_path: Path) -> None:
+    recording, picture = tmp_path / "quiet.ndjson", tmp_path / "k.svg"
+    info = ServerInfo(
+        ktui_version="0.1.0",
+        kube_version="1.36",
+        etcd_version="3.5.1",
+        etcd_kind="external",
+        endpoints=["http://10.0.0.1:2379"],
+        writable=False,
+        progress="supported",
+        name="quiet-etcd",
+        at=100.0,
+        seq=1,
+    )
+    write_recording(recording, [info, Progress(head=1_234, at=101.0, seq=2)])
+    done = ktui(tmp_path, "--replay", str(recording), "--screenshot", str(picture))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "quiet-etcd" in picture.read_text()
