@@ -66,7 +66,7 @@ def run_plugin(
 
     `cluster` is what it gets to know of the cluster, `home` the kubeconfig's directory.
     """
-    who = f"user {user!r} gets its credentials from the program {plugin.command!r}"
+    who = f"user {user[:80]!r} gets its credentials from the program {plugin.command[:80]!r}"
     if not plugin.api_version.startswith(GROUP):
         raise ClientError(f"{who}, of an API that is not known: {plugin.api_version!r}")
     asks = terminal and plugin.interactive_mode != "Never"

@@ -20,6 +20,7 @@ import msgspec
 from ktui.client.connection import ClientError
 from ktui.client.exec_plugin import Plugin, cluster_info, run_plugin
 from ktui.client.kube_connection import KubeConnection, Material
+from ktui.core.format import shorten
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 from ktui.documents.yamlreader import read_yaml
@@ -27,6 +28,7 @@ from ktui.documents.yamlreader import read_yaml
 SUPPORTED = "a token, a tokenFile, a client certificate, a user name with password, or a program (exec)"
 MOST_BYTES = 8 << 20  # of a kubeconfig: a thousand contexts with their certificates
 MOST_SECRET_BYTES = 1 << 20  # of a token or certificate file
+MOST_SHOWN = 80  # characters of a name in an error
 MOST_NAMED = 20  # contexts that an error lists
 PROXIES = ("http://", "https://")
 
@@ -150,22 +152,29 @@ def _read(path: Path) -> _Config:
 
 def _named(things: Mapping[str, T], name: str, kind: str, where: str) -> T:
     if name not in things:
-        some = sorted(things)[:MOST_NAMED]
+        some = [shorten(known, MOST_SHOWN) for known in sorted(things)[:MOST_NAMED]]
         more = f" and {len(things) - len(some):,} more" if len(things) > len(some) else ""
         known = f"{', '.join(some)}{more}" or "none"
-        raise ClientError(f"{where} has no {kind} {name!r} (it has: {known})")
+        raise ClientError(f"{where} has no {kind} {_shown(name)} (it has: {known})")
     return things[name]
+
+
+def _shown(name: str) -> str:
+    """A name in quotes, cut: whoever wrote the file may have made it megabytes long."""
+    return repr(shorten(name, MOST_SHOWN))
 
 
 def _connection(
     context: str, cluster: _Cluster, cluster_home: Path, user: _User, user_home: Path
 ) -> KubeConnection:
     if not cluster.server.startswith(("https://", "http://")):
-        raise ClientError(f"the cluster of context {context!r} has no usable server: {cluster.server!r}")
-    if cluster.proxy_url and not cluster.proxy_url.startswith(PROXIES):
-        kind = cluster.proxy_url.partition(":")[0]
         raise ClientError(
-            f"the proxy-url of context {context!r} is of a kind that ktui does not know: {kind}"
+            f"the cluster of context {_shown(context)} has no usable server: {_shown(cluster.server)}"
+        )
+    if cluster.proxy_url and not cluster.proxy_url.startswith(PROXIES):
+        kind = shorten(cluster.proxy_url.partition(":")[0], MOST_SHOWN)
+        raise ClientError(
+            f"the proxy-url of context {_shown(context)} is of a kind that ktui does not know: {kind}"
         )
     return KubeConnection(
         url=cluster.server.rstrip("/"),
@@ -210,10 +219,10 @@ def _refuse(name: str, user: _User) -> None:
     """What ktui would have to imitate for this user."""
     if user.auth_provider is not None:
         raise ClientError(
-            f"user {name!r} needs an auth-provider, which ktui does not have; it supports {SUPPORTED}"
+            f"user {_shown(name)} needs an auth-provider, which ktui does not have; it supports {SUPPORTED}"
         )
     if user.act_as:
-        raise ClientError(f"user {name!r} impersonates {user.act_as!r}, which ktui does not do")
+        raise ClientError(f"user {_shown(name)} impersonates {_shown(user.act_as)}, which ktui does not do")
 
 
 def _token(user: _User, home: Path) -> str:

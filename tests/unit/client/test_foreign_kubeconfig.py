@@ -44,7 +44,7 @@ users:
 WORDS = CONFIG.split()
 WORDY = """
     &a [*a] | *nothing | !!python/object:os.system x | !!binary x | ? | --- | ... | %TAG ! x | 1e308 | -.inf
-    .nan | null | ~ | [] | {} | true | " | ' | > | <<: *a | https://[ | https://x:99999999
+    .nan | null | ~ | [] | {} | true | " | ' | > | <<: *a | https://[ | https://x:99999999 |
     ftp://x | as: root |    client-key: /
     auth-provider: {name: x} | tokenFile: /dev/zero | certificate-authority: /dev/zero | ünï
     proxy-url: http://[
