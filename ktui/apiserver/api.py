@@ -116,6 +116,11 @@ class Api:
             call.error = incomplete.message
             log_refusal(call.request, incomplete)
             await self._fail(call, incomplete)
+        except RecursionError:  # of an object that another client of etcd has stored
+            deep = internal_error("the object is nested too deeply to be served")
+            call.error = deep.message
+            log_refusal(call.request, deep)
+            await self._fail(call, deep)
         except Exception as error:
             call.error = f"{type(error).__name__}: {error}"
             log.exception("%s %s failed", call.verb, call.request.path)

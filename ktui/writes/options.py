@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ktui.apiserver.http.request import Request
@@ -45,7 +46,8 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
         errors.append(forbidden("force", "may not be specified for non-apply patch"))
     if len(manager.encode()) > MAX_MANAGER:
         errors.append(too_long("fieldManager", MAX_MANAGER))
-    errors += _unprintable(manager)
+    # Each fault quotes the whole name: of one that is too long anyway, one is enough.
+    errors += islice(_unprintable(manager), MAX_MANAGER if len(manager) <= MAX_MANAGER else 1)
     errors += _dry_run_errors(dry_run)
     validation = request.parameter("fieldValidation")
     if validation not in VALIDATIONS:
@@ -55,16 +57,14 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
     return WriteOptions(bool(dry_run), manager or manager_of(request.user_agent), validation or "Warn")
 
 
-def _unprintable(manager: str) -> list[FieldError]:
+def _unprintable(manager: str) -> Iterator[FieldError]:
     """The characters that no manager's name may have, with their place in bytes."""
-    faults = []
     at = 0
     for char in manager:
         if not char.isprintable():
             detail = f"invalid character U+{ord(char):04X} (at position {at})"
-            faults.append(invalid_value("fieldManager", manager, detail))
+            yield invalid_value("fieldManager", manager, detail)
         at += len(char.encode("utf-8", "surrogatepass"))
-    return faults
 
 
 def manager_of(user_agent: str) -> str:

@@ -175,7 +175,7 @@ class Generator:
         for _ in range(self._random.randint(1, 4)):
             self._spoil(document)
         if self._random.random() < 0.2:
-            document = [{"op": "copy", "path": "/a", "from": "/metadata"}] * self._size(3000)
+            document = [{"op": "copy", "path": "/a", "from": "/metadata"}] * min(self._size(3000), 20_000)
         return "mistyped", json.dumps(document).encode("utf-8", "surrogatepass")
 
     def _spoil(self, document: dict[str, object]) -> None:

@@ -15,8 +15,8 @@ from ktui.documents.limits import DocumentError, TooLarge
 from ktui.documents.pieces import Piece, joined
 from ktui.telemetry.off_loop import compute
 
-SMALL_BYTES = 32 * 1024
-SMALL_CONTAINERS = 1000
+SMALL_BYTES = 16 * 1024
+SMALL_CONTAINERS = 500
 TINY_BYTES = 1024  # so short that even its errors are found at once
 _pieces = msgspec.json.Decoder(Piece)
 

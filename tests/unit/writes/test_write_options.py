@@ -88,3 +88,9 @@ def test_a_deletion_may_be_told_by_the_query_or_by_the_body() -> None:
     assert deletion("", {"dryRun": ["All"], "orphanDependents": False}) == DeleteOptions(
         True, policy="Background"
     )
+
+
+def test_the_answer_to_a_long_manager_is_not_quadratic() -> None:
+    with pytest.raises(StatusError) as caught:
+        write_options(request("fieldManager=" + "%01" * 20_000), "CreateOptions")
+    assert len(caught.value.message) < 200_000
