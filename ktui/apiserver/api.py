@@ -130,7 +130,8 @@ class Api:
         """Warn of a deprecated custom resource also where it has no such subresource."""
         info = call.info
         found = self._server.catalog.table.find(info.group, info.version, info.resource)
-        if found is not None and found.custom and info.subresource:
+        in_scope = found is not None and (bool(info.namespace) or not found.namespaced)
+        if found is not None and found.custom and info.subresource and in_scope:
             _warn(call, found)
 
     async def _handle(self, call: Call) -> None:

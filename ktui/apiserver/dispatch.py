@@ -114,6 +114,8 @@ def _check_name(verb: str, name: str) -> None:
 
 def served_verb(resource: Resource, verb: str, request: Request, info: RequestInfo) -> str:
     """The verb that is served: of custom resources a HEAD is a read, built-in ones know no HEAD."""
+    if resource.custom and info.watch:
+        return "WATCH"  # upstream takes it from the path, whatever the method
     if verb != "HEAD" or not resource.custom:
         return verb
     return request_verb("GET", info, request.query)

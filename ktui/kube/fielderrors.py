@@ -63,6 +63,11 @@ def not_supported(field: str, value: str | list[str], supported: Iterable[str]) 
     )
 
 
+def not_found_value(field: str, value: str) -> FieldError:
+    """A reference to something that the object does not have."""
+    return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}")
+
+
 def too_long(field: str, limit: int) -> FieldError:
     """A text of more than `limit` bytes."""
     return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, limited, required, too_long
-from ktui.kube.names import config_key_faults, dns_label_faults
+from ktui.kube.names import config_key_faults
 from ktui.kube.resources import Resource
 from ktui.kube.trees import copied
 from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.validation.pod_specs import pod_spec_errors, template_errors
 from ktui.writes.validation.selectors import (
     PREFIXED_SINCE,
     controller_selector_errors,
@@ -42,19 +43,16 @@ def validate_new(obj: Obj, resource: Resource, minor: int) -> None:
 
 
 def _pod(obj: Obj) -> list[FieldError]:
-    containers = (obj.get("spec") or {}).get("containers") or []
-    if not containers:
-        return [required("spec.containers")]
-    errors: list[FieldError] = []
-    for at, container in enumerate(containers):
-        path = f"spec.containers[{at}]"
-        name = container.get("name", "")
-        if not name:
-            errors.append(required(f"{path}.name"))
-        errors += [invalid_value(f"{path}.name", name, fault) for fault in dns_label_faults(name) if name]
-        if not container.get("image"):
-            errors.append(required(f"{path}.image"))
-    return errors
+    return pod_spec_errors(obj.get("spec") or {}, "spec")
+
+
+def _workload(obj: Obj) -> list[FieldError]:
+    return [*workload_selector_errors(obj), *template_errors(obj)]
+
+
+def _controller(obj: Obj) -> list[FieldError]:
+    errors = controller_selector_errors(obj)
+    return errors if (obj.get("spec") or {}).get("template") is None else [*errors, *template_errors(obj)]
 
 
 def _service(obj: Obj) -> list[FieldError]:
@@ -77,15 +75,16 @@ def _config(obj: Obj) -> Iterator[FieldError]:
 
 _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
     "configmaps": _config,
-    "daemonsets.apps": workload_selector_errors,
-    "deployments.apps": workload_selector_errors,
-    "jobs.batch": workload_selector_errors,
+    "cronjobs.batch": template_errors,
+    "daemonsets.apps": _workload,
+    "deployments.apps": _workload,
+    "jobs.batch": _workload,
     "pods": _pod,
-    "replicasets.apps": workload_selector_errors,
-    "replicationcontrollers": controller_selector_errors,
+    "replicasets.apps": _workload,
+    "replicationcontrollers": _controller,
     "secrets": _config,
     "services": _service,
-    "statefulsets.apps": workload_selector_errors,
+    "statefulsets.apps": _workload,
 }
 
 

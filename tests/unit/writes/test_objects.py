@@ -234,7 +234,7 @@ def test_the_status_changes_through_its_subresource_only() -> None:
     deployments = resource("deployments", "apps")
     selector = {
         "selector": {"matchLabels": {"a": "b"}},
-        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
     }
     old = deployment(spec={"replicas": 1, **selector})
     new = deployment(status={"phase": "Running"}, spec={"replicas": 2, **selector})

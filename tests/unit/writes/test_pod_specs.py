@@ -1,0 +1,78 @@
+"""Pod specs of pods and of templates: what is refused, in upstream's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.writes.validation.pod_specs import pod_spec_errors, template_errors
+
+CONTAINER = {"name": "c", "image": "i"}
+MOUNT = {**CONTAINER, "volumeMounts": [{"name": "data", "mountPath": "/d"}]}
+
+
+def workload(kind: str, pod: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    spec = {"template": {"spec": {"containers": [CONTAINER], **pod}}, **spec}
+    return {"kind": kind, "spec": {"jobTemplate": {"spec": spec}} if kind == "CronJob" else spec}
+
+
+@pytest.mark.parametrize(
+    ("spec", "errors"),
+    [
+        ({"containers": [CONTAINER]}, []),
+        ({}, ["spec.containers: Required value"]),
+        (
+            {"containers": [{}]},
+            ["spec.containers[0].name: Required value", "spec.containers[0].image: Required value"],
+        ),
+        (
+            {"containers": [CONTAINER], "initContainers": [{"name": "i"}]},
+            ["spec.initContainers[0].image: Required value"],
+        ),
+        ({"containers": [MOUNT]}, ['spec.containers[0].volumeMounts[0].name: Not found: "data"']),
+        ({"containers": [MOUNT], "volumes": [{"name": "data"}]}, []),
+        (
+            {"containers": [CONTAINER], "dnsPolicy": "None"},
+            ["spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"],
+        ),
+    ],
+)
+def test_pod_specs(spec: dict[str, Any], errors: list[str]) -> None:
+    assert [str(error) for error in pod_spec_errors(spec, "spec")] == errors
+
+
+@pytest.mark.parametrize(
+    ("kind", "pod", "errors"),
+    [
+        ("Deployment", {"restartPolicy": "Always"}, []),
+        (
+            "Deployment",
+            {"restartPolicy": "Never", "activeDeadlineSeconds": 5},
+            [
+                'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+                "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in Deployment is "
+                "not Supported",
+            ],
+        ),
+        ("Job", {"restartPolicy": "Never", "activeDeadlineSeconds": 5}, []),
+        (
+            "CronJob",
+            {"restartPolicy": "Always"},
+            [
+                "spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "
+                '"OnFailure", "Never"'
+            ],
+        ),
+    ],
+)
+def test_templates(kind: str, pod: dict[str, Any], errors: list[str]) -> None:
+    assert [str(error) for error in template_errors(workload(kind, pod))] == errors
+
+
+def test_the_claims_of_a_stateful_set_are_volumes() -> None:
+    claims = [{"metadata": {"name": "data"}}]
+    assert (
+        template_errors(workload("StatefulSet", {"containers": [MOUNT]}, volumeClaimTemplates=claims)) == []
+    )
+    assert template_errors(workload("Deployment", {"containers": [MOUNT]}))
