@@ -232,9 +232,10 @@ def deployment(**members: Any) -> Obj:
 
 def test_the_status_changes_through_its_subresource_only() -> None:
     deployments = resource("deployments", "apps")
+    pod = {"containers": [{"name": "c", "image": "i"}]}
     selector = {
         "selector": {"matchLabels": {"a": "b"}},
-        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": pod},
     }
     old = deployment(spec={"replicas": 1, **selector})
     new = deployment(status={"phase": "Running"}, spec={"replicas": 2, **selector})
