@@ -39,13 +39,15 @@ def test_a_handler_that_raises(terminal: Terminal, home: Home) -> None:
     assert "hunter2" not in log.read_text().replace('password = "hunter2"', "")
 
 
-def test_a_worker_that_raises_with_a_log_of_ones_own(terminal: Terminal, home: Home) -> None:
+def test_a_worker_that_raises_is_reported_and_the_dashboard_goes_on(terminal: Terminal, home: Home) -> None:
     log = home.path / "log"
-    screen = crashed(terminal, home, "8", f"--log-file {log}")
-    assert "mistakeofitsown:LookupError:deliberatelylost" in screen
-    assert f"thetracebackisin{log}" in screen
+    terminal.run(f"clear; {BROKEN} {SMALL} --log-file {log}; echo left $?", home.environment)
+    terminal.wait_for(lambda screen: "● pods" in screen and "kubelet" in screen, "live data")
+    terminal.type("8")
+    terminal.wait_for(lambda screen: "LookupError" in screen, "the report of the failure")
+    terminal.type("q")
+    assert "left 0" in interrupted(terminal, home)
     assert "in work_that_raises" in log.read_text()
-    assert not (home.path / "state" / "ktui" / "crash.log").exists()
 
 
 def test_ctrl_c_while_a_server_starts(terminal: Terminal, home: Home) -> None:
