@@ -74,11 +74,9 @@ def run(args: argparse.Namespace) -> int:
     from ktui.cli.logs import start_log, tell_of_log
     from ktui.cli.parent import die_with_parent
     from ktui.cli.server.config import ServeConfig
-    from ktui.cli.server.heap import set_up_heap
     from ktui.cli.server.runtime import share_turns
 
     share_turns()
-    set_up_heap()
     if args.parent:
         die_with_parent(args.parent)
     try:

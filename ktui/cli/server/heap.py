@@ -1,4 +1,4 @@
-"""glibc's heap set up for a server whose memory is to come back after a storm."""
+"""Memory that a storm took, returned to the system once it is over."""
 
 from __future__ import annotations
 
@@ -11,31 +11,11 @@ from functools import cache, partial
 
 from ktui.telemetry.memory import resident_bytes
 
-# Parameters of mallopt, as <malloc.h> numbers them.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-
-# Larger blocks (answers of etcd while a cache is filled) are mapped by themselves, and unmapped when
-# freed; so much free memory at the heap's end is returned. glibc would raise both to up to 32 and 64 MiB.
-_LARGE_BYTES = 4 << 20
-
 # The server is quiet when it has taken less than this share of a processor for so long.
 QUIET_SECONDS = 5.0
 QUIET_SHARE = 0.2
 # Growth since the last time from which on it is worth it.
 GROWN_BYTES = 32 << 20
-
-
-def set_up_heap() -> None:
-    """Have one heap for all threads. Call it before threads start; without glibc it does nothing.
-
-    glibc gives each thread an arena of its own: what gRPC's threads allocate and the event loop frees
-    stays there. Python's lock lets one thread run at a time, so a second arena is of little use.
-    """
-    libc = _glibc()
-    if libc is not None:
-        libc.mallopt(_ARENA_MAX, 1)
-        libc.mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
-        libc.mallopt(_TRIM_THRESHOLD, _LARGE_BYTES)
 
 
 async def trim_when_quiet(
