@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.contract.events import EtcdHealth
-from ktui.tui.etcd import tree as tree_module
+from ktui.tui.etcd import tree_pane as tree_module
 
 from .asking import asking_app, until
 from .etcd import FAILING, put_cursor, screen_of, show_first_key

@@ -247,5 +247,5 @@ async def test_an_etcd_that_ends_by_itself_is_reported() -> None:
     os.kill(int(children[0]), signal.SIGKILL)
     async with asyncio.timeout(60):
         error = await etcd.failed
-    assert str(error).startswith("etcd was killed by SIGKILL; if nobody did that")
+    assert str(error).startswith("etcd was killed by SIGKILL; unless a person did that")
     await etcd.stop()

@@ -96,8 +96,8 @@ async def test_what_is_no_snapshot_says_so(snapshot: Path, tmp_path: Path) -> No
     flipped[len(flipped) // 2] ^= 0xFF
     cases = {
         "missing": (None, "no such file"),
-        "text": (b"hello\n" * 10_000, "no etcd snapshot"),
-        "empty": (b"", "no etcd snapshot"),
+        "text": (b"hello\n" * 10_000, "not an etcd snapshot"),
+        "empty": (b"", "not an etcd snapshot"),
         "half": (whole[: len(whole) // 2], "truncated"),
         "half.gz": (packed[: len(packed) // 2], "truncated"),
         "flipped": (bytes(flipped), "sha256"),

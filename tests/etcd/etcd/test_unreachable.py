@@ -176,7 +176,7 @@ async def test_our_side_of_tls(bus: Bus, secured: str, authority: Authority, tmp
             EtcdConfig((secured,), True, authority.file, *good, server_name="other.test"),
             "for another host name; use one of its names or --server-name",
         ),
-        (EtcdConfig((secured,), True, authority.file, good[0], foreign[1]), "do not belong together"),
+        (EtcdConfig((secured,), True, authority.file, good[0], foreign[1]), "do not match"),
     ):
         error = await failure(config, bus)
         assert error.step == "TLS" and says in str(error), str(error)
