@@ -160,7 +160,7 @@ def _named(things: Mapping[str, T], name: str, kind: str, where: str) -> T:
 
 
 def _shown(name: str) -> str:
-    """A name in quotes, cut: whoever wrote the file may have made it megabytes long."""
+    """A name in quotes, cut: a hostile file can make it megabytes long."""
     return repr(shorten(name, MOST_SHOWN))
 
 
