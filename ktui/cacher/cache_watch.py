@@ -109,7 +109,6 @@ class CacheWatch:
             yield batch
         if self._watcher.closed:
             return
-        self._watcher.joined = self._watcher.since
         self._feed.dispatcher.watchers.add(self._watcher)
         if self._bookmark is not None:
             make = self._bookmark
@@ -145,8 +144,7 @@ class CacheWatch:
             if not events:
                 return
             watcher.since = events[-1].rv
-            seen = (watcher.convert(event) for event in events if watcher.concerns(event.object))
-            batch = [out for out in seen if out is not None]
+            batch = watcher.visible(events)
             if batch:
                 yield batch
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import Selection
 
-# kube-apiserver's incoming channel.
+# kube-apiserver's incoming channel: transactions, which there have one event each.
 INCOMING = 100
 # Turns that clients get before their slowness is charged: they share this loop with the dispatcher.
 FREE_TURNS = 10
@@ -60,14 +60,16 @@ class Watchers:
         if not self._groups[place]:
             del self._groups[place]
 
-    def concerned(self, event: CacheEvent) -> Iterator[Watcher]:
-        """Watchers to put `event` to. Nothing may be awaited while this is iterated."""
-        obj = event.object
-        places: dict[Scope | str, None] = dict.fromkeys(
-            ((obj.namespace, obj.name), (obj.namespace, ""), ("", obj.name), ("", ""))
-        )
-        if self.trigger:
-            places |= dict.fromkeys(self._values(obj, event.previous))
+    def concerned(self, transaction: Sequence[CacheEvent]) -> Iterator[Watcher]:
+        """Watchers to put `transaction` to. Nothing may be awaited while this is iterated."""
+        places: dict[Scope | str, None] = {}
+        for event in transaction:
+            obj = event.object
+            places |= dict.fromkeys(
+                ((obj.namespace, obj.name), (obj.namespace, ""), ("", obj.name), ("", ""))
+            )
+            if self.trigger:
+                places |= dict.fromkeys(self._values(obj, event.previous))
         return chain.from_iterable(self._groups.get(place, ()) for place in places)
 
     def _place(self, selection: Selection) -> Scope | str:
@@ -79,7 +81,10 @@ class Watchers:
 
 
 class Dispatcher:
-    """Takes events from the reflector and offers each to its watchers, in order.
+    """Takes etcd's transactions from the reflector and offers each to its watchers, in order.
+
+    A transaction is the list of its events, all at one revision. A watcher gets all of it or none, so
+    that a stream never ends between two of its events: a client could not resume from there.
 
     A watcher without room holds up the others for as long as the time budget
     lasts; then its stream is ended, and `terminated` counts it. `sampler` looks at an
@@ -95,13 +100,13 @@ class Dispatcher:
         self.dispatched = 0  # events that have been offered
         self.rv = 0  # newest resourceVersion that all watchers have been offered
         self._budget = budget or TimeBudget()
-        self._incoming: deque[CacheEvent | int] = deque()
+        self._incoming: deque[Sequence[CacheEvent] | int] = deque()
         self._wake = asyncio.Event()
         self._drained = asyncio.Event()
 
-    def submit(self, event: CacheEvent | int) -> None:
-        """Queue an event, or the bare resourceVersion of a progress notification."""
-        self._incoming.append(event)
+    def submit(self, transaction: Sequence[CacheEvent] | int) -> None:
+        """Queue a transaction, or the bare resourceVersion of a progress notification."""
+        self._incoming.append(transaction)
         self._wake.set()
 
     async def room(self) -> None:
@@ -126,29 +131,29 @@ class Dispatcher:
         """Dispatch until cancelled."""
         while True:
             while self._incoming:
-                event = self._incoming.popleft()
-                await self._dispatch(event)
+                await self._dispatch(self._incoming.popleft())
             self._drained.set()
             self._wake.clear()
             await self._wake.wait()
 
-    async def _dispatch(self, event: CacheEvent | int) -> None:
-        if isinstance(event, int):
-            self.rv = max(self.rv, event)
+    async def _dispatch(self, transaction: Sequence[CacheEvent] | int) -> None:
+        if isinstance(transaction, int):
+            self.rv = max(self.rv, transaction)
             return
         if self._sampler is not None and self._sampler.due():
-            self._sampler.take(event, list(self.watchers.concerned(event)), len(self.watchers))
-        blocked = [watcher for watcher in self.watchers.concerned(event) if not watcher.offer(event)]
+            event = transaction[0]
+            self._sampler.take(event, list(self.watchers.concerned([event])), len(self.watchers))
+        concerned = self.watchers.concerned(transaction)
+        blocked = [watcher for watcher in concerned if not watcher.offer(transaction)]
         if blocked:
-            await self._wait_for(blocked, event)
-        self.dispatched += 1
-        if not (self._incoming and _rv_of(self._incoming[0]) == event.rv):
-            self.rv = event.rv
+            await self._wait_for(blocked, transaction)
+        self.dispatched += len(transaction)
+        self.rv = transaction[0].rv
 
-    async def _wait_for(self, blocked: list[Watcher], event: CacheEvent) -> None:
+    async def _wait_for(self, blocked: list[Watcher], transaction: Sequence[CacheEvent]) -> None:
         for _ in range(FREE_TURNS):
             await asyncio.sleep(0)
-            blocked = [watcher for watcher in blocked if not watcher.offer(event)]
+            blocked = [watcher for watcher in blocked if not watcher.offer(transaction)]
             if not blocked:
                 return
         patience = self._budget.take()
@@ -159,9 +164,5 @@ class Dispatcher:
                 patience = 0.0
             # A client that has taken something in time is not charged for it: with all of them
             # on this loop, and their TLS in this process, it is mostly we who are slow.
-            blocked = [watcher for watcher in blocked if not watcher.offer(event)]
+            blocked = [watcher for watcher in blocked if not watcher.offer(transaction)]
         self._budget.give_back(patience)
-
-
-def _rv_of(event: CacheEvent | int) -> int:
-    return event if isinstance(event, int) else event.rv

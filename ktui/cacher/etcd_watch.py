@@ -127,11 +127,11 @@ class EtcdWatch:
         while True:
             try:
                 async with self._store.watch(since) as watch:
-                    async for event in watch:
-                        since = event.rv
-                        out = self._convert(event)
-                        if out is not None:
-                            await self._queue.put([out])
+                    async for transaction in watch:
+                        since = transaction[0].rv
+                        batch = [out for out in map(self._convert, transaction) if out is not None]
+                        if batch:
+                            await self._queue.put(batch)
                 return
             except UnreachableError as error:
                 if not broken_connection(error):

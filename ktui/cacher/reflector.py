@@ -164,16 +164,18 @@ class Reflector:
         async with self._store.watch(seen - 1 if seen else cache.rv) as watch:
             self._watch, self._confirmation = watch, Confirmation(lambda: watch.created_at)
             try:
-                async for event in watch:
+                async for transaction in watch:
                     self._same_history()
-                    if event.type == BOOKMARK or event.object is None:
-                        await self._answered(event.rv)
+                    rv = transaction[0].rv
+                    if transaction[0].type == BOOKMARK:
+                        await self._answered(rv)
                         continue
-                    if event.rv <= seen:
+                    if rv <= seen:
                         continue
-                    if event.rv > cache.rv:  # all events of one transaction go on together
-                        await dispatcher.room()
-                    dispatcher.submit(cache.apply(event.type, event.object, event.rv))
+                    await dispatcher.room()
+                    dispatcher.submit(
+                        [cache.apply(event.type, event.object, rv) for event in transaction if event.object]
+                    )
                     self._confirmation.event()
                     self._changed()
             finally:

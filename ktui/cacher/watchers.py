@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from ktui.cacher.events import DELETED, CacheEvent, OutEvent
@@ -32,16 +32,14 @@ def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, tr
 class Watcher:
     """Takes events at the dispatcher's end, gives them in batches at the client's.
 
-    `since` is the newest resourceVersion that the client has already got, `joined`
-    that up to which it has read the ring itself (several events may have the same one);
-    `size` bounds the queue. kube-apiserver has two channels in a row, before and
+    `since` is the newest resourceVersion that the client has already got; `size` bounds the queue,
+    which the last transaction in it may exceed. kube-apiserver has two channels in a row, before and
     after the filter; here the filter is applied first and the queue holds both.
     """
 
     def __init__(self, selection: Selection, since: int, size: int, *, form: str = "") -> None:
         self.selection = selection
         self.since = since
-        self.joined = since
         self.bookmarks = 0
         self.cause = ""  # why the stream has ended
         self.form = form  # how the client takes objects: for the books only
@@ -77,20 +75,24 @@ class Watcher:
     def matches(self, obj: StoredObject) -> bool:
         return not self._selective or obj.matches(self.selection)
 
-    def offer(self, event: CacheEvent) -> bool:
-        """Queue what the watcher gets to see of `event`; False when there is no room for it."""
-        if event.rv <= self.joined or self.cause:
+    def visible(self, events: Sequence[CacheEvent]) -> list[OutEvent]:
+        """What this watcher gets to see of `events`."""
+        seen = (self.convert(event) for event in events if self.concerns(event.object))
+        return [out for out in seen if out is not None]
+
+    def offer(self, transaction: Sequence[CacheEvent]) -> bool:
+        """Queue what the watcher gets to see of all events of a revision; False when there is no room."""
+        rv = transaction[0].rv
+        if rv <= self.since or self.cause:
             return True
-        out = self.convert(event)
-        if out is None:
-            self.since = event.rv
-            return True
-        if len(self._queue) >= self.capacity:
+        visible = self.visible(transaction)
+        if visible and len(self._queue) >= self.capacity:
             self._room.clear()
             return False
-        self.since = event.rv
-        self._queue.append(out)
-        self._wake.set()
+        self.since = rv
+        if visible:
+            self._queue.extend(visible)
+            self._wake.set()
         return True
 
     def offer_bookmark(self, out: OutEvent) -> None:

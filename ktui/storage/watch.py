@@ -14,9 +14,10 @@ from ktui.storage.slices import Slices
 
 
 class StoreWatch:
-    """Async iterator of StoreEvent. Raises CompactedError, UnreadableError or another EtcdError.
+    """Async iterator of transactions: all events of one revision, or one BOOKMARK.
 
-    Ends after `close`. Objects are scanned already, except what a change has replaced.
+    Raises CompactedError, UnreadableError or another EtcdError; ends after `close`. Objects are scanned
+    already, except what a change has replaced.
     """
 
     def __init__(self, reader: Reader, stream: WatchStream) -> None:
@@ -24,7 +25,6 @@ class StoreWatch:
         self._stream = stream
         self._events: deque[WatchEvent] = deque()
         self._slices = Slices()
-        self._revision = 0
 
     async def __aenter__(self) -> StoreWatch:
         await self._stream.open()
@@ -38,17 +38,18 @@ class StoreWatch:
     def __aiter__(self) -> StoreWatch:
         return self
 
-    async def __anext__(self) -> StoreEvent:
-        while not self._events:
+    async def __anext__(self) -> list[StoreEvent]:
+        pending = self._events
+        if not pending:
             batch = await anext(self._stream)
             if batch.is_progress:
-                return StoreEvent("BOOKMARK", None, None, batch.revision)
-            self._events.extend(batch.events)
-        revision = self._events[0].kv.mod_revision
-        if revision != self._revision:  # a transaction's events are handed out in one go
-            await self._slices.yield_if_due()
-            self._revision = revision
-        return self._event(self._events.popleft())
+                return [StoreEvent("BOOKMARK", None, None, batch.revision)]
+            pending.extend(batch.events)
+        await self._slices.yield_if_due()
+        revision, transaction = pending[0].kv.mod_revision, []
+        while pending and pending[0].kv.mod_revision == revision:
+            transaction.append(self._event(pending.popleft()))
+        return transaction
 
     @property
     def created_at(self) -> float:

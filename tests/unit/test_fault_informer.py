@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from tools.faults import watchers
 from tools.faults.history import Change, History
 from tools.faults.objects import Mark, Selection
-from tools.faults.records import Seen, Violations
+from tools.faults.records import Records, Seen, Violations, Watched
 from tools.faults.watchers import Informer
 from tools.faults.workload import Workload
 
@@ -76,3 +80,26 @@ def test_a_state_that_differs_elsewhere_does_not_agree() -> None:
     resume(one)
     history.add(Change(5, A, Mark(5, "red")))
     assert not one.agrees(history)
+
+
+@pytest.mark.parametrize(("complete", "excused"), [(True, 0), (False, 1)])
+def test_a_stream_that_the_server_ended_leaves_nothing_out(
+    monkeypatch: pytest.MonkeyPatch, complete: bool, excused: int
+) -> None:
+    one, violations = informer(history_with_one_transaction())
+    one._load.records = Records()
+    streams = iter([[Seen("MODIFIED", A, 3, "m#3#red##")], [Seen("ADDED", B, 4, "m#4#red##")]])
+
+    async def follow(_: Workload, watched: Watched, __: list[str]) -> None:
+        watched.events += next(streams)
+        watched.complete = complete
+
+    monkeypatch.setattr(watchers, "follow", follow)
+
+    async def run() -> None:
+        for _ in range(2):
+            await one._watch()
+
+    asyncio.run(run())
+    assert one.check() == excused
+    assert violations.kinds.total() == 1 - excused

@@ -82,6 +82,7 @@ class Watched:
     events: list[Seen] = field(default_factory=list)
     error: int = 0  # code of an ERROR event
     end: str = ""  # "" while it is open
+    complete: bool = False  # whether the server ended it, so that no part of its body is missing
 
 
 @dataclass(slots=True)

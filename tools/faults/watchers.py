@@ -39,7 +39,7 @@ async def follow(load: Workload, watched: Watched, query: list[str], pause: floa
                     _take(load, watched, json.loads(line))
                 if pause and not load.quiet.is_set():
                     await asyncio.sleep(pause)
-            watched.end = watched.end or "closed"
+            watched.end, watched.complete = watched.end or "closed", True
     except asyncio.CancelledError:
         watched.end = watched.end or "left"
         raise
@@ -107,9 +107,9 @@ async def watch_without_reading(load: Workload) -> None:
 class Informer:
     """LIST, then WATCH from there, resumed from the newest resourceVersion; LIST again after 410.
 
-    A connection may break between two events of one transaction. Who resumes from its revision does not
-    see the second one: a resourceVersion cannot say more. kube-apiserver writes one object at a time, the
-    writers past the API do not; what an informer misses in this way, and only that, is excused.
+    A server that is killed breaks the connection, perhaps between two events of one transaction. A WATCH
+    from their revision does not show the second one. What an informer misses in this way is excused.
+    Nothing is after a WATCH that the server ended: it ends between transactions.
     """
 
     def __init__(self, load: Workload, name: str) -> None:
@@ -119,7 +119,8 @@ class Informer:
         self.state: dict[str, tuple[int, str]] | None = None
         self.rv = 0
         self.lists = 0
-        self._shown: set[str] | None = None  # keys seen at `rv`; None: everything up to it is known
+        # Keys seen at `rv` on a connection that may break; None: everything up to `rv` is known.
+        self._shown: set[str] | None = None
         self._resumes: list[tuple[int, frozenset[str]]] = []
         self._doubts: list[tuple[Seen, str]] = []
 
@@ -189,6 +190,8 @@ class Informer:
                     self._apply(seen, watched.url)
                 taken = len(watched.events)
                 if ended:
+                    if watched.complete:
+                        self._shown = None
                     return watched.error != 410
         finally:
             task.cancel()

@@ -54,7 +54,7 @@ async def use_everything(client: EtcdClient, store: Store, prefix: str, rv: int)
     await store.probe()
     await store.count()
     async with store.watch(rv - 1) as watch:
-        assert (await anext(watch)).type == "ADDED"
+        assert [event.type for event in await anext(watch)] == ["ADDED"]
         await watch.request_progress()
     for write in (
         store.create(CONFIG_MAP),

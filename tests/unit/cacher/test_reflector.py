@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cacher_model import obj
+from cacher_model import obj, selection
 
 from ktui.cacher import patience as patience_module
 from ktui.cacher import reflector as reflector_module
@@ -17,6 +17,7 @@ from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
+from ktui.cacher.watchers import Watcher
 from ktui.etcd import liveness
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube.routing.cache_state import Readiness
@@ -58,10 +59,15 @@ class FakeWatch:
         self.closed = True
 
     def put(self, event_type: str, key: str, rv: int) -> None:
-        self.incoming.put_nowait(SimpleNamespace(type=event_type, object=obj(key, rv), previous=None, rv=rv))
+        self.transaction((event_type, key), rv=rv)
+
+    def transaction(self, *events: tuple[str, str], rv: int) -> None:
+        self.incoming.put_nowait(
+            [SimpleNamespace(type=kind, object=obj(key, rv), previous=None, rv=rv) for kind, key in events]
+        )
 
     def progress(self, rv: int) -> None:
-        self.incoming.put_nowait(SimpleNamespace(type="BOOKMARK", object=None, previous=None, rv=rv))
+        self.incoming.put_nowait([SimpleNamespace(type="BOOKMARK", object=None, previous=None, rv=rv)])
 
 
 class FakeStore:
@@ -155,6 +161,20 @@ def test_events_and_progress_move_the_cache():
         # Progress that tells nothing new is no tick.
         assert f.ticks == [20]
         await f.until(lambda: f.dispatcher.rv == 20)
+
+    run(scenario)
+
+
+def test_a_cache_that_is_filled_again_has_sent_all_of_a_transaction_or_nothing():
+    async def scenario(f: Fixture) -> None:
+        watcher = Watcher(selection(), 10, 10)
+        f.dispatcher.watchers.add(watcher)
+        for rv in range(11, 31):
+            f.store.watches[0].transaction(("ADDED", f"a/{rv}"), ("ADDED", f"b/{rv}"), rv=rv)
+        f.store.watches[0].incoming.put_nowait(None)
+        await f.until(lambda: watcher.closed)
+        seen = [out.rv async for batch in watcher.batches() for out in batch]
+        assert seen == [rv for rv in range(11, 11 + len(seen) // 2) for _ in range(2)]
 
     run(scenario)
 

@@ -62,8 +62,8 @@ def test_all_watchers_share_one_encoding():
 def test_events_that_the_client_has_are_not_sent_again():
     async def run():
         one = watcher(since=7)
-        assert one.offer(event("MODIFIED", obj("a/x", 7), obj("a/x", 3)))
-        assert one.offer(event("MODIFIED", obj("a/x", 8), obj("a/x", 7)))
+        assert one.offer([event("MODIFIED", obj("a/x", 7), obj("a/x", 3))])
+        assert one.offer([event("MODIFIED", obj("a/x", 8), obj("a/x", 7))])
         one.close("done")
         return [[out.rv for out in batch] async for batch in one.batches()]
 
@@ -77,7 +77,7 @@ def dispatched(watchers: list[Watcher], events: list, trigger: str = "") -> Disp
             dispatcher.watchers.add(one)
         task = asyncio.create_task(dispatcher.run())
         for one in events:
-            dispatcher.submit(one)
+            dispatcher.submit([one])
         while dispatcher._incoming:
             await dispatcher.room()
             await asyncio.sleep(0)
@@ -97,14 +97,14 @@ def test_only_the_concerned_are_considered():
     single = Watcher(selection(namespace="a", name="x"), 0, 10)
     dispatcher = dispatched([everything, namespace, other, single], [event("ADDED", obj("a/x", 5))])
     assert [one.buffered for one in (everything, namespace, other, single)] == [1, 1, 0, 1]
-    assert set(dispatcher.watchers.concerned(event("ADDED", obj("a/y", 6)))) == {everything, namespace}
+    assert set(dispatcher.watchers.concerned([event("ADDED", obj("a/y", 6))])) == {everything, namespace}
 
 
 def test_a_pod_that_moves_is_seen_by_both_nodes_watchers():
     one, two, three = (Watcher(selection(node=node), 0, 10) for node in ("n1", "n2", "n3"))
     change = event("MODIFIED", on_node("a/x", "n2", 5), on_node("a/x", "n1", 3))
     dispatcher = dispatched([one, two, three], [change], trigger="spec.nodeName")
-    assert set(dispatcher.watchers.concerned(change)) == {one, two}
+    assert set(dispatcher.watchers.concerned([change])) == {one, two}
     assert [each.buffered for each in (one, two, three)] == [1, 1, 0]
 
 
@@ -137,7 +137,7 @@ def test_a_watcher_that_reads_in_time_gets_everything_through_a_small_queue():
         async def produce() -> None:
             for rv in range(1, 501):
                 await dispatcher.room()
-                dispatcher.submit(event("ADDED", obj(f"a/{rv}", rv)))
+                dispatcher.submit([event("ADDED", obj(f"a/{rv}", rv))])
 
         producer = asyncio.create_task(produce())
         seen: list[int] = []
@@ -248,7 +248,7 @@ def test_clients_that_go_on_reading_are_not_cut_off_however_long_all_of_them_tak
         readers = [asyncio.create_task(read(one)) for one in several]
         for rv in range(1, 41):
             await dispatcher.room()
-            dispatcher.submit(event("ADDED", obj(f"a/{rv}", rv)))
+            dispatcher.submit([event("ADDED", obj(f"a/{rv}", rv))])
         seen = await asyncio.gather(*readers)
         task.cancel()
         return seen, dispatcher.terminated
@@ -270,7 +270,7 @@ def test_a_process_that_stalls_cuts_nobody_off():
 
         reader = asyncio.create_task(read())
         for rv in (1, 2):
-            dispatcher.submit(event("ADDED", obj(f"a/{rv}", rv)))
+            dispatcher.submit([event("ADDED", obj(f"a/{rv}", rv))])
         while dispatcher._budget._available:  # until the dispatcher waits for the client
             await asyncio.sleep(0)
         time.sleep(0.2)  # the stall
