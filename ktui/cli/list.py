@@ -1,4 +1,4 @@
-"""`ktui list`: fire one GET or LIST and say where it came from, why, what it cost, and what is cheaper."""
+"""`ktui list`: send one GET or LIST and print its route, the reason, its cost, and what is cheaper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EPILOG = """examples:
   ktui list /api/v1/pods
   ktui list '/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName=node-01' --json
   ktui list '/api/v1/pods?limit=500' --all-pages
-  ktui list '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --try --repeat 5
+  ktui list '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --try
   ktui list /api/v1/nodes --kubeconfig ~/.kube/config --context staging
 
 Predicted is what the routing rules give for this server's version and the current state of
@@ -29,9 +29,9 @@ exit status: 0 answered, 1 the server answered an error, 2 usage, 3 no connectio
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "list",
-        help="fire a GET or LIST and print route, reason and cost",
-        description="Fire a GET or LIST at a server and print route, reason and cost as measured, beside "
-        "what was predicted, and cheaper forms of the request. Without a running server one is started on "
+        help="send a GET or LIST and print route, reason and cost",
+        description="Send a GET or LIST to a server and print route, reason and cost as measured, next to "
+        "the prediction, and cheaper variants of the request. Without a running server one is started on "
         "an embedded etcd with a demo cluster.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -40,8 +40,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("path", metavar="PATH", help="API path with its query, as in `kubectl get --raw`")
     add("--json", action="store_true", help="one JSON document, for programs")
     add("--all-pages", action="store_true", help="follow continue tokens to the end")
-    add("--repeat", type=count, default=1, metavar="N", help="fire N times and print the median run")
-    add("--try", "--compare", dest="compare", action="store_true", help="fire the cheaper forms too")
+    add("--repeat", type=count, metavar="N", help="send it N times and print the median run (with --try: 5)")
+    add(
+        "--try",
+        "--compare",
+        dest="compare",
+        action="store_true",
+        help="send the cheaper variants too, in alternation with the original, and compare the server's cost",
+    )
     add("--as-client", metavar="NAME", default="", help="the User-Agent to send")
     add("--save-body", metavar="FILE", help="write the answer here as it comes, every page of it")
     add_target_arguments(parser)
@@ -54,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if problem := _misuse(args):
         return fail(problem, USAGE)
     try:
-        listing = asyncio.run(_fire(args))
+        listing = asyncio.run(_list(args))
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)
     except Declined as refusal:
@@ -72,15 +78,18 @@ def run(args: argparse.Namespace) -> int:
 
 def _misuse(args: argparse.Namespace) -> str:
     from ktui.client.measure import verb_of  # start-up time
+    from ktui.core.lab.trial import LEAST_RUNS
 
     if not args.path.startswith("/"):
-        return f"{args.path!r} is no API path: write it like '/api/v1/pods?limit=500'"
+        return f"{args.path!r} is not an API path: write it like '/api/v1/pods?limit=500'"
     if verb_of(args.path) == "WATCH":
-        return "a WATCH does not end: `ktui list` fires a GET or a LIST"
+        return "a WATCH does not end: `ktui list` sends a GET or a LIST"
+    if args.compare and args.repeat is not None and args.repeat < LEAST_RUNS:
+        return f"--try needs --repeat {LEAST_RUNS} or more: fewer runs do not tell a saving from noise"
     return target_conflict(args)
 
 
-async def _fire(args: argparse.Namespace) -> Listing:
+async def _list(args: argparse.Namespace) -> Listing:
     from ktui import __version__  # start-up time
     from ktui.cli.listing import list_at
     from ktui.cli.targets import target

@@ -1,17 +1,19 @@
-"""One question put to a server: measured, predicted, and asked in its cheaper forms."""
+"""One request to a server: measured, predicted, and compared with its cheaper variants."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli.polite import ask_before
 from ktui.client.measure import Question, verb_of
-from ktui.client.runs import Runs, run_often
+from ktui.client.runs import Runs, middle, run_often
+from ktui.client.trial import alternate
+from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
 from ktui.core.prediction.predict import Prediction
 from ktui.kube.habits import BIG_ANSWER
 from ktui.kube.listoptions import parse_list_options
@@ -26,20 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Cheaper:
-    """A cheaper form; `measured` once it was fired."""
+    """A cheaper variant; with `measured` (its median run) and `trial` once it was tried."""
 
     id: str
     path: str
     why: str
     route: str
     all_pages: bool = False
-    accept: str = ""  # the form to ask for, "" for plain JSON
+    accept: str = ""  # the Accept header to send, "" for plain JSON
     measured: Measured | None = None
+    trial: Trial | None = None
+
+    @property
+    def question(self) -> Question:
+        return Question(self.path, self.all_pages, accept=self.accept)
 
 
 @dataclass(slots=True)
 class Listing:
-    """The request as asked, and its cheaper forms."""
+    """The request itself, and its cheaper variants."""
 
     runs: Runs
     cheaper: list[Cheaper] = field(default_factory=list)
@@ -61,23 +68,8 @@ class Listing:
             "headers": {"Accept": form.accept} if form.accept else {},
             "predicted": {"route": form.route},
             "measured": None if measured is None else measured.document(),
-            "factors": None if measured is None else factors(self.measured, measured),
+            "trial": None if form.trial is None else form.trial.document(),
         }
-
-
-def factors(original: Measured, cheap: Measured) -> dict[str, float | None]:
-    """How many times less the cheaper form took; None where one of both is unknown or nothing."""
-    etcd = original.counters.get("etcd_bytes"), cheap.counters.get("etcd_bytes")
-    return {
-        "processed": _factor(original.processed_bytes, cheap.processed_bytes),
-        "etcd_bytes": _factor(*etcd),
-        "received": _factor(original.body_bytes, cheap.body_bytes),
-        "ms": _factor(original.total_ms, cheap.total_ms),
-    }
-
-
-def _factor(original: float | None, cheap: float | None) -> float | None:
-    return round(original / cheap, 2) if original and cheap else None
 
 
 async def list_at(target: Target, args: argparse.Namespace) -> Listing:
@@ -85,23 +77,29 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     if target.real:
         await ask_before(target, [args.path], await target.assumptions(), yes=args.yes)
     question = Question(args.path, args.all_pages)
-    runs = await run_often(target, question, args.repeat, lambda: _saved(args.save_body))
+    repeat = 1 if args.compare else args.repeat or 1
+    runs = await run_often(target, question, repeat, lambda: _saved(args.save_body))
     forms = _cheaper(runs.predicted, question)
     if runs.measured.ok and runs.measured.body_bytes < BIG_ANSWER:
         forms = [form for form in forms if not form.accept]  # a small answer is cheap in any form
     listing = Listing(runs, forms)
-    if args.compare:
-        for form in listing.cheaper:
-            await _try(target, form, args)
+    if args.compare and forms and runs.measured.ok:
+        await _try(target, listing, question, args)
     return listing
 
 
-async def _try(target: Target, form: Cheaper, args: argparse.Namespace) -> None:
-    """Send a cheaper variant as often as the original."""
+async def _try(target: Target, listing: Listing, question: Question, args: argparse.Namespace) -> None:
+    """Send the original and its variants in alternation, and compare what they cost the server."""
+    forms = listing.cheaper
     if target.real:
-        await ask_before(target, [form.path], await target.assumptions(), yes=args.yes)
-    runs = await run_often(target, Question(form.path, form.all_pages, accept=form.accept), args.repeat)
-    form.measured = runs.measured
+        paths = [form.path for form in forms]
+        await ask_before(target, paths, await target.assumptions(), yes=args.yes)
+    questions = [question, *(form.question for form in forms)]
+    originals, *variants = await alternate(target, questions, args.repeat or LEAST_RUNS)
+    times = tuple(each.total_ms for each in originals)
+    listing.runs = replace(listing.runs, measured=middle(originals), ms=times)
+    for form, runs in zip(forms, variants, strict=True):
+        form.measured, form.trial = middle(runs), trial_of(originals, runs)
 
 
 def _cheaper(predicted: Prediction, asked: Question) -> list[Cheaper]:

@@ -1,4 +1,4 @@
-"""A measured request for people: the verdict line first, then cost, prediction and cheaper forms."""
+"""A measured request for people: the verdict line first, then cost, prediction and cheaper variants."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ktui.cli.listing import factors
 from ktui.cli.printing import Printer
-from ktui.core.format import figure, integer, long_bytes, long_milliseconds, times
+from ktui.core.format import figure, integer, long_bytes, long_milliseconds
+from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Spread, Trial, Verdict, spread_text
 from ktui.core.routes import letter_of
 from ktui.printable import escaped
 
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from ktui.core.lab.measured import Measured, Memory
 
 _STYLES = {"C": "green", "E": "yellow"}
-_FACTORS = {"processed": "fewer bytes processed", "etcd_bytes": "fewer bytes out of etcd", "ms": "faster"}
+_VERDICTS = {Verdict.SAVES: "bold green", Verdict.MIXED: "bold yellow", Verdict.COSTS_MORE: "bold red"}
 # Prediction and measurement: alike, different, not comparable.
 _MARKS = {True: ("=", "green"), False: ("≠", "red"), None: ("?", "dim")}
-# Less than this, times differ by chance more than by cause.
-NOTICEABLE = 1.2
+_CHANGES = {-1: ("less", "green"), 0: ("", ""), 1: ("more", "red")}
 
 
 def print_listing(listing: Listing) -> None:
@@ -42,7 +41,7 @@ def _parts(listing: Listing) -> Iterator[RenderableType]:
         yield _indented(Text(remark, "dim"))
     yield from _prediction(listing)
     for form in listing.cheaper:
-        yield from _cheaper(form, measured)
+        yield from _cheaper(form)
 
 
 def _verdict(measured: Measured) -> Text:
@@ -185,30 +184,35 @@ def _why(listing: Listing) -> str:
     return ", ".join(words) + ")"
 
 
-def _cheaper(form: Cheaper, original: Measured) -> Iterator[RenderableType]:
+def _cheaper(form: Cheaper) -> Iterator[RenderableType]:
     header = f"  Accept: {form.accept}" if form.accept else ""
-    yield Text.assemble(("  cheaper  ", "dim"), escaped(form.path), (header, "dim"))
+    refuted = form.trial is not None and form.trial.verdict in (Verdict.SAME, Verdict.COSTS_MORE)
+    label = "  variant  " if refuted else "  cheaper  "
+    yield Text.assemble((label, "dim"), escaped(form.path), (header, "dim"))
     yield _indented(Text(form.why, "dim"), 11)
-    if form.measured is None:
+    if form.measured is None or form.trial is None:
         return
-    if not form.measured.ok:
-        yield _indented(Text(f"measured: {form.measured.status} {escaped(form.measured.message)}"), 11)
-        return
-    yield _indented(Text.assemble("measured: ", _saving(original, form.measured)), 11)
+    trial = form.trial
+    yield _indented(Text(escaped(trial.sentence), _VERDICTS.get(trial.verdict, "bold")), 11)
+    if trial.times is not None:
+        yield _indented(_compared(trial, *trial.times), 11)
+        runs = f"; medians (least–most) of {trial.runs} runs each, in alternation"
+        yield _indented(Text.assemble(_route(form.measured.route), (runs, "dim")), 11)
 
 
-def _saving(original: Measured, cheap: Measured) -> Text:
-    """`C cache, 180× fewer bytes processed, 12× faster (38 ms → 3 ms)`."""
-    found = factors(original, cheap)
-    words = [f"{times(factor)} {_FACTORS[name]}" for name, factor in found.items()
-             if name in _FACTORS and factor is not None and factor >= NOTICEABLE]  # fmt: skip
-    if original.counters.get("etcd_bytes") and cheap.counters.get("etcd_bytes") == 0:
-        words.insert(0, f"nothing out of etcd instead of {long_bytes(original.counters['etcd_bytes'])}")
-    words = words or ["no saving"]
-    if found["ms"] is not None and found["ms"] * NOTICEABLE <= 1:
-        words.append(f"{times(1 / found['ms'])} slower")
-    took = f" ({long_milliseconds(original.total_ms)} → {long_milliseconds(cheap.total_ms)})"
-    return Text.assemble(_route(cheap.route), ", ", (", ".join(words), "bold"), took)
+def _compared(trial: Trial, *times: Spread) -> Table:
+    """Every figure of both, as far as one of them has any."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_row("", Text("original", "dim"), Text("variant", "dim"), "")
+    for each in trial.differences:
+        figure = FIGURES[each.figure]
+        if each.original.high or each.variant.high:
+            sides = (spread_text(figure, side) for side in (each.original, each.variant))
+            table.add_row(figure.noun, *sides, Text(*_CHANGES[each.change]))
+    sides = (spread_text(CLIENT_TIME, side) for side in times)
+    table.add_row("client's time", *sides, Text("not judged", "dim"))
+    return table
 
 
 def _indented(part: RenderableType, columns: int = 2) -> Padding:

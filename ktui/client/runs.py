@@ -59,7 +59,7 @@ async def run_often(
     for _ in range(repeat):
         with kept() as keep:
             runs.append(await target.measure(question, keep))
-    measured = _middle(runs)
+    measured = middle(runs)
     if not measured.average_bytes and measured.counters.get("fetched"):
         # A cache that was cold before may tell the size of its objects now.
         if not target.real and not server.average_bytes(question.path):
@@ -68,7 +68,7 @@ async def run_often(
     return Runs(measured, predicted, runs[0].first_route, tuple(run.total_ms for run in runs))
 
 
-def _middle(runs: list[Measured]) -> Measured:
+def middle(runs: list[Measured]) -> Measured:
     """The run with the median time; the lower of the two middle ones of an even number."""
     middle = median_low([run.total_ms for run in runs])
     return next(run for run in runs if run.total_ms == middle)

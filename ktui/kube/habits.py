@@ -134,7 +134,7 @@ def _protobuf(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Hab
     if request.verb == "get" or not built_in or request.scope(behaviour).single:
         return
     if _whole_objects(habit) and not _protobuf_first(habit.accept):
-        why = "protobuf, as etcd has it, is smaller than JSON and cheaper to encode and to decode"
+        why = "protobuf is smaller than JSON and cheaper to decode"
         yield Hint("a.protobuf", why, request.url, (("Accept", f"{PROTOBUF}, {JSON}"),))
 
 

@@ -120,9 +120,10 @@ def current_meter() -> Meter:
 
 
 def decoding(size: int) -> None:
-    """Count `size` stored bytes as parsed for the current request, if there is one."""
+    """Count an object of `size` stored bytes as parsed for the current request, if there is one."""
     meter = _current.get()
     if meter is not None:
+        meter.decoded += 1
         meter.decoded_bytes += size
 
 

@@ -49,7 +49,8 @@ class Cost(CostRatios, msgspec.Struct):
     etcd_keys: Count = 0
     etcd_bytes: Count = 0  # as etcd's answers came in
     cached_bytes: Count = 0  # stored size of the objects looked at in a cache (behind a page: of references)
-    decoded_bytes: Count = 0  # stored bytes that had to be parsed for the request
+    decoded: Count = 0  # objects that had to be parsed for the request
+    decoded_bytes: Count = 0  # their stored bytes
     encoded_bytes: Count = 0  # the body before gzip
     sent_bytes: Count = 0  # the body after gzip
     cpu_ms: Milliseconds = 0.0  # of its own steps on the event loop, and of gzip in its thread

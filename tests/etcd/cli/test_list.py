@@ -1,6 +1,7 @@
 """`ktui list` at a real server: what it says was measured, not made up."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,9 @@ from typing import Any
 import pytest
 
 from ktui.cli.main import main
+from ktui.client.api import ApiClient
 from ktui.client.connection import Connection
-from tests.etcd.cli.conftest import SIZE
+from tests.etcd.cli.conftest import SIZE, Run
 
 NODE_PODS = "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-01"
 Behave = Callable[[str], None]
@@ -44,7 +46,48 @@ def test_the_articles_story(fire: Fire, behave: Behave) -> None:
     measured = cheaper["measured"]
     assert (measured["route"], measured["etcd"]["keys"]) == ("cache", 0)
     assert measured["items"] == measured["objects"]["fetched"] == found["items"]
-    assert cheaper["factors"]["processed"] > SIZE.nodes / 3
+    trial = cheaper["trial"]
+    assert (trial["runs"], trial["verdict"]) == (5, "saves")
+    processed = trial["figures"]["processed_bytes"]
+    assert processed["original"]["median"] > processed["variant"]["median"] * SIZE.nodes / 3
+    assert processed["difference"] == trial["figures"]["etcd_keys"]["difference"] == "less"
+
+
+SENT = "apiserver_response_sizes_sum"
+READ = {"cache": "apiserver_cache_list", "etcd": "apiserver_storage_list"}
+
+
+def test_a_trial_agrees_with_what_metrics_have_counted(
+    server: Connection, fire: Fire, behave: Behave, in_loop: Run
+) -> None:
+    """Six LISTs each: the one that only warms up and the five that count."""
+    behave("1.30")
+    before = in_loop(_list_counters(server))
+    found = fire(NODE_PODS, "--try")
+    after = in_loop(_list_counters(server))
+    (cheaper,) = found["cheaper"]
+    figures = cheaper["trial"]["figures"]
+    asked, sent = before[SENT], 0.0
+    for side, route, times in (("original", "etcd", 7), ("variant", "cache", 6)):  # one more: the first
+        total, fetched = f"{READ[route]}_total", f"{READ[route]}_fetched_objects_total"
+        assert after[total] - before[total] == times
+        assert after[fetched] - before[fetched] == times * figures["fetched"][side]["median"]
+        sent += times * figures["sent_bytes"][side]["median"]
+    assert after[SENT] - asked == sent
+
+
+async def _list_counters(server: Connection) -> Counter[str]:
+    """The counters of LISTs of pods."""
+    client = ApiClient(server)
+    text = (await client.request("GET", "/metrics")).text
+    await client.close()
+    found: Counter[str] = Counter()
+    for line in text.splitlines():
+        if 'resource="pods"' in line or 'resource_prefix="/pods"' in line or 'resource_prefix="pods"' in line:
+            name, _, value = line.partition("{")
+            if name != SENT or 'verb="LIST"' in line:
+                found[name] += float(value.rpartition(" ")[2])  # type: ignore[assignment]
+    return found
 
 
 def test_the_version_decides(fire: Fire, behave: Behave) -> None:
@@ -109,7 +152,7 @@ def test_for_people(server: Connection, behave: Behave, capsys: pytest.CaptureFi
     assert said.startswith("E etcd because no resourceVersion")
     assert f"{SIZE.pods} fetched" in said
     assert "predicted = E etcd (1.24" in said
-    assert "measured: C cache, nothing out of etcd instead of" in said
+    assert "of bytes processed" in said and "etcd keys 240 0 less" in said
 
 
 def test_by_kubeconfig_the_cost_comes_from_the_counters(

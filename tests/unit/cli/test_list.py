@@ -2,9 +2,10 @@
 
 import pytest
 
-from ktui.cli.listing import Cheaper, Listing, _limited, factors
+from ktui.cli.listing import Cheaper, Listing, _limited
 from ktui.cli.main import main
 from ktui.cli.verdict import print_listing
+from ktui.core.lab.trial import trial_of
 from tests.unit.cli.measured import measured, runs
 
 PATH = "/api/v1/pods?fieldSelector=spec.nodeName=n1"
@@ -20,8 +21,9 @@ ITEM_3 = {
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["pods"], "no API path"),
+        (["pods"], "not an API path"),
         (["/api/v1/pods?watch=true"], "a WATCH does not end"),
+        (["/api/v1/pods", "--try", "--repeat", "4"], "--try needs --repeat 5 or more"),
         (["/api/v1/pods", "--attach", "http://127.0.0.1:1", "--context", "c"], "exclude each other"),
     ],
 )
@@ -39,6 +41,7 @@ def listing(tried: bool = True) -> Listing:
     form = Cheaper("a.rv0", f"{PATH}&resourceVersion=0", "from memory", "cache")
     if tried:
         form.measured = measured(form.path, "cache", ms=2.0, **CHEAP)
+        form.trial = trial_of([measured(PATH, **DEAR)] * 5, [form.measured] * 5)
     return Listing(runs(measured(PATH, **DEAR)), [form])
 
 
@@ -46,19 +49,22 @@ def test_the_document_has_the_keys_that_programs_rely_on() -> None:
     document = listing().document()
     assert set(document) >= ITEM_3
     assert set(document["etcd"]) == {"rpcs", "keys", "bytes"}
-    assert set(document["objects"]) == {"fetched", "evaluated", "matched", "returned"}
+    assert set(document["objects"]) == {"fetched", "evaluated", "matched", "returned", "decoded"}
     assert set(document["bytes"]) >= {"decoded", "encoded", "sent"}
     assert document["predicted"]["route"] == "etcd"
     assert document["predicted"]["agrees"] is True
     cheaper = document["cheaper"][0]
     assert set(cheaper) >= {"path", "why", "measured"}
-    assert cheaper["factors"]["processed"] == 100.0
-    assert listing(tried=False).document()["cheaper"][0]["measured"] is None
-
-
-def test_factors_know_when_they_know_nothing() -> None:
-    found = factors(measured(PATH, **DEAR), measured(PATH, "cache", ms=2.0, **CHEAP))
-    assert found == {"processed": 100.0, "etcd_bytes": None, "received": 1.0, "ms": 40.0}
+    trial = cheaper["trial"]
+    assert (trial["runs"], trial["verdict"]) == (5, "saves")
+    assert trial["figures"]["etcd_keys"] == {
+        "original": {"median": 1_000, "low": 1_000, "high": 1_000},
+        "variant": {"median": 0, "low": 0, "high": 0},
+        "difference": "less",
+    }
+    assert trial["client_ms"]["original"]["median"] == 80.0
+    untried = listing(tried=False).document()["cheaper"][0]
+    assert (untried["measured"], untried["trial"]) == (None, None)
 
 
 def test_the_verdict_first_then_the_measured_saving(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +74,9 @@ def test_the_verdict_first_then_the_measured_saving(capsys: pytest.CaptureFixtur
     assert "1,000 fetched, 1,000 evaluated, 10 returned" in said
     assert "= E etcd" in said
     flat = " ".join(said.split())
-    assert "nothing out of etcd instead of 5.0 MB, 100× fewer bytes processed, 40× faster" in flat
+    assert "saves 99% of bytes processed, etcd keys 1,000 → 0, etcd bytes 5.0 MB → 0 B" in flat
+    assert "client's time 80 ms 2.0 ms not judged" in flat
+    assert "C cache; medians (least–most) of 5 runs each, in alternation" in flat
 
 
 def test_a_wrong_prediction_is_marked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,43 @@
+"""Requests sent in alternation, so that what else the machine does meanwhile falls on all of them alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ktui.client.measure import Keep, Question
+    from ktui.client.target import Target
+    from ktui.core.lab.measured import Measured
+
+
+async def alternate(
+    target: Target,
+    questions: Sequence[Question],
+    runs: int,
+    begun: Callable[[int, int], object] = lambda run, place: None,
+    keep: Keep | None = None,
+) -> list[list[Measured]]:
+    """Send A B A B …: each question once without counting it, then all of them `runs` times.
+
+    The result has the runs of each question. Of one whose first answer is an error it has that
+    answer alone: it is not sent again. `begun(run, place)` is called before each request (run 0
+    is not counted), `keep` gets the chunks of every body. Raises ClientError.
+    """
+    found: list[list[Measured]] = [[] for _ in questions]
+    for run in range(runs + 1):
+        for place, question in enumerate(questions):
+            before = found[place]
+            if before and not _answered(before[0]):
+                continue
+            begun(run, place)
+            measured = await target.measure(question, keep)
+            if run == 1:
+                before.clear()
+            before.append(measured)
+    return found
+
+
+def _answered(measured: Measured) -> bool:
+    """A WATCH may fail behind its 200: then it has a message."""
+    return measured.ok and not measured.message

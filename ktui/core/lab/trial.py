@@ -1,0 +1,228 @@
+"""Whether a variant of a request is cheaper, judged on what the server spends in several runs of both.
+
+The client's time is reported with the verdict and never decides it: it depends on the network and
+on how fast the client reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+from statistics import median
+from typing import Any
+
+from ktui.core.format import integer, long_bytes, milliseconds
+from ktui.core.lab.measured import Measured
+
+LEAST_RUNS = 5  # of each: with fewer, chance alone separates two series too often
+SEPARATED = 0.95  # of all pairs of an original and a variant have to differ in the same direction
+NOTICEABLE = 0.05  # of the original's median: a smaller difference counts as none
+IN_A_SENTENCE = 3  # figures
+CLIENT_ONLY = "the server does not report what a request costs: only the client's figures are known"
+
+
+class Verdict(Enum):
+    """What the runs show."""
+
+    SAVES = "saves"
+    COSTS_MORE = "costs more"
+    MIXED = "saves some, costs more of others"
+    SAME = "no difference"
+    UNKNOWN = "not known"  # the server reports no cost
+    FAILED = "failed"  # there is nothing to compare
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Median, least and most of several runs."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure of both. `change`: -1 the variant spends less, 1 more, 0 no more than noise."""
+
+    figure: str
+    original: Spread
+    variant: Spread
+    change: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Runs of an original and of a variant, alternating. `problem`: why nothing can be compared."""
+
+    runs: int
+    differences: tuple[Difference, ...] = ()
+    times: tuple[Spread, Spread] | None = None  # milliseconds by the client's clock
+    problem: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.problem:
+            return Verdict.FAILED
+        if not self.differences:
+            return Verdict.UNKNOWN
+        less, more = (any(each.change == sign for each in self.differences) for sign in (-1, 1))
+        if less and more:
+            return Verdict.MIXED
+        return Verdict.SAVES if less else Verdict.COSTS_MORE if more else Verdict.SAME
+
+    @property
+    def sentence(self) -> str:
+        """`saves 98% of bytes processed, CPU 34 → 2.0 ms`, `no difference`, `costs more: CPU 34 → 71 ms`."""
+        if self.problem:
+            return self.problem
+        if not self.differences:
+            return CLIENT_ONLY
+        less, more = ([each for each in self.differences if each.change == sign] for sign in (-1, 1))
+        saved = ", ".join(_saved(less[:IN_A_SENTENCE]))
+        spent = ", ".join(change_of(each) for each in more[:IN_A_SENTENCE])
+        if saved and spent:
+            return f"saves {saved}, but costs more: {spent}"
+        return f"saves {saved}" if saved else f"costs more: {spent}" if spent else "no difference"
+
+    @property
+    def client(self) -> str:
+        """`client's time 60 → 12 ms`; "" where nothing was compared."""
+        if self.times is None:
+            return ""
+        return change_of(Difference(CLIENT_TIME.name, *self.times, 0))
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, for programs."""
+        times = self.times
+        return {
+            "runs": self.runs,
+            "verdict": self.verdict.value,
+            "sentence": self.sentence,
+            "figures": {
+                each.figure: {
+                    "original": asdict(each.original),
+                    "variant": asdict(each.variant),
+                    "difference": ("less", "none", "more")[each.change + 1],
+                }
+                for each in self.differences
+            },
+            "client_ms": times and {"original": asdict(times[0]), "variant": asdict(times[1])},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something that a server spends. A difference of less than `least` counts as none."""
+
+    name: str
+    noun: str
+    of: Callable[[Measured], float | None]
+    text: Callable[[float], str]
+    least: float
+    unit: str = ""
+    share: bool = False  # a saving is told as a percentage
+
+
+def _count(name: str) -> Callable[[Measured], float | None]:
+    return lambda measured: measured.counters.get(name)
+
+
+def _held(measured: Measured) -> float | None:
+    return measured.memory.peak_held if measured.memory is not None else None
+
+
+def _whole(value: float) -> str:
+    return integer(round(value))
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g}"
+
+
+CLIENT_TIME = Figure("client_ms", "client's time", lambda each: each.total_ms, milliseconds, 0.0, "ms")
+# In the order in which a sentence names them.
+FIGURES = {
+    figure.name: figure
+    for figure in (
+        Figure("processed_bytes", "bytes processed", lambda each: each.processed_bytes, long_bytes, 1_000,
+               share=True),
+        Figure("cpu_ms", "CPU", lambda each: each.cpu_ms, milliseconds, 0.2, "ms"),
+        Figure("sent_bytes", "bytes sent", _count("sent_bytes"), long_bytes, 1_000, share=True),
+        Figure("held_bytes", "memory held", _held, long_bytes,
+               16_384, share=True),
+        Figure("etcd_keys", "etcd keys", _count("etcd_keys"), _whole, 2),
+        Figure("etcd_bytes", "etcd bytes", _count("etcd_bytes"), long_bytes, 1_000),
+        Figure("etcd_rpcs", "etcd requests", _count("etcd_rpcs"), _whole, 1),
+        Figure("decoded", "objects decoded", _count("decoded"), _whole, 2),
+        Figure("fetched", "objects scanned", _count("fetched"), _whole, 2),
+        Figure("seat_seconds", "seat-seconds", lambda each: each.seat_seconds, _seconds, 0.005),
+    )
+}  # fmt: skip
+
+
+def trial_of(originals: Sequence[Measured], variants: Sequence[Measured]) -> Trial:
+    """Compare the runs of an original with those of its variant, as many of each."""
+    runs = min(len(originals), len(variants))
+    for name, measured in (("original", originals), ("variant", variants)):
+        failed = next((each for each in measured if not each.ok or each.message), None)
+        if failed is not None:
+            return Trial(runs, problem=f"the {name} failed: {failed.status} {failed.message}")
+    times = _spread([each.total_ms for each in originals]), _spread([each.total_ms for each in variants])
+    return Trial(runs, tuple(_differences(originals, variants)), times)
+
+
+def _differences(originals: Sequence[Measured], variants: Sequence[Measured]) -> Iterator[Difference]:
+    for figure in FIGURES.values():
+        before = [value for each in originals if (value := figure.of(each)) is not None]
+        after = [value for each in variants if (value := figure.of(each)) is not None]
+        if len(before) == len(originals) and len(after) == len(variants):
+            yield Difference(figure.name, _spread(before), _spread(after), _change(before, after, figure))
+
+
+def _change(before: Sequence[float], after: Sequence[float], figure: Figure) -> int:
+    """-1, 0 or 1: a difference is one that is large enough, and that nearly every pair of runs shows."""
+    was, now = median(before), median(after)
+    if abs(now - was) < max(figure.least, NOTICEABLE * was):
+        return 0
+    sign = 1 if now > was else -1
+    agreeing = sum((two - one) * sign > 0 for one in before for two in after)
+    return sign if agreeing >= SEPARATED * len(before) * len(after) else 0
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    return Spread(round(median(values), 3), round(min(values), 3), round(max(values), 3))
+
+
+def _saved(less: Sequence[Difference]) -> Iterator[str]:
+    """The first one as a share, where it is of bytes."""
+    for place, each in enumerate(less):
+        figure, before, after = FIGURES[each.figure], each.original.median, each.variant.median
+        if place or not figure.share:
+            yield change_of(each)
+        elif not after:
+            yield f"all {figure.noun} ({figure.text(before)})"
+        else:
+            yield f"{_percent(1 - after / before)} of {figure.noun}"
+
+
+def change_of(each: Difference) -> str:
+    """`CPU 34 → 2.0 ms`."""
+    figure = FIGURES.get(each.figure, CLIENT_TIME)
+    before, after = figure.text(each.original.median), figure.text(each.variant.median)
+    return f"{figure.noun} {before} → {after}" + (f" {figure.unit}" if figure.unit else "")
+
+
+def spread_text(figure: Figure, spread: Spread) -> str:
+    """`34 ms (31–40)`; one number where all runs agree."""
+    unit = f" {figure.unit}" if figure.unit else ""
+    low, middle, high = (figure.text(value) for value in (spread.low, spread.median, spread.high))
+    return f"{middle}{unit}" + ("" if low == high else f" ({low}–{high})")
+
+
+def _percent(share: float) -> str:
+    """`98%`, and `99.97%` rather than a hundred."""
+    if share < 0.99:
+        return f"{share:.0%}"
+    return f"{min(share, 0.9999) * 100:.2f}".rstrip("0").rstrip(".") + "%"
