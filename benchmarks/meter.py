@@ -32,14 +32,14 @@ from ktui.cacher.cache_list import CacheQuery, list_from_cache
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.routing.scope import Scope
+from ktui.kube.routing.scope import RequestScope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage import lister
-from ktui.storage.keys import Keys
+from ktui.storage.keys import ResourceKeys
 from ktui.storage.lister import Lister
 from ktui.storage.objects import Reader, StoredObject
 from ktui.storage.requests import StoreListRequest
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.memory import Footprint
 from ktui.telemetry.meter import Meter, metered
@@ -117,7 +117,10 @@ class Bench:
     def _from_cache(self, labels: str) -> Work:
         selection = _selection(labels)
         query = CacheQuery(
-            Scope("", "", single=False, narrowed=False, selective=bool(labels)), selection, ROOT, pods=True
+            RequestScope("", "", single=False, narrowed=False, selective=bool(labels)),
+            selection,
+            ROOT,
+            pods=True,
         )
 
         async def run(meter: Meter) -> None:
@@ -131,7 +134,7 @@ class Bench:
 
         async def run(meter: Meter) -> None:
             client = cast("Any", Etcd(self.kvs))
-            found = await Lister(client, Keys(self.resource), self.reader, request).run()
+            found = await Lister(client, ResourceKeys(self.resource), self.reader, request).run()
             await self._send(let_go(list(found.objects), meter), meter)
 
         return run
@@ -147,8 +150,8 @@ async def _nowhere(message: Any) -> None:
     """The network."""
 
 
-def _selection(labels: str) -> Selection:
-    return Selection(LabelSelector.parse(labels), FieldSelector([]), None, None)
+def _selection(labels: str) -> SelectionPredicate:
+    return SelectionPredicate(LabelSelector.parse(labels), FieldSelector([]), None, None)
 
 
 async def _metered(work: Work) -> None:

@@ -14,12 +14,12 @@ import msgspec.structs
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     EtcdCall,
     EtcdHealth,
+    EtcdProgress,
     EtcdUsage,
     Prefix,
-    Progress,
     ProgressTick,
     RequestFinished,
     RequestRouted,
@@ -87,9 +87,9 @@ def _turn(turn: int, chance: random.Random) -> Iterator[AnyEvent]:
     """What goes with one request."""
     revision = _FIRST_REVISION + turn * 3
     yield from _request(WATCHERS + turn, chance)
-    yield Progress(head=revision)
+    yield EtcdProgress(head=revision)
     resource, (_, objects) = chance.choice(list(RESOURCES.items()))
-    yield CacheState(
+    yield CacheStatus(
         resource=resource,
         state="ready",
         rv=revision - chance.randrange(3),

@@ -15,7 +15,7 @@ from ktui.kube.resources import BUILTIN, Resource, ResourceTable
 from ktui.kube.scale import ScalePaths, paths_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.supervision import stop
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ class Catalog:
     async def _follow(self) -> None:
         resource = BUILTIN.find(CRD_GROUP, "v1", CRD_RESOURCE)
         assert resource is not None
-        everything = Selection(LabelSelector.parse(""), FieldSelector.parse("", resource), None, None)
+        everything = SelectionPredicate(
+            LabelSelector.parse(""), FieldSelector.parse("", resource), None, None
+        )
         while True:
             try:
                 await self._follow_once(self._registry.for_resource(resource), everything)
@@ -92,7 +94,7 @@ class Catalog:
                 log.warning("custom resource definitions cannot be read: %s", error.message)
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _follow_once(self, cacher: Cacher, everything: Selection) -> None:
+    async def _follow_once(self, cacher: Cacher, everything: SelectionPredicate) -> None:
         """List, then watch until the stream ends."""
         await cacher.ready()
         options = ListOptions(resource_version="0")

@@ -6,7 +6,7 @@ import uuid
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Headers
-from ktui.kube.flowcontrol import Asked, FlowSchema, Requester, classify
+from ktui.kube.flowcontrol import FlowSchema, RequestAttributes, Requester, classify
 from ktui.kube.requestinfo import RequestInfo, api_verb
 
 # kube-apiserver: a client's own Audit-ID is kept up to this length.
@@ -21,8 +21,8 @@ def audit_id(request: Request) -> str:
 def flow_of(who: Requester, info: RequestInfo, verb: str, minor: int) -> FlowSchema:
     """Under which flow schema the request falls."""
     if not info.is_resource:
-        return classify(who, Asked(verb.lower(), path=info.path), minor)
-    asked = Asked(api_verb(verb), info.group, info.resource, info.subresource)
+        return classify(who, RequestAttributes(verb.lower(), path=info.path), minor)
+    asked = RequestAttributes(api_verb(verb), info.group, info.resource, info.subresource)
     return classify(who, asked, minor)
 
 

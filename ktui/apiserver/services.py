@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from ktui.apiserver.ports import Codec, EtcdBrowser, ServerFacts
+from ktui.contract.events import ServerInfo
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry
     from ktui.cacher.settings import Settings
+    from ktui.storage.browser import EtcdBrowser
+    from ktui.wire.stored_codec import StoredCodec
+
+
+class ServerFacts(Protocol):
+    """Facts of the running server and its etcd."""
+
+    def info(self) -> ServerInfo:
+        """The current facts, also the first event of every telemetry stream."""
+        ...
+
+    def etcd_problem(self) -> str:
+        """Why etcd does not answer, in one sentence; "" while it does."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`token` None lets everybody in (`--insecure-http`). `event_ttl`: seconds that an Event lives."""
+    """`token` None: no authentication (`--insecure-http`). `event_ttl`: lifetime of an Event in seconds."""
 
     registry: Registry
     settings: Settings
     bus: Bus
     facts: ServerFacts
     etcd: EtcdBrowser
-    codec: Codec
+    codec: StoredCodec
     token: str | None
     event_ttl: int = 3600

@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from ktui.audit.gotext import since_epoch
-from ktui.audit.record import Malformed, Request, decoded
+from ktui.audit.record import LoggedRequest, Malformed, decoded
 
 READS = frozenset(("get", "list", "watch"))
 
@@ -51,7 +51,7 @@ class _Event(msgspec.Struct, rename="camel", gc=False):
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-def read(line: bytes) -> Request | None:
+def read(line: bytes) -> LoggedRequest | None:
     """The request of an Event, None for one that is not counted (a write, a stage too early).
 
     Raises Malformed.
@@ -66,7 +66,7 @@ def read(line: bytes) -> Request | None:
         raise Malformed(f"unknown audit stage {event.stage[:40]!r}")
     at = since_epoch(event.stage_timestamp)
     user, status = event.impersonated_user or event.user, event.response_status
-    return Request(
+    return LoggedRequest(
         verb=event.verb,
         uri=event.request_uri,
         agent=event.user_agent,
@@ -79,7 +79,7 @@ def read(line: bytes) -> Request | None:
     )
 
 
-def read_long(head: bytes, tail: bytes) -> Request | None:
+def read_long(head: bytes, tail: bytes) -> LoggedRequest | None:
     """An Event that carries a large object: only what stands before and after the object is decoded."""
     body, times = _BODY.search(head), tail.rfind(_TIMES)
     if body is None or times < 0:

@@ -27,20 +27,20 @@ class BrokenStream(Exception):
     """The stream ended badly; the text says how. What came before is good."""
 
 
-class Stream(Protocol):
+class ByteStream(Protocol):
     """Bytes as they come. (`read` of a broken gzip stream would lose what it had already unpacked.)"""
 
     def read1(self, size: int = -1, /) -> bytes: ...
 
 
-def unzipped(stream: io.BufferedReader) -> Stream:
+def unzipped(stream: io.BufferedReader) -> ByteStream:
     """The stream itself, or what is gzipped in it: known by its first two bytes, not by a name."""
     if stream.peek(2)[:2] == b"\x1f\x8b":
         return gzip.GzipFile(fileobj=stream, mode="rb")
     return stream
 
 
-def blocks(stream: Stream) -> Iterator[list[bytes] | LongLine]:
+def blocks(stream: ByteStream) -> Iterator[list[bytes] | LongLine]:
     """Lines without their newlines, a list at a time, and each long one by itself, in order.
 
     Raises BrokenStream where the stream breaks off, after the lines before were given.
@@ -68,7 +68,7 @@ def _line(head: bytes, rest: bytes) -> list[bytes] | LongLine:
     return LongLine(rest[:LONGEST], rest[-_TAIL:]) if len(rest) > LONGEST else [rest]
 
 
-def _read(stream: Stream) -> bytes:
+def _read(stream: ByteStream) -> bytes:
     try:
         return stream.read1(_BLOCK)
     except EOFError:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ktui.audit.doubles import settled
-from ktui.audit.group import Group
+from ktui.audit.group import AuditGroup
 from ktui.audit.moves import Move, VersionShare, best_move, shares
 from ktui.audit.predictions import ASSUMED, VersionPredictions
 from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
-from ktui.audit.report import Lines, Others, Report, Requests, TimeSpan
+from ktui.audit.report import Lines, Report, Requests, TimeSpan, UngroupedRequests
 from ktui.audit.rows import group_report, slow_report
 from ktui.audit.tally import Tally
 from ktui.core.format import integer
@@ -22,7 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReportOptions:
     """What a report is to tell: `versions` (the chosen one first), how many groups, with which sizes.
 
     `earlier` are the versions before the chosen one, oldest first.
@@ -36,7 +36,7 @@ class Question:
     earlier: Sequence[Behaviour] = ()
 
 
-def build_report(tally: Tally, question: Question) -> Report:
+def build_report(tally: Tally, question: ReportOptions) -> Report:
     """The report of everything that `tally` has counted."""
     predictions = VersionPredictions(
         question.versions, question.sizes, progress=question.progress, earlier=question.earlier
@@ -88,7 +88,7 @@ def _summary(move: Move | None, rows: Sequence[VersionShare]) -> str:
     return f"no version after {chosen.version}, to {newest.version}, moves your LIST requests from etcd"
 
 
-def _notes(tally: Tally, ranked_by: str, question: Question) -> list[str]:
+def _notes(tally: Tally, ranked_by: str, question: ReportOptions) -> list[str]:
     notes = [f"routes are predicted, not logged; taken for granted: {ASSUMED}"]
     if ranked_by == BY_TIME:
         unknown = f"{question.sizes_from} holds none of these resources" if question.sizes_from else ""
@@ -136,7 +136,7 @@ def _lines(tally: Tally) -> Lines:
     )
 
 
-def _requests(tally: Tally, groups: Sequence[Group]) -> Requests:
+def _requests(tally: Tally, groups: Sequence[AuditGroup]) -> Requests:
     counts = dict(tally.folded.requests)
     for group in groups:
         verb = group.key.shape.verb
@@ -144,9 +144,11 @@ def _requests(tally: Tally, groups: Sequence[Group]) -> Requests:
     return Requests(counts.get("list", 0), counts.get("get", 0), counts.get("watch", 0), tally.unrouted)
 
 
-def _others(tally: Tally) -> Others:
+def _others(tally: Tally) -> UngroupedRequests:
     folded = tally.folded.requests
-    return Others(tally.groups.folded, folded["list"], folded["get"], folded["watch"], tally.slow_folded)
+    return UngroupedRequests(
+        tally.groups.folded, folded["list"], folded["get"], folded["watch"], tally.slow_folded
+    )
 
 
 def _span(tally: Tally) -> TimeSpan | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.audit.group import Group, RangeKey
+from ktui.audit.group import AuditGroup, RangeKey
 from ktui.audit.predictions import VersionPredictions
 
 FILL_PAGE = 10_000
@@ -12,7 +12,7 @@ FILL_PAGE = 10_000
 _MOST = 3
 
 
-def causes(key: RangeKey, groups: Sequence[Group], predictions: VersionPredictions) -> list[Group]:
+def causes(key: RangeKey, groups: Sequence[AuditGroup], predictions: VersionPredictions) -> list[AuditGroup]:
     """The likeliest groups, the most frequent first: those that the rules send to etcd for such a range."""
     if key.what == "write":
         return []
@@ -25,7 +25,7 @@ def fills_cache(key: RangeKey) -> bool:
     return key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE
 
 
-def _plausible(key: RangeKey, group: Group, predictions: VersionPredictions) -> bool:
+def _plausible(key: RangeKey, group: AuditGroup, predictions: VersionPredictions) -> bool:
     shape = group.key.shape
     predicted = predictions.of(group)
     if shape.resource != key.resource or predicted.route() != "etcd":
@@ -42,5 +42,5 @@ def _plausible(key: RangeKey, group: Group, predictions: VersionPredictions) -> 
     return shape.limit == key.limit or (_selective(group) and 0 < shape.limit < key.limit)
 
 
-def _selective(group: Group) -> bool:
+def _selective(group: AuditGroup) -> bool:
     return bool(group.key.shape.selectors)

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from ktui.audit.fingerprints import Fingerprints
-from ktui.audit.group import Group
-from ktui.audit.record import Request
+from ktui.audit.group import AuditGroup
+from ktui.audit.record import LoggedRequest
 
 MOST = 1 << 22  # places: 32 MB, for three million requests whose other line has not come yet
 _TENTH = 100_000  # microseconds
@@ -38,7 +38,7 @@ class Doubles:
         bags = (self._events, self._plain_events, self._lines, self._plain_lines)
         return any(bag.lost for bag in bags)
 
-    def event(self, request: Request) -> bool:
+    def event(self, request: LoggedRequest) -> bool:
         """An audit Event; True when its httplog line was there before."""
         number = _id_of(request)
         known = self._ids_seen and self._lines.take(number)
@@ -50,7 +50,7 @@ class Doubles:
             self._plain_events.add(_content_of(request))
         return False
 
-    def line(self, request: Request) -> bool:
+    def line(self, request: LoggedRequest) -> bool:
         """An httplog line; True when its audit Event was there before."""
         if request.id:
             self._ids_seen = True
@@ -66,28 +66,28 @@ class Doubles:
             self._plain_lines.add(_content_of(request))
         return known
 
-    def _took(self, bag: Fingerprints, request: Request) -> bool:
+    def _took(self, bag: Fingerprints, request: LoggedRequest) -> bool:
         """The two lines are written one after the other: a tenth may begin between them."""
         return any(bag.take(_content_of(request, *step)) for step in _NEAR)
 
 
-def _id_of(request: Request) -> int:
+def _id_of(request: LoggedRequest) -> int:
     return hash((request.id, request.uri))
 
 
-def _content_of(request: Request, later: int = 0, longer: int = 0) -> int:
+def _content_of(request: LoggedRequest, later: int = 0, longer: int = 0) -> int:
     """`later` and `longer`: as if it had ended in a tenth beside, or taken 9 % more or less."""
     took = int(math.log2(request.took + _AWAY) * 8) + longer
     return hash((request.uri, request.agent, request.code, request.at // _TENTH + later, took))
 
 
-def settled(groups: Iterable[Group]) -> Iterator[Group]:
+def settled(groups: Iterable[AuditGroup]) -> Iterator[AuditGroup]:
     """Those that are left; what only the httplog had of duplicates goes to the group that counts them."""
-    kept: list[Group] = []
-    doubled: list[Group] = []
+    kept: list[AuditGroup] = []
+    doubled: list[AuditGroup] = []
     for group in groups:
         (kept if group.count else doubled).append(group)
-    by_client: dict[tuple[str, object], list[Group]] = {}
+    by_client: dict[tuple[str, object], list[AuditGroup]] = {}
     if doubled:
         for group in kept:
             by_client.setdefault((group.key.client.agent, group.key.shape), []).append(group)

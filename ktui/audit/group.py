@@ -6,17 +6,17 @@ from collections import Counter
 from typing import NamedTuple
 
 from ktui.audit.client import Client
-from ktui.audit.record import Request, SlowRequest
-from ktui.core.ranking.histogram import Histogram
-from ktui.core.ranking.shape import Shape
+from ktui.audit.record import LoggedRequest, SlowRequest
+from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.shape import RequestShape
 
 
-class Key(NamedTuple):
+class AuditGroupKey(NamedTuple):
     client: Client
-    shape: Shape
+    shape: RequestShape
 
 
-class Group:
+class AuditGroup:
     """What the log says of one client's requests of one shape. `example` is the first URI seen."""
 
     __slots__ = (
@@ -24,17 +24,17 @@ class Group:
         "started", "took",
     )  # fmt: skip
 
-    def __init__(self, key: Key, example: str) -> None:
+    def __init__(self, key: AuditGroupKey, example: str) -> None:
         self.key = key
         self.example = example
         self.done = self.started = 0
         self.doubles = 0  # of the done, those that are counted by their audit Event
-        self.took = Histogram()
-        self.init = Histogram()
+        self.took = LatencyHistogram()
+        self.init = LatencyHistogram()
         self.codes: Counter[int] = Counter()
         self.seats_total = self.seats_count = self.seats_max = 0
 
-    def add(self, request: Request) -> None:
+    def add(self, request: LoggedRequest) -> None:
         if not request.done:
             self.started += 1
             return
@@ -57,7 +57,7 @@ class Group:
         else:
             del self.codes[code]
 
-    def learn(self, other: Group) -> None:
+    def learn(self, other: AuditGroup) -> None:
         """Seats and initialisation of the same requests, from their httplog lines."""
         self.init.merge(other.init)
         self.seats_count += other.seats_count
@@ -101,7 +101,7 @@ class SlowGroup:
     def __init__(self, key: RangeKey, example: str) -> None:
         self.key = key
         self.example = example
-        self.took = Histogram()
+        self.took = LatencyHistogram()
         self.keys = self.size = -1
         self.failed = 0
 

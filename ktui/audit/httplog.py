@@ -10,7 +10,7 @@ import re
 from datetime import datetime
 
 from ktui.audit.gotext import duration, klog_day, unquote
-from ktui.audit.record import Malformed, Request
+from ktui.audit.record import LoggedRequest, Malformed
 
 MARK = b'"HTTP" verb="'
 READS = frozenset((b"GET", b"LIST", b"WATCH"))
@@ -27,7 +27,7 @@ _SEATS = re.compile(rb" apf_iseats=(\d{1,9})")
 _INIT = re.compile(rb' (?:watchlist|apf)_init_latency="([^"]*)"')
 
 
-def read(line: bytes, now: datetime) -> Request | None:
+def read(line: bytes, now: datetime) -> LoggedRequest | None:
     """The request of an httplog line, None for a write. `now`: no line is newer (klog names no year).
 
     Raises Malformed.
@@ -42,7 +42,7 @@ def read(line: bytes, now: datetime) -> Request | None:
     month_day, hour, minute, second, micros = head.groups()
     name, uri, latency, agent, more, code = fields.groups()
     clock = (int(hour) * 60 + int(minute)) * 60 + int(second)
-    return Request(
+    return LoggedRequest(
         verb=name.decode(),
         uri=unquote(uri.decode("utf-8", "replace")),
         agent=unquote(agent.decode("utf-8", "replace")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ktui.audit.group import Group
+from ktui.audit.group import AuditGroup
 from ktui.audit.predictions import VersionPredictions
 from ktui.core.format import percent
 
@@ -51,7 +51,7 @@ class Move:
         )
 
 
-def shares(groups: Iterable[Group], predictions: VersionPredictions) -> list[VersionShare]:
+def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> list[VersionShare]:
     """One row a version, in the order of `predictions.every`."""
     lists = [(group.count, predictions.of(group)) for group in groups if group.key.shape.verb == "list"]
     rows = []
@@ -84,7 +84,7 @@ def shares(groups: Iterable[Group], predictions: VersionPredictions) -> list[Ver
 
 
 def best_move(
-    groups: Sequence[Group], predictions: VersionPredictions, rows: Sequence[VersionShare]
+    groups: Sequence[AuditGroup], predictions: VersionPredictions, rows: Sequence[VersionShare]
 ) -> Move | None:
     """The move worth a sentence; None when no later version takes anything from etcd."""
     total = rows[0].cache + rows[0].etcd + rows[0].refused
@@ -99,7 +99,7 @@ def best_move(
     )
 
 
-def _bytes_share(groups: Sequence[Group], predictions: VersionPredictions, to: int) -> float | None:
+def _bytes_share(groups: Sequence[AuditGroup], predictions: VersionPredictions, to: int) -> float | None:
     moved = total = 0.0
     for group in groups:
         predicted = predictions.of(group)

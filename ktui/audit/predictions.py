@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ktui.audit.group import Group
+from ktui.audit.group import AuditGroup
 from ktui.core.prediction.cost import EstimatedCost, estimate
 from ktui.core.prediction.sizes import Sizes
 from ktui.core.ranking.canonical import canonical
-from ktui.core.ranking.shape import Shape
+from ktui.core.ranking.shape import RequestShape
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
@@ -51,7 +51,7 @@ class VersionPredictions:
         self.every = (*versions, *earlier)
         self._sizes = sizes
         self._progress = progress
-        self._known: dict[Shape, GroupPrediction] = {}
+        self._known: dict[RequestShape, GroupPrediction] = {}
 
     @property
     def earlier(self) -> list[tuple[int, Behaviour]]:
@@ -59,18 +59,18 @@ class VersionPredictions:
         first = len(self.versions)
         return list(enumerate(self.every[first:], first))
 
-    def of(self, group: Group) -> GroupPrediction:
+    def of(self, group: AuditGroup) -> GroupPrediction:
         """What becomes of the group's requests; its example stands for all of its shape."""
         shape = group.key.shape
         if shape not in self._known:
             self._known[shape] = self._predict(group, shape)
         return self._known[shape]
 
-    def request(self, group: Group) -> tuple[ReadRequest, CacheState]:
+    def request(self, group: AuditGroup) -> tuple[ReadRequest, CacheState]:
         """The group's own example, and the state of caches and etcd that is taken for granted."""
         return assume_ready(group.example, progress=self._progress)
 
-    def _predict(self, group: Group, shape: Shape) -> GroupPrediction:
+    def _predict(self, group: AuditGroup, shape: RequestShape) -> GroupPrediction:
         request, state = self.request(group)
         plans = tuple(predict(request, state, behaviour) for behaviour in self.every)
         costs = tuple(

@@ -9,9 +9,9 @@ from datetime import datetime
 import msgspec
 
 from ktui.audit import auditlog, etcdlog, httplog
-from ktui.audit.record import Malformed, Request, SlowRequest, decoded
+from ktui.audit.record import LoggedRequest, Malformed, SlowRequest, decoded
 
-Record = Request | SlowRequest | None
+Record = LoggedRequest | SlowRequest | None
 
 # `2026-08-23T08:55:54.33Z stderr F `: what a container runtime puts before each line.
 _RUNTIME = re.compile(rb"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] ")

@@ -24,7 +24,7 @@ def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
         raise Malformed(f"not {what}: {error}") from None
 
 
-class Request(msgspec.Struct, gc=False, frozen=True):
+class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
     """A GET, LIST or WATCH as an apiserver logged it.
 
     `at` is when the line was written (since 1970), `took` how long the request ran: a WATCH

@@ -83,7 +83,7 @@ class Estimated:
 
 
 @dataclass(frozen=True, slots=True)
-class Cheaper:
+class CheaperVariant:
     """A cheaper form of the group's example, and where it would be served."""
 
     id: str
@@ -127,7 +127,7 @@ class GroupReport:
     earlier_routes: dict[str, str]
     estimated: Estimated | None
     warnings: tuple[str, ...]
-    cheaper: tuple[Cheaper, ...]
+    cheaper: tuple[CheaperVariant, ...]
     example: str
 
 
@@ -154,7 +154,7 @@ class SlowReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class UngroupedRequests:
     """What is in no group: the groups were too many, and these the smallest."""
 
     groups_folded: int
@@ -188,5 +188,5 @@ class Report:
     earlier: tuple[VersionShare, ...]
     groups_total: int
     groups: tuple[GroupReport, ...]
-    others: Others
+    others: UngroupedRequests
     etcd: tuple[SlowReport, ...]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ktui.audit.causes import causes, fills_cache
-from ktui.audit.group import Group, SlowGroup
+from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.audit.predictions import GroupPrediction, VersionPredictions
-from ktui.audit.report import Cheaper, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
-from ktui.core.ranking.histogram import Histogram
+from ktui.audit.report import CheaperVariant, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
+from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.kube.advice import advise
 from ktui.kube.cautions import cautions
 from ktui.kube.habits import Habit
@@ -16,7 +16,7 @@ from ktui.kube.routing import sentences
 
 
 def group_report(
-    rank: int, group: Group, predictions: VersionPredictions, span: TimeSpan | None
+    rank: int, group: AuditGroup, predictions: VersionPredictions, span: TimeSpan | None
 ) -> GroupReport:
     shape, predicted = group.key.shape, predictions.of(group)
     (request, state), plan, behaviour = (
@@ -53,14 +53,14 @@ def group_report(
         estimated=_estimated(group, predicted),
         warnings=cautions(request, plan, behaviour),
         cheaper=tuple(
-            Cheaper(advice.id, advice.why, advice.path, advice.plan.source.route)
+            CheaperVariant(advice.id, advice.why, advice.path, advice.plan.source.route)
             for advice in advise(request, state, behaviour, Habit(account=group.key.client.account))
         ),
         example=group.example,
     )
 
 
-def _estimated(group: Group, predicted: GroupPrediction) -> Estimated | None:
+def _estimated(group: AuditGroup, predicted: GroupPrediction) -> Estimated | None:
     cost = predicted.costs[0]
     if cost is None:
         return None
@@ -73,7 +73,7 @@ def _estimated(group: Group, predicted: GroupPrediction) -> Estimated | None:
     )
 
 
-def _latency(took: Histogram, total: int | None = None) -> Latency | None:
+def _latency(took: LatencyHistogram, total: int | None = None) -> Latency | None:
     """`total`: microseconds of each request once, where some stand in two logs."""
     if not took.count:
         return None
@@ -83,7 +83,7 @@ def _latency(took: Histogram, total: int | None = None) -> Latency | None:
     return Latency(p50, p95, p99, took.max / 1000, total / 1000, buckets)
 
 
-def slow_report(slow: SlowGroup, groups: Sequence[Group], predictions: VersionPredictions) -> SlowReport:
+def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: VersionPredictions) -> SlowReport:
     """`groups` in the order of their ranks."""
     key = slow.key
     likeliest = causes(key, groups, predictions)
@@ -108,7 +108,7 @@ def slow_report(slow: SlowGroup, groups: Sequence[Group], predictions: VersionPr
     )
 
 
-def _probably(slow: SlowGroup, likeliest: Sequence[Group]) -> list[str]:
+def _probably(slow: SlowGroup, likeliest: Sequence[AuditGroup]) -> list[str]:
     found = [
         f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}" for group in likeliest
     ]

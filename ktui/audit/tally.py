@@ -10,11 +10,11 @@ from ktui.audit import auditlog
 from ktui.audit.blocks import LongLine
 from ktui.audit.client import client_of
 from ktui.audit.doubles import Doubles
-from ktui.audit.group import Group, Key, RangeKey, SlowGroup
+from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
 from ktui.audit.ranges import range_key
 from ktui.audit.reader import line_reader
-from ktui.audit.record import Malformed, Request, SlowRequest
-from ktui.core.ranking.shape import Shape, shape_of_uri
+from ktui.audit.record import LoggedRequest, Malformed, SlowRequest
+from ktui.core.ranking.shape import RequestShape, shape_of_uri
 from ktui.core.ranking.topk import TopGroups
 
 MOST_GROUPS = 4096
@@ -36,7 +36,7 @@ class BadLine:
 
 
 @dataclass(slots=True)
-class Span:
+class LogPeriod:
     """First and last moment, microseconds since 1970."""
 
     first: int
@@ -62,7 +62,7 @@ class Folded:
 
     requests: Counter[str] = field(default_factory=Counter)
 
-    def add(self, group: Group) -> None:
+    def add(self, group: AuditGroup) -> None:
         self.requests[group.key.shape.verb] += group.count
 
 
@@ -74,13 +74,13 @@ class Tally:
         self._etcd_prefix = etcd_prefix
         self.files: list[FileCount] = []
         self.formats: Counter[str] = Counter()
-        self.spans: dict[str, Span] = {}
+        self.spans: dict[str, LogPeriod] = {}
         self.malformed = 0
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
         self.doubles = Doubles()
         self.folded = Folded()
-        self.groups: TopGroups[Key, Group] = TopGroups(most_groups, self.folded.add)
+        self.groups: TopGroups[AuditGroupKey, AuditGroup] = TopGroups(most_groups, self.folded.add)
         self.slow_folded = 0
         self.slow: TopGroups[RangeKey, SlowGroup] = TopGroups(MOST_SLOW_GROUPS, self._fold_slow)
 
@@ -121,13 +121,13 @@ class Tally:
         if record is not None:
             self._count(record)
 
-    def _count(self, record: Request | SlowRequest) -> None:
-        if isinstance(record, Request):
+    def _count(self, record: LoggedRequest | SlowRequest) -> None:
+        if isinstance(record, LoggedRequest):
             self._count_request(record)
         else:
             self._count_slow(record)
 
-    def _count_request(self, request: Request) -> None:
+    def _count_request(self, request: LoggedRequest) -> None:
         event = request.verb.islower()
         self._see("audit" if event else "httplog", request.at)
         known = request.done and (self.doubles.event if event else self.doubles.line)(request)
@@ -135,15 +135,15 @@ class Tally:
         if shape is None:
             self.unrouted += request.done and not known
             return
-        key = Key(client_of(request.agent[:_NAME_BYTES], request.user[:_NAME_BYTES]), shape)
-        group = self.groups.get(key) or self.groups.add(key, Group(key, request.uri))
+        key = AuditGroupKey(client_of(request.agent[:_NAME_BYTES], request.user[:_NAME_BYTES]), shape)
+        group = self.groups.get(key) or self.groups.add(key, AuditGroup(key, request.uri))
         group.add(request)
         if known:
             self._double(request, shape)
 
-    def _double(self, request: Request, shape: Shape) -> None:
+    def _double(self, request: LoggedRequest, shape: RequestShape) -> None:
         """Its httplog line counts no more: that is in the group of whom no account is known."""
-        line = self.groups.get(Key(client_of(request.agent[:_NAME_BYTES], ""), shape))
+        line = self.groups.get(AuditGroupKey(client_of(request.agent[:_NAME_BYTES], ""), shape))
         if line is not None:
             line.double(request.code)
         else:
@@ -159,7 +159,7 @@ class Tally:
         self.formats[source] += 1
         span = self.spans.get(source)
         if span is None:
-            self.spans[source] = Span(at, at)
+            self.spans[source] = LogPeriod(at, at)
         elif at > span.last:
             span.last = at
         elif at < span.first:

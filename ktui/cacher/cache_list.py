@@ -9,12 +9,12 @@ from ktui.cacher.candidates import Candidates, candidates, prepare
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.slices import sliced
 from ktui.cacher.watch_cache import WatchCache
-from ktui.kube.routing.scope import Scope
+from ktui.kube.routing.scope import RequestScope
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import Selection
+    from ktui.storage.selection import SelectionPredicate
 
 # The objects are the cache's; a reader holds a list of references.
 REFERENCE_BYTES = 8
@@ -27,8 +27,8 @@ class CacheQuery:
     `exact` asks for a snapshot of that resourceVersion; `limit` 0 is none.
     """
 
-    scope: Scope
-    selection: Selection
+    scope: RequestScope
+    selection: SelectionPredicate
     root: str
     start: str = ""
     exact: int | None = None

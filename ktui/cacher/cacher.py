@@ -95,10 +95,10 @@ class Cacher:
             return None, 0
         return state.objects, state.bytes // state.objects if state.objects else 0
 
-    def state(self) -> telemetry.CacheState:
+    def state(self) -> telemetry.CacheStatus:
         """The cache's state as telemetry publishes it; `disabled` for a resource without one."""
         if self.cache is None:
-            return telemetry.CacheState(resource=self.resource.id, state="disabled")
+            return telemetry.CacheStatus(resource=self.resource.id, state="disabled")
         return self.cache.state()
 
     async def close(self) -> None:

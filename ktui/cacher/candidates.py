@@ -13,7 +13,7 @@ from ktui.kube.selectors import Operator
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import Selection
+    from ktui.storage.selection import SelectionPredicate
 
 # A selector of more terms is not looked up by the others: one selector must not evict all indexes at once.
 MOST_TERMS = 4
@@ -36,7 +36,7 @@ class Candidates:
 
 def candidates(
     cache: WatchCache,
-    selection: Selection,
+    selection: SelectionPredicate,
     start: str,
     end: str,
     *,
@@ -65,7 +65,7 @@ def candidates(
     return Candidates(objects, len(objects), fetched, last_key)
 
 
-async def prepare(cache: WatchCache, selection: Selection) -> None:
+async def prepare(cache: WatchCache, selection: SelectionPredicate) -> None:
     """Have the indexes ready that `candidates` will use."""
     for label, _ in _label_values(selection):
         await cache.labels.prepare(label, cache.store.all)
@@ -73,7 +73,7 @@ async def prepare(cache: WatchCache, selection: Selection) -> None:
         await cache.fields.prepare(name, cache.store.all)
 
 
-def _hits(cache: WatchCache, selection: Selection) -> Iterator[Mapping[str, StoredObject]]:
+def _hits(cache: WatchCache, selection: SelectionPredicate) -> Iterator[Mapping[str, StoredObject]]:
     for label, values in _label_values(selection):
         parts = [cache.labels.lookup(label, value, cache.store.all) for value in values]
         yield parts[0] if len(parts) == 1 else {key: obj for part in parts for key, obj in part.items()}
@@ -81,13 +81,13 @@ def _hits(cache: WatchCache, selection: Selection) -> Iterator[Mapping[str, Stor
         yield cache.fields.lookup(name, value, cache.store.all)
 
 
-def _label_values(selection: Selection) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _label_values(selection: SelectionPredicate) -> Iterator[tuple[str, tuple[str, ...]]]:
     usable = (r for r in selection.labels.requirements if r.operator in (Operator.EQUALS, Operator.IN))
     for requirement in islice(usable, MOST_TERMS):
         yield requirement.key, requirement.values
 
 
-def _field_values(selection: Selection) -> Iterator[tuple[str, str]]:
+def _field_values(selection: SelectionPredicate) -> Iterator[tuple[str, str]]:
     usable = (t for t in selection.fields.terms if not t.negated and t.field not in _METADATA)
     for term in islice(usable, MOST_TERMS):
         yield term.field, term.value

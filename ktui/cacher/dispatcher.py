@@ -15,7 +15,7 @@ from ktui.cacher.watchers import Watcher
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import Selection
+    from ktui.storage.selection import SelectionPredicate
 
 # kube-apiserver's incoming channel: transactions, which there have one event each.
 INCOMING = 100
@@ -72,7 +72,7 @@ class Watchers:
                 places |= dict.fromkeys(self._values(obj, event.previous))
         return chain.from_iterable(self._groups.get(place, ()) for place in places)
 
-    def _place(self, selection: Selection) -> Scope | str:
+    def _place(self, selection: SelectionPredicate) -> Scope | str:
         value = selection.fields.requires(self.trigger) if self.trigger else None
         return (selection.namespace or "", selection.name or "") if value is None else value
 

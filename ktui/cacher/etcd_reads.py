@@ -9,8 +9,8 @@ from ktui.etcd.errors import CompactedError, FutureRevisionError
 from ktui.kube import continuetoken, status
 from ktui.kube.routing.errors import future_revision
 from ktui.kube.routing.plan import Plan
-from ktui.kube.routing.questions import Token
-from ktui.kube.routing.scope import Scope
+from ktui.kube.routing.questions import DecodedToken
+from ktui.kube.routing.scope import RequestScope
 from ktui.kube.status import StatusError
 from ktui.storage.store import StoreListRequest
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ktui.kube.versions import Behaviour
     from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import Selection
+    from ktui.storage.selection import SelectionPredicate
     from ktui.storage.store import Store
 
 # From 1.34 on a revision that does not exist yet is a 504, before it was a bare 500. That came with
@@ -41,9 +41,9 @@ async def list_from_etcd(
     store: Store,
     plan: Plan,
     revision: int,
-    selection: Selection,
-    scope: Scope,
-    token: Token,
+    selection: SelectionPredicate,
+    scope: RequestScope,
+    token: DecodedToken,
     behaviour: Behaviour,
 ) -> Listed:
     """Read a page (or all) of etcd at `revision`, 0 for the newest. Raises StatusError."""
@@ -67,7 +67,7 @@ async def list_from_etcd(
     return Listed(found.objects, found.rv, continue_, found.remaining)
 
 
-def _expired(token: Token) -> StatusError:
+def _expired(token: DecodedToken) -> StatusError:
     if not token.start:
         return status.list_too_old()
     return status.continue_expired(continuetoken.encode(-1, token.start))

@@ -19,7 +19,7 @@ from ktui.supervision import stop
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import Selection
+    from ktui.storage.selection import SelectionPredicate
     from ktui.storage.store import Store, StoreEvent
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class EtcdWatch:
     def __init__(
         self,
         store: Store,
-        selection: Selection,
+        selection: SelectionPredicate,
         *,
         initial: bool,
         since: int,

@@ -48,7 +48,7 @@ class Sampler:
             self._pending.cancel()
             self._pending = None
 
-    def _publish(self, event: CacheEvent, audience: Audience, watchers: int, at: float) -> None:
+    def _publish(self, event: CacheEvent, audience: DispatchResult, watchers: int, at: float) -> None:
         self._pending = None
         self._bus.publish(
             FanOut(
@@ -72,7 +72,7 @@ class Sampler:
 
 
 @dataclass(frozen=True, slots=True)
-class Audience:
+class DispatchResult:
     """Whom an event was put to, and who got it in which form."""
 
     concerned: int
@@ -84,13 +84,13 @@ class Audience:
     events: tuple[OutEvent, ...]  # what was handed out, each one once
 
 
-def _audience(event: CacheEvent, concerned: Sequence[Watcher]) -> Audience:
+def _audience(event: CacheEvent, concerned: Sequence[Watcher]) -> DispatchResult:
     seen = [(watcher, out) for watcher in concerned if (out := watcher.convert(event)) is not None]
     left = event.type == MODIFIED
     whole = [(watcher, out) for watcher, out in seen if not (left and out.type == DELETED)]
     tables = [watcher.form for watcher, _ in whole if watcher.form.startswith(TRANSFORMED)]
     plain = [watcher.form for watcher, _ in whole if not watcher.form.startswith(TRANSFORMED)]
-    return Audience(
+    return DispatchResult(
         concerned=len(concerned),
         delivered=len(seen),
         leaving=len(seen) - len(whole),

@@ -15,8 +15,8 @@ from ktui.kube import continuetoken
 from ktui.kube.routing import decide_list
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
-from ktui.kube.routing.questions import Token, list_question, read_token
-from ktui.kube.routing.scope import Scope, scope_of
+from ktui.kube.routing.questions import DecodedToken, list_question, read_token
+from ktui.kube.routing.scope import RequestScope, scope_of
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class _Read:
     """A LIST and its plan."""
 
     request: ListRequest
-    scope: Scope
-    token: Token
+    scope: RequestScope
+    token: DecodedToken
     plan: Plan
 
 
@@ -104,14 +104,14 @@ class ListHandler:
             minor=self._settings.behaviour.minor,
         )
 
-    def _continue(self, page: CachePage, scope: Scope) -> str:
+    def _continue(self, page: CachePage, scope: RequestScope) -> str:
         if not page.last_key:
             return ""
         # The cache's prefix has no trailing slash, so that its tokens' starts have a leading one.
         start = page.last_key[len(self._store.prefix + scope.prefix) - 1 :]
         return continuetoken.encode(page.rv, f"{start}\0")
 
-    def _scope(self, request: ListRequest) -> Scope:
+    def _scope(self, request: ListRequest) -> RequestScope:
         return scope_of(
             request.namespace,
             request.name,

@@ -11,7 +11,7 @@ from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.staleness import StalenessClock
-from ktui.contract.events import CacheState
+from ktui.contract.events import CacheStatus
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
@@ -85,7 +85,7 @@ class Registry:
         }
         return {resource: silent for resource, silent in seconds.items() if silent}
 
-    def states(self) -> list[CacheState]:
+    def states(self) -> list[CacheStatus]:
         """The state of every cache, as telemetry publishes it."""
         return [cacher.state() for cacher in self]
 

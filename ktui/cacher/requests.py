@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
     from ktui.kube.resources import Resource
     from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import Selection
+    from ktui.storage.selection import SelectionPredicate
 
 FELL_BACK = "cache,etcd"
 
@@ -25,7 +25,7 @@ class ListRequest:
     namespace: str | None
     name: str | None
     options: ListOptions
-    selection: Selection
+    selection: SelectionPredicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class WatchRequest:
     namespace: str | None
     name: str | None
     options: ListOptions
-    selection: Selection
+    selection: SelectionPredicate
     timeout: float | None = None
     resource: Resource | None = None
     form: str = ""
@@ -70,7 +70,7 @@ class ListAnswer:
     route: str
 
 
-class Stream(Protocol):
+class WatchEvents(Protocol):
     """A WATCH's events, until `close`, its timeout, or a cause of the server's.
 
     `buffered` of `capacity` events wait for the client (`capacity` 0: never any); `live` says
@@ -98,7 +98,7 @@ class Stream(Protocol):
 class WatchAnswer:
     """An accepted WATCH. Errors from here on are ERROR events in the stream."""
 
-    def __init__(self, plan: Plan, route: str, stream: Stream) -> None:
+    def __init__(self, plan: Plan, route: str, stream: WatchEvents) -> None:
         self.plan = plan
         self.route = route
         self.stream = stream

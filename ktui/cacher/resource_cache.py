@@ -186,10 +186,10 @@ class ResourceCache:
             last_error=self._reflector.error,
         )
 
-    def state(self) -> telemetry.CacheState:
+    def state(self) -> telemetry.CacheStatus:
         """The current state, as telemetry publishes it."""
         memory, reflector = self.memory, self._reflector
-        return telemetry.CacheState(
+        return telemetry.CacheStatus(
             resource=self._id,
             state=self._state_name(),
             rv=memory.rv,

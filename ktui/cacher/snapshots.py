@@ -29,7 +29,7 @@ Overlay = dict[str, "StoredObject | None"]  # key → the object then, None: the
 _key_of = attrgetter("key")
 
 
-class Past(NamedTuple):
+class SnapshotPage(NamedTuple):
     """The first objects of a key range at an earlier revision; `total` is how many there were."""
 
     objects: list[StoredObject]
@@ -88,7 +88,7 @@ class Snapshots:
         oldest = self.oldest
         return oldest is not None and oldest <= rv
 
-    def slice(self, rv: int, start: str, end: str, most: int | None = None) -> Past | None:
+    def slice(self, rv: int, start: str, end: str, most: int | None = None) -> SnapshotPage | None:
         """The first `most` objects (None: all) of keys in [start, end) as they were at `rv`.
 
         None when there is no snapshot of then.
@@ -105,7 +105,7 @@ class Snapshots:
         if most is not None and len(objects) == most + len(past) and objects:
             past = {key: obj for key, obj in past.items() if key <= objects[-1].key}
         objects = _merge(objects, past) if len(past) * 20 > len(objects) else _patch(objects, past)
-        return Past(objects if most is None else objects[:most], total)
+        return SnapshotPage(objects if most is None else objects[:most], total)
 
     def _overlay(self, rv: int) -> Overlay:
         seen, overlay = self._overlays.pop(rv, (rv, {}))

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from ktui.contract.events import CacheState
+from ktui.contract.events import CacheStatus
 from ktui.telemetry.bus import Bus
 
 SHORTEST_INTERVAL = 0.25
@@ -15,7 +15,7 @@ SHORTEST_INTERVAL = 0.25
 class StatePublisher:
     """Publishes what `describe` says, soon after `changed` was called."""
 
-    def __init__(self, bus: Bus, describe: Callable[[], CacheState]) -> None:
+    def __init__(self, bus: Bus, describe: Callable[[], CacheStatus]) -> None:
         self._bus = bus
         self._describe = describe
         self._last = 0.0

@@ -10,7 +10,7 @@ from ktui.cacher.cache_list import REFERENCE_BYTES
 from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.etcd_watch import EtcdWatch
-from ktui.cacher.requests import Stream, WatchAnswer, WatchRequest
+from ktui.cacher.requests import WatchAnswer, WatchEvents, WatchRequest
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.watchers import Watcher, channel_size
@@ -20,7 +20,7 @@ from ktui.kube.routing.plan import PROBED, Plan, Source
 from ktui.kube.routing.questions import watch_question
 from ktui.kube.routing.scope import NAME, NAMESPACE
 from ktui.kube.status import StatusError
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
@@ -110,12 +110,12 @@ class WatchHandler:
         size = channel_size(behaviour, cache.memory.ring.capacity, triggers=triggers, triggered=triggered)
         return Watcher(selection, since, 2 * size, form=request.form)
 
-    def _selection(self, request: WatchRequest) -> Selection:
+    def _selection(self, request: WatchRequest) -> SelectionPredicate:
         """The selectors, and the namespace and name that scope the dispatch."""
         fields = request.selection.fields
         namespace = request.namespace or fields.requires(NAMESPACE)
         name = request.name or fields.requires(NAME)
-        return Selection(request.selection.labels, fields, namespace or None, name or None)
+        return SelectionPredicate(request.selection.labels, fields, namespace or None, name or None)
 
     def _bookmarks(self, request: WatchRequest) -> MakeBookmark | None:
         if not request.options.allow_watch_bookmarks:
@@ -124,7 +124,7 @@ class WatchHandler:
         return lambda rv, ends: bookmark(rv, resource, ends_initial_events=ends)
 
     @staticmethod
-    def _answer(plan: Plan, stream: Stream) -> WatchAnswer:
+    def _answer(plan: Plan, stream: WatchEvents) -> WatchAnswer:
         return WatchAnswer(plan, plan.source.value, stream)
 
     @staticmethod

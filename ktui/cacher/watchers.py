@@ -13,7 +13,7 @@ from ktui.cacher.events import DELETED, CacheEvent, OutEvent
 if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
     from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import Selection
+    from ktui.storage.selection import SelectionPredicate
 
 
 def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, triggered: bool) -> int:
@@ -37,7 +37,7 @@ class Watcher:
     after the filter; here the filter is applied first and the queue holds both.
     """
 
-    def __init__(self, selection: Selection, since: int, size: int, *, form: str = "") -> None:
+    def __init__(self, selection: SelectionPredicate, since: int, size: int, *, form: str = "") -> None:
         self.selection = selection
         self.since = since
         self.bookmarks = 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ktui.cli.token import add_token_arguments
-from ktui.client.connection import ClientError, Connection, connection_from_url
+from ktui.client.connection import ClientError, ServerConnection, connection_from_url
 from ktui.client.running import find_by_url, find_running
 
 
@@ -19,7 +19,7 @@ def add_attach_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--server-ca", metavar="FILE", help="CA of the server's certificate")
 
 
-def attached_connection(args: argparse.Namespace) -> Connection | None:
+def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
     """The server named by `--attach`, else the newest that runs here, else None."""
     if args.attach:
         known = find_by_url(args.attach)
@@ -29,7 +29,7 @@ def attached_connection(args: argparse.Namespace) -> Connection | None:
     return next((server.connection for server in find_running()), None)
 
 
-def require_connection(args: argparse.Namespace) -> Connection:
+def require_connection(args: argparse.Namespace) -> ServerConnection:
     """As `attached_connection`, or ClientError."""
     connection = attached_connection(args)
     if connection is None:

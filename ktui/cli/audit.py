@@ -105,7 +105,7 @@ def _versions(args: argparse.Namespace) -> list[Behaviour]:
 
 
 def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> Report:
-    from ktui.audit.build import Question, build_report  # start-up time
+    from ktui.audit.build import ReportOptions, build_report  # start-up time
     from ktui.audit.files import open_logs
     from ktui.audit.versions import versions_before
     from ktui.cli.auditing.files import read_with_bar
@@ -118,7 +118,7 @@ def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool)
         tally = _tally(args)
         read_with_bar(logs, tally)
     earlier = versions_before(args.kube_version, parse_gates(args.feature_gates))
-    return build_report(tally, Question(versions, sizes, sizes_from, progress, args.top, earlier))
+    return build_report(tally, ReportOptions(versions, sizes, sizes_from, progress, args.top, earlier))
 
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:

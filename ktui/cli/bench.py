@@ -14,7 +14,7 @@ from ktui.cli.targets import add_target_arguments, target_conflict
 
 if TYPE_CHECKING:
     from ktui.workloads.benchmark import Bench
-    from ktui.workloads.plans import Plan
+    from ktui.workloads.plans import ClientPlan
 
 EPILOG = """built-in plans: cilium-agent, controller-manager, helm, informer-restart, kube-proxy,
 kubectl-user, kubelet. A file of your own: see docs/bench.md.
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     return OK if bench.answered else SERVER_ERROR
 
 
-async def _measure(args: argparse.Namespace, plan: Plan) -> Bench:
+async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
     from ktui import __version__  # start-up time
     from ktui.cli.polite import ask_before
     from ktui.cli.targets import target

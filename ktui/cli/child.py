@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from ktui.cli.logs import log_of
 from ktui.cli.streams import lines_of
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.running import find_running
 
 log = log_of(__name__)
@@ -49,7 +49,7 @@ class ServerChild:
         self._reader = asyncio.create_task(self._keep_errors(process))
         return process
 
-    async def start(self) -> Connection:
+    async def start(self) -> ServerConnection:
         """Start it and wait until it serves; ClientError with its own words when it does not."""
         process = await self._spawn()
         try:
@@ -116,7 +116,7 @@ class ServerChild:
         return f"the server ended with status {status}" + (f": {self._errors[-1]}" if self._errors else "")
 
     @staticmethod
-    def _connection(pid: int) -> Connection:
+    def _connection(pid: int) -> ServerConnection:
         for server in find_running():
             if server.pid == pid:
                 return server.connection

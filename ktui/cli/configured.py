@@ -15,7 +15,7 @@ from ktui.config.contexts import NONE
 from ktui.config.document import Config, read_config
 from ktui.config.errors import ConfigError, nearest
 from ktui.config.places import CONFIG_ENV, config_file
-from ktui.config.resolve import Chosen, Value, choose_context, preset
+from ktui.config.resolve import Chosen, ResolvedValue, choose_context, preset
 from ktui.config.settings import SERVE, settings_of
 from ktui.config.tomlfile import TomlFile
 
@@ -29,7 +29,7 @@ class Configured(Struct, frozen=True):
 
     config: Config
     chosen: Chosen | None = None
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, ResolvedValue] = field(default_factory=dict)
 
 
 def add_config_argument(parser: argparse.ArgumentParser) -> None:
@@ -136,11 +136,15 @@ def _must_be_a_kubeconfigs(name: str, config: Config) -> None:
         )
 
 
-def _fill(line: _Line, config: Config, chosen: Chosen | None, environ: Mapping[str, str]) -> dict[str, Value]:
+def _fill(
+    line: _Line, config: Config, chosen: Chosen | None, environ: Mapping[str, str]
+) -> dict[str, ResolvedValue]:
     """Set what is not given, by what is known of it; returns where every option's value is from."""
     args, options, given = line.args, line.options, line.given
-    found = {dest: Value(getattr(args, dest), "default") for dest in options}
-    found |= {dest: Value(getattr(args, dest), "flag", options[dest].option_strings[-1]) for dest in given}
+    found = {dest: ResolvedValue(getattr(args, dest), "default") for dest in options}
+    found |= {
+        dest: ResolvedValue(getattr(args, dest), "flag", options[dest].option_strings[-1]) for dest in given
+    }
     if chosen is not None:
         found |= _of_context(chosen, line)
     for setting in settings_of(line.command):
@@ -152,7 +156,7 @@ def _fill(line: _Line, config: Config, chosen: Chosen | None, environ: Mapping[s
     return found
 
 
-def _of_context(chosen: Chosen, line: _Line) -> dict[str, Value]:
+def _of_context(chosen: Chosen, line: _Line) -> dict[str, ResolvedValue]:
     context = chosen.context
     values = dict(context.values)
     given = line.given - {"context"}  # it named this one
@@ -162,7 +166,7 @@ def _of_context(chosen: Chosen, line: _Line) -> dict[str, Value]:
         if line.command in FIRING:
             values.pop("attach", None)  # they fire at the kube-apiserver itself
     return {
-        dest: Value(value, "context", context.places.get(dest, chosen.where))
+        dest: ResolvedValue(value, "context", context.places.get(dest, chosen.where))
         for dest, value in values.items()
         if dest in line.options and dest not in given
     }

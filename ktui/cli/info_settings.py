@@ -9,7 +9,7 @@ from typing import Any
 
 from ktui.config.document import Config
 from ktui.config.lists import COLUMNS, KEYS, place_of
-from ktui.config.resolve import Value, preset
+from ktui.config.resolve import ResolvedValue, preset
 from ktui.config.settings import SETTINGS, Setting
 
 MASK = "***"
@@ -22,13 +22,15 @@ def settings(args: argparse.Namespace) -> list[dict[str, str]]:
     for table, entries in ((KEYS, config.keys), (COLUMNS, config.columns)):
         for name, value in entries.items():
             text = value if isinstance(value, str) else ",".join(value)
-            rows.append(_row(f"{table}.{name}", Value(text, "config", place_of(config.file, table, name))))
+            rows.append(
+                _row(f"{table}.{name}", ResolvedValue(text, "config", place_of(config.file, table, name)))
+            )
     for dest in ("etcd", "snapshot", "attach", "cacert", "cert", "key", "server_name", "user", "etcd_prefix",
                  "kubeconfig", "token", "server_ca", "replay", "record"):  # fmt: skip
         value = args.configured.values[dest]
         if value.source != "default":
             rows.append(_row(dest.replace("_", "-"), value, secret=dest in ("user", "token")))
-    rows += [_row(name, Value(text, "env", name), "PASSWORD" in name or name == "ETCDCTL_USER")
+    rows += [_row(name, ResolvedValue(text, "env", name), "PASSWORD" in name or name == "ETCDCTL_USER")
              for name, text in sorted(os.environ.items()) if name.startswith("ETCDCTL_")]  # fmt: skip
     return rows
 
@@ -49,14 +51,14 @@ def _kube(values: Any) -> str:
     return " ".join(filter(None, ("kubeconfig", values.get("kubeconfig"), values.get("kube_context"))))
 
 
-def _value(setting: Setting, args: argparse.Namespace) -> Value:
+def _value(setting: Setting, args: argparse.Namespace) -> ResolvedValue:
     """As the dashboard would have it; of other commands' settings what they would be preset to."""
     values = args.configured.values
     if "dashboard" in setting.commands:
-        known: Value = values[setting.dest]
+        known: ResolvedValue = values[setting.dest]
         return known
     found = preset(setting, args.configured.config, args.configured.chosen, os.environ)
-    return found or Value(_default(setting), "default")
+    return found or ResolvedValue(_default(setting), "default")
 
 
 def _default(setting: Setting) -> Any:
@@ -70,7 +72,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     return parser_of(command)
 
 
-def _row(name: str, value: Value, secret: bool = False) -> dict[str, str]:
+def _row(name: str, value: ResolvedValue, secret: bool = False) -> dict[str, str]:
     return {
         "setting": name,
         "value": _shown(value.value, secret),

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ktui.cli.child import ServerChild
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.tui.source import Report
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ class AttachLauncher:
 
     reconnects = True
 
-    def __init__(self, connection: Connection, find: Callable[[], Connection] | None = None) -> None:
+    def __init__(
+        self, connection: ServerConnection, find: Callable[[], ServerConnection] | None = None
+    ) -> None:
         self._connection = connection
         self._find = find or (lambda: connection)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli.polite import ask_before
-from ktui.client.measure import Question, verb_of
+from ktui.client.measure import ApiRequest, verb_of
 from ktui.client.runs import Runs, middle, run_often
 from ktui.client.trial import alternate
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Cheaper:
+class TriedVariant:
     """A cheaper variant; with `measured` (its median run) and `trial` once it was tried."""
 
     id: str
@@ -40,8 +40,8 @@ class Cheaper:
     trial: Trial | None = None
 
     @property
-    def question(self) -> Question:
-        return Question(self.path, self.all_pages, accept=self.accept)
+    def question(self) -> ApiRequest:
+        return ApiRequest(self.path, self.all_pages, accept=self.accept)
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Listing:
     """The request itself, and its cheaper variants."""
 
     runs: Runs
-    cheaper: list[Cheaper] = field(default_factory=list)
+    cheaper: list[TriedVariant] = field(default_factory=list)
 
     @property
     def measured(self) -> Measured:
@@ -59,7 +59,7 @@ class Listing:
         """What `ktui list --json` prints."""
         return {**self.runs.document(), "cheaper": [self._form(form) for form in self.cheaper]}
 
-    def _form(self, form: Cheaper) -> dict[str, Any]:
+    def _form(self, form: TriedVariant) -> dict[str, Any]:
         measured = form.measured
         return {
             "id": form.id,
@@ -76,7 +76,7 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     """Measure `args.path` as the arguments say. ClientError, Declined, OSError (of --save-body)."""
     if target.real:
         await ask_before(target, [args.path], await target.assumptions(), yes=args.yes)
-    question = Question(args.path, args.all_pages)
+    question = ApiRequest(args.path, args.all_pages)
     repeat = 1 if args.compare else args.repeat or 1
     runs = await run_often(target, question, repeat, lambda: _saved(args.save_body))
     forms = _cheaper(runs.predicted, question)
@@ -88,7 +88,7 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     return listing
 
 
-async def _try(target: Target, listing: Listing, question: Question, args: argparse.Namespace) -> None:
+async def _try(target: Target, listing: Listing, question: ApiRequest, args: argparse.Namespace) -> None:
     """Send the original and its variants in alternation, and compare what they cost the server."""
     forms = listing.cheaper
     if target.real:
@@ -102,12 +102,12 @@ async def _try(target: Target, listing: Listing, question: Question, args: argpa
         form.measured, form.trial = middle(runs), trial_of(originals, runs)
 
 
-def _cheaper(predicted: Prediction, asked: Question) -> list[Cheaper]:
+def _cheaper(predicted: Prediction, asked: ApiRequest) -> list[TriedVariant]:
     if predicted.explanation is None:
         return []
     whole = asked.all_pages or not _limited(asked.path)
     return [
-        Cheaper(
+        TriedVariant(
             advice.id,
             advice.path,
             advice.why,

@@ -61,7 +61,7 @@ examples:
 )
 
 
-class Command(Protocol):
+class CommandModule(Protocol):
     """What each command's module offers."""
 
     def add_parser(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: ...
@@ -156,9 +156,9 @@ def whole_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _module(name: str) -> Command:
+def _module(name: str) -> CommandModule:
     module = COMMANDS[name][0] if name else "ktui.cli.dashboard"
-    return cast(Command, importlib.import_module(module))
+    return cast(CommandModule, importlib.import_module(module))
 
 
 def _unknown_command(word: str) -> int:

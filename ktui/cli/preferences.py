@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ktui.config.errors import ConfigError, Problem, nearest
+from ktui.config.errors import ConfigError, InvalidEntry, nearest
 from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.themes import theme_names
 from ktui.tui.table.registry import check_columns
@@ -72,7 +72,7 @@ def problems_of(config: Config) -> list[str]:
     return found
 
 
-def _sentences(config: Config, table: str, problems: Iterable[Problem]) -> Iterator[str]:
+def _sentences(config: Config, table: str, problems: Iterable[InvalidEntry]) -> Iterator[str]:
     for problem in problems:
         yield f"{place_of(config.file, table, problem.id)}: [{table}] {problem.text}"
 

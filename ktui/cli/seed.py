@@ -16,9 +16,9 @@ from ktui.cli.output import emit, replace_line, tell, warn
 from ktui.core.format import duration, integer
 
 if TYPE_CHECKING:
-    from ktui.client.connection import Connection
+    from ktui.client.connection import ServerConnection
     from ktui.supervision import Supervisor
-    from ktui.workloads.demo.plan import Plan
+    from ktui.workloads.demo.plan import DemoPlan
     from ktui.workloads.seeding import SeedProgress
 
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-async def _run(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
+async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
     """Seed; with `--traffic` clients read from the first moment on, and kubelets write when it is done."""
     from ktui.supervision import Supervisor  # start-up time
     from ktui.workloads.traffic import start_kubelets, start_readers
@@ -101,7 +101,7 @@ def read_failing(line: str) -> list[str]:
     return []
 
 
-async def _seed(connection: Connection, plan: Plan, args: argparse.Namespace) -> None:
+async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
     from ktui.cli.seed_progress import SeedTeller  # start-up time
     from ktui.workloads.seeding import count_objects, seed
 

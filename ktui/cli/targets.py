@@ -14,7 +14,7 @@ from ktui.cli.output import warn
 from ktui.core.format import integer
 
 if TYPE_CHECKING:
-    from ktui.client.connection import Connection
+    from ktui.client.connection import ServerConnection
     from ktui.client.target import Target
     from ktui.config.contexts import Context
 
@@ -117,7 +117,7 @@ async def _open(found: Target) -> AsyncIterator[Target]:
         await found.client.close()
 
 
-def _connection(args: argparse.Namespace) -> Connection | None:
+def _connection(args: argparse.Namespace) -> ServerConnection | None:
     from ktui.cli.attach import attached_connection  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
 

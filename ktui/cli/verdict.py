@@ -17,7 +17,7 @@ from ktui.core.routes import letter_of
 from ktui.printable import escaped
 
 if TYPE_CHECKING:
-    from ktui.cli.listing import Cheaper, Listing
+    from ktui.cli.listing import Listing, TriedVariant
     from ktui.core.lab.measured import Measured, Memory
 
 _STYLES = {"C": "green", "E": "yellow"}
@@ -184,7 +184,7 @@ def _why(listing: Listing) -> str:
     return ", ".join(words) + ")"
 
 
-def _cheaper(form: Cheaper) -> Iterator[RenderableType]:
+def _cheaper(form: TriedVariant) -> Iterator[RenderableType]:
     header = f"  Accept: {form.accept}" if form.accept else ""
     refuted = form.trial is not None and form.trial.verdict in (Verdict.SAME, Verdict.COSTS_MORE)
     label = "  variant  " if refuted else "  cheaper  "

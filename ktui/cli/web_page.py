@@ -26,7 +26,7 @@ LAST_LINES = 12  # of what a process said on standard error
 CLEAR = "\x1b[?1049l\x1b[2J\x1b[H"
 
 
-class Page(AppService):
+class BrowserSession(AppService):
     """textual-serve's service of one app. Its process never outlives the websocket, nor is it left unread:
     one that may not write could not end. What it said last is shown in the page."""
 

@@ -20,7 +20,7 @@ from ktui.cli.exits import NO_CONNECTION, OK, fail
 from ktui.cli.output import emit
 from ktui.cli.preferences import kube_context_of
 from ktui.cli.web_guard import Guard
-from ktui.cli.web_page import PATIENCE, Page
+from ktui.cli.web_page import PATIENCE, BrowserSession
 from ktui.client.connection import ClientError
 from ktui.contract.errors import RecordingError
 
@@ -59,7 +59,7 @@ class PageServer(Server):
         self._socket = listening
         self._token = token
         self._guard = Guard(token, port)
-        self._pages: set[Page] = set()
+        self._pages: set[BrowserSession] = set()
 
     @property
     def address(self) -> str:
@@ -96,7 +96,7 @@ class PageServer(Server):
         """A page: its process begins and ends with the websocket."""
         websocket = web.WebSocketResponse(heartbeat=15, timeout=PATIENCE)
         await websocket.prepare(request)
-        page = Page(self._words, websocket, self.download_manager)
+        page = BrowserSession(self._words, websocket, self.download_manager)
         self._pages.add(page)
         try:
             await page.start(_cells(request, "width", 80), _cells(request, "height", 24))

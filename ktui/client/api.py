@@ -16,7 +16,7 @@ import httpx
 import msgspec
 
 from ktui import __version__
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.client.pieces import pieces
 from ktui.contract import paths
@@ -75,7 +75,7 @@ class Fired:
 class ApiClient:
     """An asyncio client of one server. Raises ClientError when it cannot be reached."""
 
-    def __init__(self, connection: Connection, user_agent: str = f"ktui/{__version__}") -> None:
+    def __init__(self, connection: ServerConnection, user_agent: str = f"ktui/{__version__}") -> None:
         self.connection = connection
         headers = {
             "User-Agent": user_agent,
@@ -274,7 +274,7 @@ def connect_fault(error: BaseException | None) -> str:
 
 
 @contextlib.contextmanager
-def clear_errors(connection: Connection) -> Iterator[None]:
+def clear_errors(connection: ServerConnection) -> Iterator[None]:
     """Turn httpx's exceptions into ClientError sentences that name the server."""
     url = connection.url
     try:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ktui.client.api import connect_fault, tls_fault
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.listbody import ListBody
 
 # Long enough for any write that will still be answered.
@@ -49,7 +49,7 @@ class BlockingClient:
     For ktui's own servers: no proxy stands before them.
     """
 
-    def __init__(self, connection: Connection, user_agent: str) -> None:
+    def __init__(self, connection: ServerConnection, user_agent: str) -> None:
         self.connection = connection
         self._headers = {"User-Agent": user_agent, "Accept": "application/json", **connection.headers()}
         self._http = _open(connection)
@@ -69,7 +69,7 @@ class BlockingClient:
             return Answer(response.status, response.read())
 
 
-def _open(connection: Connection) -> http.client.HTTPConnection:
+def _open(connection: ServerConnection) -> http.client.HTTPConnection:
     where = urlsplit(connection.url)
     assert where.hostname is not None
     trust = connection.ssl_context()
@@ -79,7 +79,7 @@ def _open(connection: Connection) -> http.client.HTTPConnection:
 
 
 @contextmanager
-def _clear_errors(connection: Connection) -> Iterator[None]:
+def _clear_errors(connection: ServerConnection) -> Iterator[None]:
     """Sentences that name the server instead of the library's and the system's exceptions."""
     url = connection.url
     try:

@@ -15,7 +15,7 @@ class ClientError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ServerConnection:
     """A server's address with its bearer token and the file of its CA certificate."""
 
     url: str
@@ -58,12 +58,12 @@ class Connection:
             raise ClientError(f"cannot read the CA certificate {self.ca_file}: {error.strerror}") from error
 
 
-def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) -> Connection:
+def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) -> ServerConnection:
     """A connection from what a user typed; raises ClientError naming what is wrong with it."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ClientError(f"{url!r} is no server address: write it like https://127.0.0.1:6443")
-    return Connection(
+    return ServerConnection(
         url=f"{parts.scheme}://{parts.netloc}",
         token=token or os.environ.get("KTUI_TOKEN", ""),
         ca_file=ca_file,

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class KubeConnection(Connection):
+class KubeConnection(ServerConnection):
     """One context of a kubeconfig. Secrets stay out of its repr."""
 
     token: str = field(default="", repr=False)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.client.running import write_private
 
 
-def kubeconfig_document(connection: Connection) -> dict[str, object]:
+def kubeconfig_document(connection: ServerConnection) -> dict[str, object]:
     """A v1 Config with one cluster, one user and one context, all named `ktui`."""
     cluster: dict[str, object] = {"server": connection.url}
     if connection.ca_file is not None:
@@ -27,7 +27,7 @@ def kubeconfig_document(connection: Connection) -> dict[str, object]:
     }
 
 
-def write_kubeconfig(connection: Connection, path: Path) -> None:
+def write_kubeconfig(connection: ServerConnection, path: Path) -> None:
     """Write it with mode 0600. JSON is YAML, and kubectl reads it."""
     write_private(
         path, msgspec.json.format(msgspec.json.encode(kubeconfig_document(connection)), indent=2) + b"\n"

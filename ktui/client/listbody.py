@@ -37,7 +37,7 @@ class ListMeta(msgspec.Struct, frozen=True):
     remaining: _Count | None = msgspec.field(default=None, name="remainingItemCount")
 
 
-class Envelope(msgspec.Struct, frozen=True):
+class ListEnvelope(msgspec.Struct, frozen=True):
     """What is around the items; `message` is that of a Status."""
 
     kind: str = ""
@@ -67,13 +67,13 @@ class ListBody:
             if self._searching:
                 self._search()
 
-    def envelope(self) -> Envelope:
+    def envelope(self) -> ListEnvelope:
         """Kind and metadata; of what is no JSON the beginning of its text is the message."""
         closed = b"" if self._counter is None or self._counter.ended else b"]}"
         try:
-            return decode_json(bytes(self._kept) + closed, Envelope)
+            return decode_json(bytes(self._kept) + closed, ListEnvelope)
         except DocumentError:
-            return Envelope(message=self._kept[:300].decode("utf-8", "replace").strip())
+            return ListEnvelope(message=self._kept[:300].decode("utf-8", "replace").strip())
 
     def _search(self) -> None:
         found = _ITEMS.search(self._kept)

@@ -36,7 +36,7 @@ def verb_of(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ApiRequest:
     """A GET or LIST to fire; with `all_pages` its continue tokens are followed to the end.
 
     A WATCH is read up to the end of its initial events. `client` is the User-Agent to
@@ -55,7 +55,7 @@ class Question:
 
 
 async def pages(
-    client: ApiClient, question: Question, keep: Keep | None
+    client: ApiClient, question: ApiRequest, keep: Keep | None
 ) -> AsyncIterator[tuple[Fired, Body]]:
     """Fire the question; one answer a page. `keep` gets the chunks of every body. Raises ClientError."""
     page = question.path
@@ -67,7 +67,7 @@ async def pages(
         page = next_page(question.path, token) if follow else ""
 
 
-async def fire_measured(client: ApiClient, question: Question, keep: Keep | None = None) -> Measured:
+async def fire_measured(client: ApiClient, question: ApiRequest, keep: Keep | None = None) -> Measured:
     """Fire at a ktui server, which tells exactly what each page cost. Raises ClientError."""
     server = KtuiApi(client)
     await server.keep_requests()

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.config import places
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
@@ -36,7 +36,7 @@ class RunningServer(Struct, frozen=True):
     pid: int
     name: str
     started: float
-    connection: Connection
+    connection: ServerConnection
     directory: Path
 
     @property
@@ -61,7 +61,7 @@ def certificate_directory(host: str) -> Path:
     return state_home() / "certificates" / host.replace("/", "_")
 
 
-def announce(connection: Connection, *, pid: int, name: str, started: float) -> RunningServer:
+def announce(connection: ServerConnection, *, pid: int, name: str, started: float) -> RunningServer:
     """Write the state file of a server that is ready."""
     directory = server_directory(pid)
     state = _StateFile(
@@ -114,7 +114,7 @@ def _read(path: Path) -> RunningServer | None:
         state = decode_json(read_bytes(path, 1 << 16), _StateFile)
     except (OSError, DocumentError):
         return None
-    connection = Connection(state.url, state.token, Path(state.ca_file) if state.ca_file else None)
+    connection = ServerConnection(state.url, state.token, Path(state.ca_file) if state.ca_file else None)
     return RunningServer(state.pid, state.name, state.started, connection, path.parent)
 
 

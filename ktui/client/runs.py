@@ -12,7 +12,7 @@ from ktui.core.prediction.predict import Prediction, predict_path
 from ktui.kube.habits import JSON, Habit
 
 if TYPE_CHECKING:
-    from ktui.client.measure import Keep, Question
+    from ktui.client.measure import ApiRequest, Keep
     from ktui.client.target import Target
     from ktui.core.lab.measured import Measured
 
@@ -48,7 +48,7 @@ class Runs:
 
 async def run_often(
     target: Target,
-    question: Question,
+    question: ApiRequest,
     repeat: int,
     kept: Callable[[], AbstractContextManager[Keep | None]] = nullcontext,
 ) -> Runs:

@@ -8,7 +8,7 @@ from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract import paths
-from ktui.contract.events import CacheState, Progress
+from ktui.contract.events import CacheStatus, EtcdProgress
 from ktui.core.prediction.assumptions import OWN_LEVEL, ServerAssumptions
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
@@ -56,8 +56,8 @@ def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:
         raise ClientError(f"the server's version cannot be predicted: {error}") from error
 
 
-async def _state(client: ApiClient) -> tuple[dict[str, CacheState], int]:
+async def _state(client: ApiClient) -> tuple[dict[str, CacheStatus], int]:
     """Caches, and etcd's compacted revision."""
     present = await client.present()
-    caches = {event.resource: event for event in present if isinstance(event, CacheState)}
-    return caches, max((event.compact for event in present if isinstance(event, Progress)), default=0)
+    caches = {event.resource: event for event in present if isinstance(event, CacheStatus)}
+    return caches, max((event.compact for event in present if isinstance(event, EtcdProgress)), default=0)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.client.counters import Counters, Subject, account, account_of_watch, moved, read_counters
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.listbody import ListBody
-from ktui.client.measure import Keep, Question, add_page, fire_measured, pages
+from ktui.client.measure import ApiRequest, Keep, add_page, fire_measured, pages
 from ktui.client.priority import own_level
 from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
 from ktui.core.lab.measured import Measured
@@ -40,12 +40,12 @@ class Target(Protocol):
         """Its rules and the present state of its caches."""
         ...
 
-    async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
+    async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
         """Fire and account for it."""
         ...
 
 
-def target_of(connection: Connection, user_agent: str) -> Target:
+def target_of(connection: ServerConnection, user_agent: str) -> Target:
     """The target behind a connection."""
     from ktui.client.api import ApiClient  # takes httpx along: the dashboard's first frame needs none
 
@@ -64,7 +64,7 @@ class KtuiTarget:
     async def assumptions(self) -> ServerAssumptions:
         return await assumptions_of_ktui(self.client)
 
-    async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
+    async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
         return await fire_measured(self.client, question, keep)
 
 
@@ -85,7 +85,7 @@ class KubeTarget:
             self._assumptions = replace(found, level=level)
         return self._assumptions
 
-    async def measure(self, question: Question, keep: Keep | None = None) -> Measured:
+    async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
         measured = Measured(question.path)
         before, refused = await self._counters()
         async for fired, body in pages(self.client, question, keep):

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ktui.client.measure import Keep, Question
+    from ktui.client.measure import ApiRequest, Keep
     from ktui.client.target import Target
     from ktui.core.lab.measured import Measured
 
 
 async def alternate(
     target: Target,
-    questions: Sequence[Question],
+    questions: Sequence[ApiRequest],
     runs: int,
     begun: Callable[[int, int], object] = lambda run, place: None,
     keep: Keep | None = None,

@@ -11,7 +11,7 @@ import contextlib
 import msgspec
 
 from ktui.client.connection import ClientError
-from ktui.client.listbody import Envelope, ListMeta
+from ktui.client.listbody import ListEnvelope, ListMeta
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 
@@ -63,13 +63,13 @@ class InitialEvents:
                 return
             self._take(line)
 
-    def envelope(self) -> Envelope:
+    def envelope(self) -> ListEnvelope:
         """The resourceVersion at the end of the initial events; what an ERROR or a Status says."""
         refusal = self._refusal or (b"" if self.items or self._done else bytes(self._rest))
         if refusal:
             return _status(refusal)
         last = self._end.object
-        return Envelope(message=last.message, metadata=ListMeta(last.metadata.resource_version))
+        return ListEnvelope(message=last.message, metadata=ListMeta(last.metadata.resource_version))
 
     def _take(self, line: bytes) -> None:
         if line.startswith(_ERROR) or (line.startswith(_BOOKMARK) and _END in line):
@@ -82,8 +82,8 @@ class InitialEvents:
             self.items += 1
 
 
-def _status(text: bytes) -> Envelope:
+def _status(text: bytes) -> ListEnvelope:
     try:
-        return decode_json(text, Envelope)
+        return decode_json(text, ListEnvelope)
     except DocumentError:
-        return Envelope(message=text[:300].decode("utf-8", "replace").strip())
+        return ListEnvelope(message=text[:300].decode("utf-8", "replace").strip())

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ktui.config import kinds
 from ktui.config.errors import ConfigError, nearest
-from ktui.config.kinds import Kind
+from ktui.config.kinds import ValueType
 from ktui.config.reading import read_value
 from ktui.config.tomlfile import TomlFile
 
@@ -17,11 +17,11 @@ NONE = "none"  # `--context none`: no context, whatever the file says
 _ETCD = ("etcd", "snapshot")
 
 
-class Entry(Struct, frozen=True):
+class ContextKey(Struct, frozen=True):
     """A key of a context; `sources` are those it applies to, () for any."""
 
     name: str
-    kind: Kind
+    kind: ValueType
     sources: tuple[str, ...] = ()
     secret: bool = False
 
@@ -32,28 +32,28 @@ class Entry(Struct, frozen=True):
 
 SOURCES = ("etcd", "snapshot", "attach")
 _KUBE = ("kubeconfig", "kube-context")
-ENTRIES: Mapping[str, Entry] = {
+ENTRIES: Mapping[str, ContextKey] = {
     entry.name: entry
     for entry in (
-        Entry("etcd", kinds.NAMES),
-        Entry("snapshot", kinds.PATH),
-        Entry("attach", kinds.TEXT),
-        Entry("kubeconfig", kinds.PATH),
-        Entry("kube-context", kinds.TEXT),
-        Entry("cacert", kinds.PATH, ("etcd",)),
-        Entry("cert", kinds.PATH, ("etcd",)),
-        Entry("key", kinds.PATH, ("etcd",)),
-        Entry("server-name", kinds.TEXT, ("etcd",)),
-        Entry("user", kinds.TEXT, _ETCD, secret=True),
-        Entry("etcd-prefix", kinds.TEXT, _ETCD),
-        Entry("allow-writes", kinds.SWITCH, _ETCD),
-        Entry("assume-watch-progress", kinds.SWITCH, _ETCD),
-        Entry("kube-version", kinds.VERSION, _ETCD),
-        Entry("feature-gates", kinds.GATES, _ETCD),
-        Entry("warm", kinds.NAMES, _ETCD),
-        Entry("token", kinds.TEXT, ("attach",), secret=True),
-        Entry("server-ca", kinds.PATH, ("attach",)),
-        Entry("theme", kinds.TEXT),
+        ContextKey("etcd", kinds.NAMES),
+        ContextKey("snapshot", kinds.PATH),
+        ContextKey("attach", kinds.TEXT),
+        ContextKey("kubeconfig", kinds.PATH),
+        ContextKey("kube-context", kinds.TEXT),
+        ContextKey("cacert", kinds.PATH, ("etcd",)),
+        ContextKey("cert", kinds.PATH, ("etcd",)),
+        ContextKey("key", kinds.PATH, ("etcd",)),
+        ContextKey("server-name", kinds.TEXT, ("etcd",)),
+        ContextKey("user", kinds.TEXT, _ETCD, secret=True),
+        ContextKey("etcd-prefix", kinds.TEXT, _ETCD),
+        ContextKey("allow-writes", kinds.SWITCH, _ETCD),
+        ContextKey("assume-watch-progress", kinds.SWITCH, _ETCD),
+        ContextKey("kube-version", kinds.VERSION, _ETCD),
+        ContextKey("feature-gates", kinds.GATES, _ETCD),
+        ContextKey("warm", kinds.NAMES, _ETCD),
+        ContextKey("token", kinds.TEXT, ("attach",), secret=True),
+        ContextKey("server-ca", kinds.PATH, ("attach",)),
+        ContextKey("theme", kinds.TEXT),
     )
 }
 

@@ -11,7 +11,7 @@ class ConfigError(ValueError):
     """A config file, a KTUI_* variable or a context that cannot be used; the message is one sentence."""
 
 
-class Problem(NamedTuple):
+class InvalidEntry(NamedTuple):
     """What is wrong with one entry of a table: its id, and one sentence."""
 
     id: str

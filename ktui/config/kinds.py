@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 
-class Kind(Struct, frozen=True):
+class ValueType(Struct, frozen=True):
     """`shape` says what to write; `of_toml` and `of_text` raise ValueError, bare or with a better reason."""
 
     shape: str
@@ -104,27 +104,27 @@ def _version(value: object) -> str:
     return _text(value)
 
 
-TEXT = Kind('a text, like "name"', _some_text, _some_text)
-PATH = Kind("the path of a file, in quotes", _some_text, _path, is_path=True)
-SWITCH = Kind("true or false", _switch, _switch_text)
-WHOLE = Kind("a whole number", _whole, int)
-COUNT = Kind(
+TEXT = ValueType('a text, like "name"', _some_text, _some_text)
+PATH = ValueType("the path of a file, in quotes", _some_text, _path, is_path=True)
+SWITCH = ValueType("true or false", _switch, _switch_text)
+WHOLE = ValueType("a whole number", _whole, int)
+COUNT = ValueType(
     "a number of at least 1",
     lambda value: _at_least(1, _whole(value)),
     lambda text: _at_least(1, int(text.replace(",", "").replace("_", ""))),
 )
-PORT = Kind(
+PORT = ValueType(
     "a port, 0 for a free one",
     lambda value: _at_least(0, _whole(value)),
     lambda text: _at_least(0, int(text)),
 )
-PACE = Kind("a number above 0", _pace, lambda text: _pace(float(text)))
-NAMES = Kind('a list of texts, like ["one", "two"]', _names, _names)
-GATES = Kind("feature gates, like { WatchList = true }", _gates, _gates)
-VERSION = Kind('a Kubernetes version, like "1.30"', _version, _version)
+PACE = ValueType("a number above 0", _pace, lambda text: _pace(float(text)))
+NAMES = ValueType('a list of texts, like ["one", "two"]', _names, _names)
+GATES = ValueType("feature gates, like { WatchList = true }", _gates, _gates)
+VERSION = ValueType('a Kubernetes version, like "1.30"', _version, _version)
 
 
-def choice(*words: str) -> Kind:
+def choice(*words: str) -> ValueType:
     """One of some words."""
 
     def one(value: object) -> str:
@@ -132,4 +132,4 @@ def choice(*words: str) -> Kind:
             raise ValueError
         return str(value)
 
-    return Kind(" or ".join(words), one, one, words=words)
+    return ValueType(" or ".join(words), one, one, words=words)

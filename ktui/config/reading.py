@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.config.errors import ConfigError
-from ktui.config.kinds import Kind
+from ktui.config.kinds import ValueType
 from ktui.config.settings import Setting
 from ktui.config.tomlfile import TomlFile
 
 
-def read_value(file: TomlFile, kind: Kind, *keys: str, secret: bool = False) -> Any:
+def read_value(file: TomlFile, kind: ValueType, *keys: str, secret: bool = False) -> Any:
     """The value under `keys`, as the program wants it. Raises ConfigError."""
     value: Any = file.data
     for key in keys:
@@ -33,7 +33,7 @@ def read_variable(setting: Setting, text: str) -> Any:
         raise ConfigError(f"{setting.env} is{shown}{_wrong(setting.kind, error)}") from error
 
 
-def _wrong(kind: Kind, error: ValueError) -> str:
+def _wrong(kind: ValueType, error: ValueError) -> str:
     said = str(error)
     known = said and not said.startswith(("invalid literal", "could not convert"))
     return f": {said}" if known else f"; write {kind.shape}"

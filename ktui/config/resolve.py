@@ -14,7 +14,7 @@ from ktui.config.reading import read_variable
 from ktui.config.settings import CONTEXT_ENV, Setting, environment_names
 
 
-class Value(Struct, frozen=True):
+class ResolvedValue(Struct, frozen=True):
     """`source` is "default", "config", "context", "env" or "flag"; `where` a line, a variable, an option."""
 
     value: Any
@@ -32,18 +32,22 @@ class Chosen(Struct, frozen=True):
 
 def preset(
     setting: Setting, config: Config, chosen: Chosen | None, environ: Mapping[str, str]
-) -> Value | None:
+) -> ResolvedValue | None:
     """What takes the default's place when no option is given, or None. Raises ConfigError."""
     if environ.get(setting.env):
-        return Value(read_variable(setting, environ[setting.env]), "env", setting.env)
+        return ResolvedValue(read_variable(setting, environ[setting.env]), "env", setting.env)
     if (
         chosen is not None
         and setting.table in ("dashboard", "server")
         and setting.dest in chosen.context.values
     ):
-        return Value(chosen.context.values[setting.dest], "context", chosen.context.places[setting.dest])
+        return ResolvedValue(
+            chosen.context.values[setting.dest], "context", chosen.context.places[setting.dest]
+        )
     if setting.id in config.values:
-        return Value(config.values[setting.id], "config", config.file.where(setting.table, setting.name))
+        return ResolvedValue(
+            config.values[setting.id], "config", config.file.where(setting.table, setting.name)
+        )
     return None
 
 

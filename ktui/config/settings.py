@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ktui.config import kinds
-from ktui.config.kinds import Kind
+from ktui.config.kinds import ValueType
 
 DASHBOARD, SERVE = "dashboard", "serve"
 BOTH = (DASHBOARD, SERVE)
@@ -18,7 +18,7 @@ class Setting(Struct, frozen=True):
 
     table: str
     name: str
-    kind: Kind
+    kind: ValueType
     commands: tuple[str, ...]
     about: str
     secret: bool = False
@@ -43,7 +43,7 @@ class Setting(Struct, frozen=True):
         return "_".join(("KTUI", *words)).upper().replace("-", "_")
 
 
-def _of(table: str, commands: tuple[str, ...], *rows: tuple[str, Kind, str]) -> tuple[Setting, ...]:
+def _of(table: str, commands: tuple[str, ...], *rows: tuple[str, ValueType, str]) -> tuple[Setting, ...]:
     return tuple(Setting(table, name, kind, commands, about) for name, kind, about in rows)
 
 

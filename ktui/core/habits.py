@@ -29,7 +29,7 @@ _NODE = "system:node:"
 _VALUES = ("fieldSelector", "labelSelector", "resourceVersion")
 
 
-class Asked(NamedTuple):
+class ClientRequest(NamedTuple):
     """One request: when (Unix seconds), over which connection, what exactly."""
 
     at: float
@@ -58,7 +58,7 @@ class Habits:
     """What was asked, by client and shape, and which clients use an account."""
 
     def __init__(self) -> None:
-        self._shapes: OrderedDict[Shape, deque[Asked]] = OrderedDict()
+        self._shapes: OrderedDict[Shape, deque[ClientRequest]] = OrderedDict()
         self._accounts: OrderedDict[str, set[str]] = OrderedDict()
 
     def saw(self, started: RequestStarted) -> None:
@@ -105,7 +105,7 @@ class Habits:
         from ktui.kube.habits import UNKNOWN, Habit  # start-up time
 
         plain, _, query = path.partition("?")
-        same, best, client = Asked(0.0, "", query).same, list[Asked](), ""
+        same, best, client = ClientRequest(0.0, "", query).same, list[ClientRequest](), ""
         for (agent, _, asked_path, _), seen in self._shapes.items():
             if asked_path != plain or agent.startswith(OWN_AGENT):
                 continue
@@ -137,11 +137,11 @@ def _short(user_agent: str) -> str:
     return user_agent.split()[0].split("/")[0] if user_agent else ""
 
 
-def _asked(started: RequestStarted) -> Asked:
-    return Asked(started.at, started.peer, started.query)
+def _asked(started: RequestStarted) -> ClientRequest:
+    return ClientRequest(started.at, started.peer, started.query)
 
 
-def _interval(polls: Sequence[Asked]) -> float | None:
+def _interval(polls: Sequence[ClientRequest]) -> float | None:
     """Seconds between two requests of one client; None for what is no habit.
 
     Clients are distinguished by their connections; without one they count as one.
@@ -158,7 +158,7 @@ def _interval(polls: Sequence[Asked]) -> float | None:
     return median(later - earlier for earlier, later in pairwise(times))
 
 
-def _together(seen: Iterable[Asked], at: float) -> int:
+def _together(seen: Iterable[ClientRequest], at: float) -> int:
     """How many agents asked alike at about that time; 0 for one, or where connections are not told.
 
     Those of one machine that ask for the very same are taken for one that connects again each time.
@@ -171,7 +171,7 @@ def _together(seen: Iterable[Asked], at: float) -> int:
     return agents if "" not in peers and agents > 1 else 0
 
 
-def _pages(mine: Sequence[Asked], started: RequestStarted) -> int:
+def _pages(mine: Sequence[ClientRequest], started: RequestStarted) -> int:
     """Pages fetched one after the other up to this one, over its connection."""
     count = 0
     for asked in reversed([asked for asked in mine if asked.peer == started.peer and asked.at <= started.at]):

@@ -25,14 +25,14 @@ _PLAIN = re.compile(
 _RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A piece of a line. `role`: key, string, number, literal, punct, dim, plain, added or removed."""
 
     text: str
     role: str
 
 
-Line = tuple[Span, ...]
+Line = tuple[TextSpan, ...]
 
 
 def yaml_lines(value: Any) -> list[Line]:
@@ -54,7 +54,7 @@ def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
     """Offset, `width` bytes, their ASCII; a last line says how much of `total` is not shown."""
     lines = [_hex_line(offset, data[offset : offset + width], width) for offset in range(0, len(data), width)]
     if total > len(data):
-        lines.append((Span(f"… {integer(total - len(data))} more bytes", "dim"),))
+        lines.append((TextSpan(f"… {integer(total - len(data))} more bytes", "dim"),))
     return lines
 
 
@@ -69,17 +69,17 @@ def _hex_cells(width: int) -> int:
 
 def _mapping(value: dict[str, Any], indent: int) -> Iterator[Line]:
     for key, item in value.items():
-        head = (Span(" " * indent, "plain"), Span(_text(str(key)), "key"), Span(":", "punct"))
+        head = (TextSpan(" " * indent, "plain"), TextSpan(_text(str(key)), "key"), TextSpan(":", "punct"))
         yield from _member(head, item, indent + 2, indent)
 
 
 def _sequence(value: list[Any], indent: int) -> Iterator[Line]:
     for item in value:
-        dash = (Span(" " * indent, "plain"), Span("-", "punct"))
+        dash = (TextSpan(" " * indent, "plain"), TextSpan("-", "punct"))
         if isinstance(item, dict | list) and item:
             inner = _mapping(item, indent + 2) if isinstance(item, dict) else _sequence(item, indent + 2)
             first, *rest = inner
-            yield (*dash, Span(" ", "plain"), *first[1:])
+            yield (*dash, TextSpan(" ", "plain"), *first[1:])
             yield from rest
         else:
             yield from _member(dash, item, indent + 2, indent)
@@ -93,21 +93,21 @@ def _member(head: Line, item: Any, inner: int, sequence_indent: int) -> Iterator
         yield head
         yield from _sequence(item, sequence_indent)
     elif isinstance(item, str) and "\n" in item:
-        yield (*head, Span(" |" if item.endswith("\n") else " |-", "punct"))
+        yield (*head, TextSpan(" |" if item.endswith("\n") else " |-", "punct"))
         for line in item.removesuffix("\n").split("\n"):
-            yield (Span(" " * inner, "plain"), Span(line, "string"))
+            yield (TextSpan(" " * inner, "plain"), TextSpan(line, "string"))
     else:
-        yield (*head, Span(" ", "plain"), _scalar(item))
+        yield (*head, TextSpan(" ", "plain"), _scalar(item))
 
 
-def _scalar(value: Any) -> Span:
+def _scalar(value: Any) -> TextSpan:
     if value is None or isinstance(value, bool):
-        return Span(json.dumps(value), "literal")
+        return TextSpan(json.dumps(value), "literal")
     if isinstance(value, int | float):
-        return Span(json.dumps(value), "number")
+        return TextSpan(json.dumps(value), "number")
     if isinstance(value, dict | list):
-        return Span("{}" if isinstance(value, dict) else "[]", "punct")
-    return Span(_text(str(value)), "string")
+        return TextSpan("{}" if isinstance(value, dict) else "[]", "punct")
+    return TextSpan(_text(str(value)), "string")
 
 
 def _text(value: str) -> str:
@@ -122,14 +122,14 @@ _JSON_LINE = re.compile(r'(\s*)(?:("(?:[^"\\]|\\.)*")(: ))?(.*?)(,?)\Z', re.S)
 def _json_line(line: str) -> Line:
     found = _JSON_LINE.match(line)
     if found is None:
-        return (Span(line, "plain"),)
+        return (TextSpan(line, "plain"),)
     indent, key, colon, value, comma = found.groups(default="")
     spans = (
-        Span(indent, "plain"),
-        Span(key, "key"),
-        Span(colon, "punct"),
-        Span(value, _json_role(value)),
-        Span(comma, "punct"),
+        TextSpan(indent, "plain"),
+        TextSpan(key, "key"),
+        TextSpan(colon, "punct"),
+        TextSpan(value, _json_role(value)),
+        TextSpan(comma, "punct"),
     )
     return tuple(span for span in spans if span.text)
 
@@ -146,24 +146,24 @@ def _hex_line(offset: int, chunk: bytes, width: int) -> Line:
     groups = [chunk[at : at + 8].hex(" ") for at in range(0, width, 8)]
     printable = "".join(chr(byte) if 0x20 <= byte < 0x7F else "·" for byte in chunk)
     return (
-        Span(f"{offset:08x}  ", "dim"),
-        Span("  ".join(f"{group:<23}" for group in groups), "number"),
-        Span("  ", "plain"),
-        Span(printable, "string"),
+        TextSpan(f"{offset:08x}  ", "dim"),
+        TextSpan("  ".join(f"{group:<23}" for group in groups), "number"),
+        TextSpan("  ", "plain"),
+        TextSpan(printable, "string"),
     )
 
 
 def _short(line: Line) -> Line:
     """Make a line safe to paint; cut one that is too long, saying how much of it is missing."""
     room = LONGEST_LINE
-    line = tuple(Span(safe(span.text), span.role) for span in line)
+    line = tuple(TextSpan(safe(span.text), span.role) for span in line)
     for at, span in enumerate(line):
         if len(span.text) > room:
             more = sum(len(rest.text) for rest in line[at:]) - room
             return (
                 *line[:at],
-                Span(span.text[:room], span.role),
-                Span(f"… +{integer(more)} characters", "dim"),
+                TextSpan(span.text[:room], span.role),
+                TextSpan(f"… +{integer(more)} characters", "dim"),
             )
         room -= len(span.text)
     return line

@@ -25,7 +25,7 @@ class PrefixRow(Struct, frozen=True):
     share: float
 
 
-class PrefixTree(Struct):
+class PrefixOutline(Struct):
     """What is open and what its children are; the top level comes with the telemetry."""
 
     root: str = "/registry/"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec.structs
 
-from ktui.contract.events import AnyEvent, Progress, ProgressTick
+from ktui.contract.events import AnyEvent, EtcdProgress, ProgressTick
 from ktui.core.state import State
 
 
@@ -29,7 +29,7 @@ def _facts(state: State) -> Iterator[AnyEvent]:
         yield state.etcd_usage
     head = state.head
     if head.revision:
-        yield Progress(
+        yield EtcdProgress(
             head=head.revision, compact=head.compact, db_bytes=head.db_bytes, histories=head.histories
         )
     for row in state.caches.values():

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     Dropped,
     EtcdCall,
     EtcdHealth,
+    EtcdProgress,
     EtcdUsage,
     FanOut,
     Marker,
     Prefix,
-    Progress,
     ProgressTick,
     RequestFinished,
     RequestRouted,
@@ -130,7 +130,7 @@ def _wrote(state: State, event: EtcdCall) -> None:
         state.no_space = event.error.rstrip(".")
 
 
-def _progress(state: State, event: Progress) -> None:
+def _progress(state: State, event: EtcdProgress) -> None:
     if state.head.revision and event.histories > state.head.histories:
         _start_anew(state, event)
     # Heads may overtake one another on their way here; within one history the revision never goes back.
@@ -145,7 +145,7 @@ def _progress(state: State, event: Progress) -> None:
     state.touched.head += 1
 
 
-def _start_anew(state: State, event: Progress) -> None:
+def _start_anew(state: State, event: EtcdProgress) -> None:
     """Another history: nothing that was known of the old one's revisions counts any more."""
     state.rewind = Rewind(event.at, state.head.revision, event.head)
     state.head, state.head_rate = Head(), Rate()
@@ -154,7 +154,7 @@ def _start_anew(state: State, event: Progress) -> None:
     state.touched.caches += 1
 
 
-def _cache(state: State, event: CacheState) -> None:
+def _cache(state: State, event: CacheStatus) -> None:
     state.event_rates.setdefault(event.resource, Rate()).add(event.at, event.events)
     before = state.caches.get(event.resource)
     ticked = before.ticked if before is not None else 0
@@ -226,8 +226,8 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     RequestRouted: _request_routed,
     RequestFinished: _request_finished,
     EtcdCall: _etcd_call,
-    Progress: _progress,
-    CacheState: _cache,
+    EtcdProgress: _progress,
+    CacheStatus: _cache,
     ProgressTick: _progress_tick,
     Prefix: _prefix,
     WatcherOpened: _watcher_opened,

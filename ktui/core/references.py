@@ -11,19 +11,19 @@ from msgspec import Struct
 from ktui.core.selection import Selection
 
 
-class Request(Struct, frozen=True):
+class RequestRef(Struct, frozen=True):
     """A request of the log, by the server's number."""
 
     id: int
 
 
-class Watcher(Struct, frozen=True):
+class WatcherRef(Struct, frozen=True):
     """An open WATCH; its number is that of its request."""
 
     id: int
 
 
-class Resource(Struct, frozen=True):
+class ResourceRef(Struct, frozen=True):
     """All objects of one kind, by the resource's id: `leases.coordination.k8s.io`."""
 
     id: str
@@ -43,13 +43,13 @@ class Object(Struct, frozen=True):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
-class Prefix(Struct, frozen=True):
+class PrefixRef(Struct, frozen=True):
     """All keys of etcd that begin so."""
 
     prefix: str
 
 
-class Key(Struct, frozen=True):
+class KeyRef(Struct, frozen=True):
     """One key of etcd; with `past` its revisions, `revision` the one that is meant."""
 
     key: str
@@ -75,7 +75,7 @@ class Part(Struct, frozen=True):
     name: str
 
 
-Reference = Request | Watcher | Resource | Object | Prefix | Key | Read | Revision | Part
+Reference = RequestRef | WatcherRef | ResourceRef | Object | PrefixRef | KeyRef | Read | Revision | Part
 
 
 class Place(Struct, frozen=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Struct as Row
 
 from ktui.contract.events import (
-    CacheState,
+    CacheStatus,
     EtcdCall,
     RequestFinished,
     RequestRouted,
@@ -94,7 +94,7 @@ class RequestRow(Row, frozen=True, eq=False, gc=False):
 class CacheRow(Row, frozen=True, eq=False, gc=False):
     """One resource's watch cache: its last state and what progress taught it since."""
 
-    cache: CacheState
+    cache: CacheStatus
     rv: int  # the newest revision it knows: by event or by progress notification
     ticked: int = 0  # revision of its last progress notification
 

@@ -11,13 +11,13 @@ from msgspec import Struct, field
 from msgspec import Struct as Row
 
 from ktui.contract.events import (
-    CacheState,
+    CacheStatus,
     EtcdCall,
     EtcdHealth,
+    EtcdProgress,
     EtcdUsage,
     FanOut,
     Prefix,
-    Progress,
     RouteStep,
     ServerInfo,
     WatcherClosed,
@@ -107,14 +107,14 @@ class State(Struct):
 # Kept here so that readers of the state need not know where its parts are made.
 __all__ = [
     "CacheRow",
-    "CacheState",
+    "CacheStatus",
     "EtcdCall",
     "EtcdHealth",
+    "EtcdProgress",
     "EtcdUsage",
     "FanOut",
     "Head",
     "Prefix",
-    "Progress",
     "RequestRow",
     "Revisions",
     "Rewind",

@@ -62,7 +62,7 @@ def _middle_of(place: int) -> float:
     return math.exp((place + 0.5) * _STEP)
 
 
-class Span(Struct, frozen=True, dict=True):
+class TrafficWindow(Struct, frozen=True, dict=True):
     """A stretch of history in equal parts, oldest first; it ends at the last full part."""
 
     end: int  # Unix seconds
@@ -128,7 +128,7 @@ class History:
                 return
             yield at
 
-    def span(self, now: float, parts: int, step: int) -> Span:
+    def span(self, now: float, parts: int, step: int) -> TrafficWindow:
         """The last `parts` × `step` seconds that are over at `now`.
 
         Parts begin at multiples of `step`, so that an answer stays in its part as time
@@ -137,7 +137,7 @@ class History:
         end = int(now) // step * step
         begin = end - parts * step
         self._asked = max(self._asked, end)
-        return Span(end, step, tuple(self._part(step, first) for first in range(begin, end, step)))
+        return TrafficWindow(end, step, tuple(self._part(step, first) for first in range(begin, end, step)))
 
     def _part(self, step: int, first: int) -> Second:
         made = self._parts.get((step, first))

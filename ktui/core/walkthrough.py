@@ -13,7 +13,7 @@ OTHER = "other"  # what no phase accounts for
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class TimedPhase:
     """One phase: where it begins and how long it takes, in ms from the request's start."""
 
     name: str
@@ -30,7 +30,7 @@ class FunnelStep:
     bytes: int = 0
 
 
-def phases_of(row: RequestRow) -> list[Phase]:
+def phases_of(row: RequestRow) -> list[TimedPhase]:
     """The phases one after the other; what no phase accounts for is called `other`."""
     if row.finished is None:
         return []
@@ -38,16 +38,16 @@ def phases_of(row: RequestRow) -> list[Phase]:
     names = [name for name in _PHASES if name in seen] + [name for name in seen if name not in _PHASES]
     phases, at = [], 0.0
     for name in names:
-        phases.append(Phase(name, at, seen[name]))
+        phases.append(TimedPhase(name, at, seen[name]))
         at += seen[name]
     rest = row.finished.ms - at
     # Phases may overlap in a streamed answer; only time that is really missing is shown.
     if phases and rest > 0.02 * row.finished.ms:
-        phases.append(Phase(OTHER, at, rest))
+        phases.append(TimedPhase(OTHER, at, rest))
     return phases
 
 
-def fewer_phases(phases: list[Phase], most: int) -> list[Phase]:
+def fewer_phases(phases: list[TimedPhase], most: int) -> list[TimedPhase]:
     """At most this many: the shortest ones give way, and their time goes to `other`."""
     if len(phases) <= most:
         return phases
@@ -55,7 +55,7 @@ def fewer_phases(phases: list[Phase], most: int) -> list[Phase]:
     kept = sorted(named, key=lambda phase: phase.ms, reverse=True)[: most - 1]
     end = max(phase.start + phase.ms for phase in phases)
     rest = sum(phase.ms for phase in phases) - sum(phase.ms for phase in kept)
-    return [*(phase for phase in named if phase in kept), Phase(OTHER, end - rest, rest)]
+    return [*(phase for phase in named if phase in kept), TimedPhase(OTHER, end - rest, rest)]
 
 
 def funnel_of(row: RequestRow) -> list[FunnelStep]:

@@ -15,7 +15,7 @@ from ktui.etcd.guard import Metadata
 WatchCall: TypeAlias = grpc.aio.StreamStreamCall
 
 
-class Connection:
+class EtcdConnection:
     """Becomes a TCP connection with its first call; gRPC makes that again when it breaks.
 
     `number` is the endpoint's place among the configured ones. `heard_at` is the time

@@ -9,7 +9,7 @@ from pathlib import Path
 import grpc
 
 from ktui.etcd.config import Endpoint, EtcdConfig, parse_endpoint
-from ktui.etcd.connection import Connection
+from ktui.etcd.connection import EtcdConnection
 from ktui.etcd.errors import EtcdError, UnreachableError
 from ktui.etcd.probe import probe
 
@@ -36,8 +36,8 @@ class Endpoints:
             raise EtcdError("no etcd endpoint is given; name one with --etcd https://HOST:2379.")
         self._config = config
         self._endpoints = [parse_endpoint(text, config.tls_files) for text in config.endpoints]
-        self._connections: dict[int, Connection] = {}
-        self._leaving: set[Connection] = set()  # replaced, and closed once their calls have ended
+        self._connections: dict[int, EtcdConnection] = {}
+        self._leaving: set[EtcdConnection] = set()  # replaced, and closed once their calls have ended
         self._active = 0
 
     def __len__(self) -> int:
@@ -56,20 +56,20 @@ class Endpoints:
         """What is wrong with each endpoint, as far as a connection without a request can show."""
         return await asyncio.gather(*(probe(endpoint, self._config) for endpoint in self._endpoints))
 
-    def connection(self) -> Connection:
+    def connection(self) -> EtcdConnection:
         """The one in use."""
         connection = self._connections.get(self._active)
         if connection is None:
             connection = self._connections[self._active] = self._open(self._active)
         return connection
 
-    def open(self) -> list[Connection]:
+    def open(self) -> list[EtcdConnection]:
         """The one in use, and those on which calls or watches are in flight."""
         current = self.connection()
         others = {*self._connections.values(), *self._leaving} - {current}
         return [current, *(connection for connection in others if connection.in_use)]
 
-    def rotate(self, failed: Connection) -> None:
+    def rotate(self, failed: EtcdConnection) -> None:
         """Use the next endpoint, unless `failed` is not in use any more."""
         if self.connection() is not failed or len(self) == 1:
             return
@@ -79,11 +79,11 @@ class Endpoints:
         if kept is not None and kept.silent_seconds > UNUSED_SECONDS:
             self._retire(kept)
 
-    def fresh(self) -> list[Connection]:
+    def fresh(self) -> list[EtcdConnection]:
         """A new connection to each endpoint, the next one first: for `replace`, or to be closed."""
         return [self._open((self._active + 1 + n) % len(self)) for n in range(len(self))]
 
-    def replace(self, lost: Connection, by: Connection) -> None:
+    def replace(self, lost: EtcdConnection, by: EtcdConnection) -> None:
         """Use `by` from now on, and `lost` no more."""
         self._retire(lost)
         if self._connections.get(by.number) is not by:
@@ -104,13 +104,13 @@ class Endpoints:
         for connection in connections:
             await connection.close()
 
-    def _retire(self, connection: Connection | None) -> None:
+    def _retire(self, connection: EtcdConnection | None) -> None:
         if connection is not None and self._connections.get(connection.number) is connection:
             self._leaving.add(self._connections.pop(connection.number))
 
-    def _open(self, number: int) -> Connection:
+    def _open(self, number: int) -> EtcdConnection:
         endpoint = self._endpoints[number]
-        return Connection(endpoint.text, self._channel(endpoint), number)
+        return EtcdConnection(endpoint.text, self._channel(endpoint), number)
 
     def _channel(self, endpoint: Endpoint) -> grpc.aio.Channel:
         options: list[tuple[str, int | str]] = [*_OPTIONS]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from ktui.contract.events import AnyEvent, EtcdCall, EtcdHealth, EtcdUsage, Progress
+from ktui.contract.events import AnyEvent, EtcdCall, EtcdHealth, EtcdProgress, EtcdUsage
 from ktui.etcd.errors import UnreachableError
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
@@ -18,7 +18,7 @@ PUBLISH_INTERVAL = 0.25  # seconds: at most four EtcdUsage and Progress events e
 
 
 @dataclass(slots=True)
-class Entry:
+class LedgerEntry:
     """One RPC: what it was for, its bytes on the wire, the keys that came back, how long it took."""
 
     op: str
@@ -62,7 +62,9 @@ class Ledger:
     def describe(self) -> Iterator[AnyEvent]:
         """The current state, for new subscribers of the bus."""
         yield self.usage
-        yield Progress(head=self.head, compact=self.compact, db_bytes=self.db_bytes, histories=self.histories)
+        yield EtcdProgress(
+            head=self.head, compact=self.compact, db_bytes=self.db_bytes, histories=self.histories
+        )
         yield self._health
 
     def saw_revision(self, revision: int) -> None:
@@ -108,7 +110,7 @@ class Ledger:
         self.received_bytes += received
         self._changed()
 
-    def book(self, entry: Entry, text: Callable[[], str]) -> None:
+    def book(self, entry: LedgerEntry, text: Callable[[], str]) -> None:
         """Add an RPC to the totals and to the current request's meter, and publish it.
 
         `text` is only made when the bus has subscribers.
@@ -124,7 +126,7 @@ class Ledger:
         self.charge(rpcs=1, sent=entry.sent, received=entry.received)
         self.publish(entry, text, meter.request_id)
 
-    def publish(self, entry: Entry, text: Callable[[], str], request_id: int = 0) -> None:
+    def publish(self, entry: LedgerEntry, text: Callable[[], str], request_id: int = 0) -> None:
         """Publish a message without counting it as an RPC."""
         if self.bus.watched:
             self.bus.publish(

@@ -13,7 +13,7 @@ import asyncio
 import logging
 
 from ktui.etcd import faults
-from ktui.etcd.connection import Connection
+from ktui.etcd.connection import EtcdConnection
 from ktui.etcd.transport import Transport
 
 TICK_SECONDS = 0.5
@@ -44,7 +44,7 @@ class Liveness:
                 if connection.silent_seconds >= QUIET_SECONDS:
                     await self.check(connection)
 
-    async def check(self, connection: Connection) -> None:
+    async def check(self, connection: EtcdConnection) -> None:
         """Ask over a silent connection. Return once it answers, has failed, or was replaced."""
         ledger = self._transport.ledger
         ping = asyncio.ensure_future(self._transport.ping(connection))
@@ -61,7 +61,7 @@ class Liveness:
         finally:
             await _cancelled(ping)
 
-    async def _replace(self, silent: Connection, ping: asyncio.Future[bool]) -> None:
+    async def _replace(self, silent: EtcdConnection, ping: asyncio.Future[bool]) -> None:
         """Until `ping` is answered, or another connection answers instead."""
         while not ping.done():
             current = self._endpoints.connection()
@@ -85,10 +85,10 @@ class Liveness:
                         await other.close()
 
     async def _first_answering(
-        self, others: list[Connection], ping: asyncio.Future[bool]
-    ) -> Connection | None:
+        self, others: list[EtcdConnection], ping: asyncio.Future[bool]
+    ) -> EtcdConnection | None:
         """The first of `others` that answers; None when `ping` ends before, or none does within the time."""
-        pings: dict[asyncio.Future[bool], Connection] = {
+        pings: dict[asyncio.Future[bool], EtcdConnection] = {
             asyncio.ensure_future(self._transport.ping(other)): other for other in others
         }
         pending: set[asyncio.Future[bool]] = {ping, *pings}

@@ -10,7 +10,7 @@ from aetcd import rpc
 
 from ktui.etcd import faults
 from ktui.etcd.config import EtcdConfig
-from ktui.etcd.connection import Connection, WatchCall
+from ktui.etcd.connection import EtcdConnection, WatchCall
 from ktui.etcd.endpoints import Endpoints
 from ktui.etcd.errors import (
     AuthenticationError,
@@ -20,7 +20,7 @@ from ktui.etcd.errors import (
     UnreachableError,
 )
 from ktui.etcd.guard import AUTHENTICATE, RANGE, WATCH, Message, Metadata, Rpc
-from ktui.etcd.ledger import Entry, Ledger
+from ktui.etcd.ledger import Ledger, LedgerEntry
 from ktui.etcd.text import range_text
 from ktui.telemetry.bus import Bus
 
@@ -71,7 +71,7 @@ class Transport:
         """One RPC, with failover; counted, metered and published. EtcdError when it fails."""
         method.check(self.read_only)
         body: bytes = request.SerializeToString()
-        entry = Entry(method.op, purpose, sent=len(body))
+        entry = LedgerEntry(method.op, purpose, sent=len(body))
         started, known = time.perf_counter(), self.ledger.head
         try:
             raw = await self._with_failover(method, body)
@@ -94,21 +94,21 @@ class Transport:
             entry.ms = (time.perf_counter() - started) * 1000.0
             self.ledger.book(entry, lambda: text(request))
 
-    async def open_watch(self) -> tuple[WatchCall, Connection]:
+    async def open_watch(self) -> tuple[WatchCall, EtcdConnection]:
         """A bidirectional stream of raw messages that ends when etcd loses its leader, and its connection."""
         WATCH.check(self.read_only)
         credentials = await self._credentials()
         connection = self.endpoints.connection()
         return connection.watch(WATCH.path, (("hasleader", "true"), *credentials)), connection
 
-    def watch_failed(self, error: EtcdError, connection: Connection) -> None:
+    def watch_failed(self, error: EtcdError, connection: EtcdConnection) -> None:
         """A watch stream has ended; the next one goes to another endpoint if this one is gone."""
         self._failed(error, connection)
         self.ledger.failed(error)
 
-    async def ping(self, connection: Connection) -> bool:
+    async def ping(self, connection: EtcdConnection) -> bool:
         """Whether etcd answers a linearizable read of one key over `connection`, be it with an error."""
-        entry = Entry(RANGE.op, "liveness", sent=len(_PING))
+        entry = LedgerEntry(RANGE.op, "liveness", sent=len(_PING))
         started = time.perf_counter()
         try:
             token = (("token", self._token),) if self._token else ()
@@ -154,7 +154,7 @@ class Transport:
             self._failed(error, connection)
             raise
 
-    def _failed(self, error: EtcdError, connection: Connection) -> None:
+    def _failed(self, error: EtcdError, connection: EtcdConnection) -> None:
         if isinstance(error, UnreachableError) and not connection.lost:
             self.endpoints.rotate(connection)
 

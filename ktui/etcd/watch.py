@@ -10,10 +10,10 @@ import grpc
 from aetcd import rpc
 
 from ktui.etcd import faults
-from ktui.etcd.connection import Connection, WatchCall
+from ktui.etcd.connection import EtcdConnection, WatchCall
 from ktui.etcd.decode import kv_of
 from ktui.etcd.errors import ConnectionLostError, EtcdError
-from ktui.etcd.ledger import Entry
+from ktui.etcd.ledger import LedgerEntry
 from ktui.etcd.text import watch_text
 from ktui.etcd.transport import Transport
 from ktui.etcd.types import WatchBatch, WatchEvent
@@ -33,7 +33,7 @@ class WatchStream:
         self._request = request
         self._purpose = purpose
         self._call: WatchCall | None = None
-        self._connection: Connection | None = None
+        self._connection: EtcdConnection | None = None
         self.created_at = 0.0
         self._closed = False
         self._writing = asyncio.Lock()
@@ -107,7 +107,7 @@ class WatchStream:
             raise faults.unavailable("the watch stream has been closed", self._endpoint) from None
         ledger = self._transport.ledger
         ledger.charge(rpcs=rpcs, sent=len(body))
-        entry = Entry(op, self._purpose, sent=len(body))
+        entry = LedgerEntry(op, self._purpose, sent=len(body))
         ledger.publish(entry, lambda: watch_text(message), current_meter().request_id)
 
     async def _read(self) -> rpc.WatchResponse | None:

@@ -38,7 +38,7 @@ ASPECTS = tuple(Outcome.__slots__)
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class GateChange:
     """A gate that was switched from one minor to the next, and so changed these aspects.
 
     `gate` is "" when the minor itself behaves in another way, whatever the gates.
@@ -57,7 +57,7 @@ class Under:
     plan: Plan
     outcome: Outcome
     changed: frozenset[str] = frozenset()
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[GateChange, ...] = ()
 
     @property
     def version(self) -> str:
@@ -115,7 +115,7 @@ def _compared(before: Under, after: Under, rules: _Rules) -> Under:
     return replace(after, changed=changed, causes=tuple(_causes(before, after, changed, rules)))
 
 
-def _causes(before: Under, after: Under, changed: frozenset[str], rules: _Rules) -> Iterable[Cause]:
+def _causes(before: Under, after: Under, changed: frozenset[str], rules: _Rules) -> Iterable[GateChange]:
     """Gates that, set back, bring an aspect back; then what no gate accounts for."""
     unexplained = changed
     for gate, was in _switched(before.behaviour, after.behaviour):
@@ -123,9 +123,9 @@ def _causes(before: Under, after: Under, changed: frozenset[str], rules: _Rules)
         brought_back = changed - without.differs(before.outcome)
         if brought_back:
             unexplained -= brought_back
-            yield Cause(gate, not was, brought_back)
+            yield GateChange(gate, not was, brought_back)
     if unexplained:
-        yield Cause("", True, unexplained)
+        yield GateChange("", True, unexplained)
 
 
 def _switched(before: Behaviour, after: Behaviour) -> Iterable[tuple[str, bool]]:

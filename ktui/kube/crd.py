@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ktui.kube.resources import Column, Resource
+from ktui.kube.resources import Resource, TableColumn
 
 META_FIELDS = ("metadata.name", "metadata.namespace")
 
@@ -117,17 +117,17 @@ def _field_selectors(
     return (*meta, *(field["jsonPath"].removeprefix(".") for field in selectable))
 
 
-def _columns(spec: Mapping[str, Any], version: Mapping[str, Any]) -> tuple[Column, ...]:
+def _columns(spec: Mapping[str, Any], version: Mapping[str, Any]) -> tuple[TableColumn, ...]:
     """`additionalPrinterColumns`; without any, upstream adds the age (and describes it by itself)."""
     extra = _shared(spec, version, "additionalPrinterColumns", None)
     if not extra:
-        return (Column("Age", source=".metadata.creationTimestamp", type="date"),)
+        return (TableColumn("Age", source=".metadata.creationTimestamp", type="date"),)
     return tuple(map(_column, extra))
 
 
-def _column(column: Mapping[str, Any]) -> Column:
+def _column(column: Mapping[str, Any]) -> TableColumn:
     path = column.get("jsonPath") or column.get("JSONPath", "")
-    return Column(
+    return TableColumn(
         name=column["name"],
         priority=column.get("priority", 0),
         source=path,

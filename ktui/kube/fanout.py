@@ -21,7 +21,7 @@ _WATCHERS_TO_WRAP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Audience:
+class ChangeRecipients:
     """One change (ADDED, MODIFIED or DELETED) and who gets it.
 
     `concerned` watchers are those that the dispatch index lets through, before their
@@ -57,7 +57,7 @@ class Making:
     links: int
 
 
-def fan_out(audience: Audience, behaviour: Behaviour) -> Making:
+def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> Making:
     """What the rules of `behaviour` make for `audience`."""
     if behaviour.minor <= 23 and audience.concerned < _WATCHERS_TO_WRAP:
         return _each_for_itself(audience, behaviour)
@@ -76,13 +76,13 @@ def fan_out(audience: Audience, behaviour: Behaviour) -> Making:
     )
 
 
-def _each_for_itself(audience: Audience, behaviour: Behaviour) -> Making:
+def _each_for_itself(audience: ChangeRecipients, behaviour: Behaviour) -> Making:
     """Up to 1.23 one or two watchers share nothing: each copies and encodes."""
     delivered = audience.delivered
     return Making(False, delivered, delivered, 0 if behaviour.remove_self_link else delivered)
 
 
-def _wrapping(audience: Audience, behaviour: Behaviour) -> int:
+def _wrapping(audience: ChangeRecipients, behaviour: Behaviour) -> int:
     """Copies made to wrap the object: up to 1.23 always; later to overwrite a DELETED one's RV."""
     return int(behaviour.minor <= 23 or audience.change == "DELETED")
 

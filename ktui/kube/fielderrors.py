@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.golang.quoting import quote
-from ktui.kube.status import MAX_CAUSES, Cause, StatusError, invalid
+from ktui.kube.status import MAX_CAUSES, StatusCause, StatusError, invalid
 
 P = ParamSpec("P")
 
@@ -98,4 +98,4 @@ def aggregate(errors: Iterable[FieldError]) -> str:
 
 def invalid_object(kind: str, group: str, name: str, errors: Iterable[FieldError]) -> StatusError:
     """The 422 of these errors; `kind` is the object's kind, not its plural."""
-    return invalid(kind, group, name, [Cause(e.reason, e.message, e.field) for e in errors])
+    return invalid(kind, group, name, [StatusCause(e.reason, e.message, e.field) for e in errors])

@@ -34,7 +34,7 @@ class Requester(NamedTuple):
         return self.user.split(":")[2] if self.user.startswith(SERVICE_ACCOUNT) else ""
 
 
-class Asked(NamedTuple):
+class RequestAttributes(NamedTuple):
     """What is asked. `verb` as in a flow schema's rules: "get", "list" …; `path` without a resource."""
 
     verb: str
@@ -110,7 +110,9 @@ def displayed_level(level: PriorityLevel) -> PriorityLevel:
 
 def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
     """The level of a request; `verb` as in a flow schema's rules."""
-    asked = Asked(verb, info.group, info.resource, info.subresource, "" if info.is_resource else info.path)
+    asked = RequestAttributes(
+        verb, info.group, info.resource, info.subresource, "" if info.is_resource else info.path
+    )
     return classify(requester, asked, minor).level
 
 
@@ -132,7 +134,7 @@ _ENDPOINT_CONTROLLERS = (
     f"{SERVICE_ACCOUNT}kube-system:endpointslicemirroring-controller",
 )
 
-_Match = Callable[[Requester, Asked], bool]
+_Match = Callable[[Requester, RequestAttributes], bool]
 
 
 class _Rule(NamedTuple):
@@ -143,7 +145,7 @@ class _Rule(NamedTuple):
     last: int = 99
 
 
-def classify(requester: Requester, asked: Asked, minor: int) -> FlowSchema:
+def classify(requester: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
     """The flow schema of a request to kube-apiserver 1.`minor`."""
     rule = next(rule for rule in _rules(minor) if rule.matches(requester, asked))
     return FlowSchema(rule.name, LEVELS[rule.level])
@@ -158,7 +160,7 @@ def _uid(resource: str, name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"flowcontrol.apiserver.k8s.io/{resource}/{name}"))
 
 
-def _probe(_: Requester, asked: Asked) -> bool:
+def _probe(_: Requester, asked: RequestAttributes) -> bool:
     return asked.verb == "get" and asked.path.rstrip("/") in _PROBES
 
 
@@ -166,23 +168,23 @@ def _in_kube_system(who: Requester) -> bool:
     return who.service_account_namespace == "kube-system"
 
 
-def _elects(asked: Asked, *resources: tuple[str, str]) -> bool:
+def _elects(asked: RequestAttributes, *resources: tuple[str, str]) -> bool:
     return asked.verb in _ELECTION_VERBS and (asked.resource, asked.group) in resources
 
 
-def _system_election(who: Requester, asked: Asked) -> bool:
+def _system_election(who: Requester, asked: RequestAttributes) -> bool:
     return (who.user in _HOLDERS or _in_kube_system(who)) and _elects(asked, _LEASES)
 
 
-def _endpoints(who: Requester, asked: Asked) -> bool:
+def _endpoints(who: Requester, asked: RequestAttributes) -> bool:
     return who.user in _ENDPOINT_CONTROLLERS and _elects(asked, ("endpoints", ""))
 
 
-def _workload_election(who: Requester, asked: Asked) -> bool:
+def _workload_election(who: Requester, asked: RequestAttributes) -> bool:
     return _in_kube_system(who) and _elects(asked, _LEASES, ("configmaps", ""), ("endpoints", ""))
 
 
-def _node_heartbeat(who: Requester, asked: Asked) -> bool:
+def _node_heartbeat(who: Requester, asked: RequestAttributes) -> bool:
     heartbeat = (asked.resource, asked.group) in (("nodes", ""), _LEASES)
     return NODES in who.groups and heartbeat and asked.subresource in ("", "status")
 

@@ -1,6 +1,6 @@
 """Feature gates of kube-apiserver that touch reads: stage and default by minor, as data.
 
-Each gate is a history of `Phase`s; a phase holds from its minor until the next
+Each gate is a history of `FeatureSpec`s; a phase holds from its minor until the next
 one. Before the first phase the gate does not exist and the behaviour is off;
 after GONE the flag is refused and the last default is the behaviour permanently.
 """
@@ -14,7 +14,7 @@ OLDEST_MINOR = 19
 NEWEST_MINOR = 37
 
 
-class Stage(StrEnum):
+class GateStage(StrEnum):
     """How far a gate has grown; a locked one can only be set to its default."""
 
     ALPHA = "alpha"
@@ -24,21 +24,21 @@ class Stage(StrEnum):
     GONE = "gone"
 
 
-class Phase(NamedTuple):
+class FeatureSpec(NamedTuple):
     """From this minor on: the stage and the default."""
 
     minor: int
-    stage: Stage
+    stage: GateStage
     default: bool
 
 
-def _gate(*phases: tuple[int, Stage, bool]) -> tuple[Phase, ...]:
-    return tuple(Phase(*phase) for phase in phases)
+def _gate(*phases: tuple[int, GateStage, bool]) -> tuple[FeatureSpec, ...]:
+    return tuple(FeatureSpec(*phase) for phase in phases)
 
 
-_A, _B, _D, _L, _X = Stage.ALPHA, Stage.BETA, Stage.DEPRECATED, Stage.LOCKED, Stage.GONE
+_A, _B, _D, _L, _X = GateStage.ALPHA, GateStage.BETA, GateStage.DEPRECATED, GateStage.LOCKED, GateStage.GONE
 
-GATES: dict[str, tuple[Phase, ...]] = {
+GATES: dict[str, tuple[FeatureSpec, ...]] = {
     "APIListChunking": _gate((19, _B, True), (29, _L, True), (33, _X, True)),
     "APIPriorityAndFairness": _gate((19, _A, False), (20, _B, True), (29, _L, True), (31, _X, True)),
     "APIResponseCompression": _gate((19, _B, True)),
@@ -72,7 +72,7 @@ GATES: dict[str, tuple[Phase, ...]] = {
 }
 
 
-def phase_of(gate: str, minor: int) -> Phase | None:
+def phase_of(gate: str, minor: int) -> FeatureSpec | None:
     """The gate's phase in `minor`, None before the gate existed. KeyError for an unknown name."""
     current = None
     for phase in GATES[gate]:

@@ -12,7 +12,7 @@ ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "up
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column of the server-side Table. `priority` above 0: only in wide output.
 
     `source` says where the cell comes from: in words for built-in kinds, a JSONPath
@@ -52,7 +52,7 @@ class Resource:
     storage_version: str = ""
     encoding: str = "protobuf"
     field_selectors: tuple[str, ...] = ()
-    columns: tuple[Column, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
     subresources: tuple[str, ...] = ()
     custom: bool = False
     verbs: tuple[str, ...] = ALL_VERBS
@@ -202,7 +202,9 @@ def _builtin(row: dict[str, Any]) -> Resource:
         storage_version=stored.get("apiVersion", ""),
         encoding=stored.get("encoding", "protobuf"),
         field_selectors=fields,
-        columns=tuple(Column(name, priority, *source) for name, priority, *source in row.get("columns", ())),
+        columns=tuple(
+            TableColumn(name, priority, *source) for name, priority, *source in row.get("columns", ())
+        ),
         subresources=tuple(row.get("subresources", ())),
         verbs=tuple(row.get("verbs", _verbs(row["resource"]))),
         list_kind=row["kind"] + "List",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, Phase, Stage, default_of, phase_of
+from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, FeatureSpec, GateStage, default_of, phase_of
 
 KNOWN_VERSIONS: tuple[str, ...] = tuple(f"1.{minor}" for minor in range(OLDEST_MINOR, NEWEST_MINOR + 1))
 DEFAULT_VERSION = "1.36"
@@ -122,10 +122,10 @@ def with_gate(behaviour: Behaviour, gate: str, on: bool) -> Behaviour:
     return replace(behaviour, **changed)
 
 
-def steering_gates(minor: int) -> tuple[tuple[str, Phase], ...]:
+def steering_gates(minor: int) -> tuple[tuple[str, FeatureSpec], ...]:
     """The gates that steer reads and that this minor has a flag for, with their phase in it."""
     phases = ((gate, phase_of(gate, minor)) for gate in _FIELDS)
-    return tuple((gate, phase) for gate, phase in phases if phase and phase.stage is not Stage.GONE)
+    return tuple((gate, phase) for gate, phase in phases if phase and phase.stage is not GateStage.GONE)
 
 
 def check_gates(gates: Mapping[str, bool]) -> None:
@@ -154,12 +154,12 @@ def _check_settable(gate: str, wanted: bool, minor: int) -> None:
         raise UnknownGateError(
             f"feature gate {gate} does not exist in Kubernetes 1.{minor}: it came with 1.{first}"
         )
-    if phase.stage is Stage.GONE:
+    if phase.stage is GateStage.GONE:
         raise UnknownGateError(
             f"feature gate {gate} does not exist in Kubernetes 1.{minor}: "
             f"it was removed in 1.{phase.minor} and is {_word(phase.default)} for good"
         )
-    if phase.stage is Stage.LOCKED and wanted != phase.default:
+    if phase.stage is GateStage.LOCKED and wanted != phase.default:
         raise LockedGateError(
             f"feature gate {gate} is locked to {_word(phase.default)} since Kubernetes 1.{phase.minor} "
             f"and cannot be set to {_word(wanted)} in 1.{minor}"
@@ -167,7 +167,7 @@ def _check_settable(gate: str, wanted: bool, minor: int) -> None:
 
 
 def _known_gates(gate: str, minor: int) -> str:
-    settable = [g for g in GATES if (phase := phase_of(g, minor)) and phase.stage is not Stage.GONE]
+    settable = [g for g in GATES if (phase := phase_of(g, minor)) and phase.stage is not GateStage.GONE]
     near = difflib.get_close_matches(gate, settable, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"{hint}Kubernetes 1.{minor} knows {', '.join(settable)}"

@@ -14,10 +14,9 @@ from ktui.etcd.types import KV
 from ktui.storage.children import find_children
 from ktui.storage.keys import range_end
 from ktui.storage.keytext import key_bytes, key_text
-from ktui.storage.objects import Codec
 from ktui.storage.sizes import GENTLE, THOROUGH, Sizes
-from ktui.storage.values import Value, read_value
-from ktui.wire.codec import codec_for
+from ktui.storage.values import DecodedValue, read_value
+from ktui.wire.codec import Codec, codec_for
 
 PURPOSE = "browse"
 _PAGE_BYTES = 8 << 20  # of values that one page of keys may cost
@@ -47,7 +46,7 @@ class KeyValue:
     sizes: Sequence[FieldSize] = ()
 
 
-class Browser:
+class EtcdBrowser:
     """`resource_of` names the resource of a prefix under `etcd_prefix` (`pods/`), "" when it is none.
 
     `gentle`, for an etcd that others depend on: bytes are weighed by small, rare samples,
@@ -156,7 +155,7 @@ def _row(kv: KV, valued: bool = True) -> StoredKey:
     return StoredKey(key_text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, size)
 
 
-def _key_value(kv: KV, value: Value, ttl: int | None) -> KeyValue:
+def _key_value(kv: KV, value: DecodedValue, ttl: int | None) -> KeyValue:
     return KeyValue(
         key_text(kv.key),
         kv.mod_revision,

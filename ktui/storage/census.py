@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.contract.events import Prefix
 from ktui.etcd.errors import EtcdError
-from ktui.storage.browser import Browser
+from ktui.storage.browser import EtcdBrowser
 from ktui.telemetry.bus import Bus
 
 # kube-apiserver itself counts once a minute; an etcd of our own may be asked more often.
@@ -21,7 +21,7 @@ _LOOK_SECONDS = 1.0  # so often it is looked, without asking etcd, whether it is
 class Census:
     """Counts the children of the root prefix, and those of groups below it, again and again."""
 
-    def __init__(self, browser: Browser, root: str, bus: Bus, every: float) -> None:
+    def __init__(self, browser: EtcdBrowser, root: str, bus: Bus, every: float) -> None:
         self._browser = browser
         self._root = f"{root.rstrip('/')}/"
         self._bus = bus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ktui.kube.resources import Resource
 
 
-class Keys:
+class ResourceKeys:
     """Keys of one resource: `<--etcd-prefix>/<resource>[/<namespace>]/<name>`.
 
     `prefix` ends in a slash, so that `/a` does not match `/ab`; `root` is the same

@@ -9,12 +9,12 @@ from contextlib import aclosing
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube import status
-from ktui.storage.keys import Keys, range_end
+from ktui.storage.keys import ResourceKeys, range_end
 from ktui.storage.objects import Reader, StoredObject, bytes_of
 from ktui.storage.paging import next_page
 from ktui.storage.reading import read_range
 from ktui.storage.requests import StoreList, StoreListRequest
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.storage.slices import Slices
 from ktui.telemetry.meter import current_meter
 
@@ -24,7 +24,9 @@ _BATCH = 128  # objects scanned before they are put to the selectors
 class Lister:
     """One list under way. Use once."""
 
-    def __init__(self, client: EtcdClient, keys: Keys, reader: Reader, request: StoreListRequest) -> None:
+    def __init__(
+        self, client: EtcdClient, keys: ResourceKeys, reader: Reader, request: StoreListRequest
+    ) -> None:
         self._client = client
         self._keys = keys
         self._reader = reader
@@ -112,7 +114,7 @@ class Lister:
         self._meter.add_phase("decode", (time.perf_counter() - started) * 1000.0)
         return objects
 
-    def _take(self, objects: list[StoredObject], selection: Selection, limit: int) -> int:
+    def _take(self, objects: list[StoredObject], selection: SelectionPredicate, limit: int) -> int:
         """Keep what matches; how many objects were evaluated before the limit was reached."""
         started = time.perf_counter()
         found, selective = self._found, selection.selective

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import msgspec
 
@@ -12,23 +11,13 @@ from ktui.kube.resources import Resource
 from ktui.kube.structural.shaping import Shaper
 from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.meter import decoding
-from ktui.wire.codec import codec_for
+from ktui.wire.codec import Codec, codec_for
 from ktui.wire.errors import CodecError
 from ktui.wire.pieces import Pieces
 from ktui.wire.scan import Scanned, Scanner
 from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
-
-
-class Codec(Protocol):
-    """Stored bytes as the JSON that is served."""
-
-    def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> Pieces: ...
-
-    def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...
-
-    def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes: ...
 
 
 class Reader:
@@ -145,7 +134,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
                 raise UnreadableError(self.key, error.reason) from error
         return scanned
 
-    def matches(self, selection: Selection) -> bool:
+    def matches(self, selection: SelectionPredicate) -> bool:
         """Whether it lies in the selection's scope and passes its selectors."""
         if selection.namespace and selection.namespace != self.namespace:
             return False

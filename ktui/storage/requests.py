@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ktui.storage.objects import StoredObject
 from ktui.storage.paging import PageRule
-from ktui.storage.selection import EVERYTHING, Selection
+from ktui.storage.selection import EVERYTHING, SelectionPredicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class StoreListRequest:
 
     namespace: str | None = None
     name: str | None = None
-    selection: Selection = EVERYTHING
+    selection: SelectionPredicate = EVERYTHING
     limit: int = 0
     revision: int = 0
     start_key: str = ""

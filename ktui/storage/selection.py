@@ -8,7 +8,7 @@ from ktui.kube.selectors import FieldSelector, LabelSelector
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionPredicate:
     """Selectors and the request's own scope. `namespace` and `name` None: any."""
 
     labels: LabelSelector = field(default_factory=LabelSelector)
@@ -22,4 +22,4 @@ class Selection:
         return not (self.labels.empty and self.fields.empty)
 
 
-EVERYTHING = Selection()
+EVERYTHING = SelectionPredicate()

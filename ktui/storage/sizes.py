@@ -13,7 +13,7 @@ SECRETS = b"/secrets/"
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class StoredSize:
     """`bytes` is keys plus values; not `exact`: as if all weighed what the first do; 0: none was read."""
 
     count: int
@@ -52,9 +52,9 @@ class Sizes:
         self._purpose = purpose
         self._effort = effort
         self._clock = clock
-        self._known: dict[bytes, tuple[float, Size]] = {}
+        self._known: dict[bytes, tuple[float, StoredSize]] = {}
 
-    async def of(self, prefix: bytes, is_key: bool = False) -> Size:
+    async def of(self, prefix: bytes, is_key: bool = False) -> StoredSize:
         """The size of everything under `prefix`, or of that one key."""
         end = b"" if is_key else range_end(prefix)
         answer = await self._client.range(prefix, end, count_only=True, purpose=self._purpose)
@@ -63,14 +63,14 @@ class Sizes:
         if known is not None and known.count and now - known_at < self._effort.stands:
             if known.count == answer.count:
                 return known
-            return Size(answer.count, known.bytes * answer.count // known.count, exact=False)
+            return StoredSize(answer.count, known.bytes * answer.count // known.count, exact=False)
         if SECRETS in prefix + b"/" and not self._effort.reads_secrets:
-            return Size(answer.count, 0, exact=not answer.count)
+            return StoredSize(answer.count, 0, exact=not answer.count)
         size = await self._weigh(prefix, end, answer.count, answer.revision)
         self._known[prefix] = (now, size)
         return size
 
-    async def _weigh(self, prefix: bytes, end: bytes, count: int, revision: int) -> Size:
+    async def _weigh(self, prefix: bytes, end: bytes, count: int, revision: int) -> StoredSize:
         effort = self._effort
         most = count if count <= effort.exact_keys else effort.sample_keys
         start, keys, weight, wanted = prefix, 0, 0, effort.first_keys
@@ -85,5 +85,5 @@ class Sizes:
             start = answer.kvs[-1].key + b"\0"
             wanted = max(1, (effort.most_bytes - weight) * keys // weight)
         if keys >= count:
-            return Size(keys, weight, exact=True)
-        return Size(count, weight * count // (keys or 1), exact=False)
+            return StoredSize(keys, weight, exact=True)
+        return StoredSize(count, weight * count // (keys or 1), exact=False)

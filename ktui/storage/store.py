@@ -11,10 +11,10 @@ from ktui.etcd.types import KV
 from ktui.kube import status
 from ktui.kube.resources import Resource
 from ktui.storage.errors import asking
-from ktui.storage.keys import Keys, range_end
+from ktui.storage.keys import ResourceKeys, range_end
 from ktui.storage.leases import Leases
 from ktui.storage.lister import Lister
-from ktui.storage.objects import Codec, Reader, StoredObject
+from ktui.storage.objects import Reader, StoredObject
 from ktui.storage.paging import MAX_PAGE
 from ktui.storage.reading import read_range
 from ktui.storage.requests import Page, StoreEvent, StoreList, StoreListRequest
@@ -22,6 +22,7 @@ from ktui.storage.slices import Slices
 from ktui.storage.watch import StoreWatch
 from ktui.storage.writer import Change, Writer
 from ktui.telemetry.meter import current_meter
+from ktui.wire.codec import Codec
 
 __all__ = ["Page", "Store", "StoreEvent", "StoreList", "StoreListRequest", "StoreWatch"]
 
@@ -44,7 +45,7 @@ class Store:
     ) -> None:
         self.resource = resource
         self._client = client
-        self._keys = Keys(resource, etcd_prefix)
+        self._keys = ResourceKeys(resource, etcd_prefix)
         self._reader = Reader(resource, self._keys.prefix, codec)
         self._writer = Writer(client, resource, self._keys, self._reader, leases or Leases(client))
 

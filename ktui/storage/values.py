@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ktui.contract.etcd import FieldSize
-from ktui.storage.objects import Codec
+from ktui.wire.codec import Codec
 from ktui.wire.envelope import open_value
 from ktui.wire.errors import CodecError
 from ktui.wire.sizes import field_sizes
 
 
-class Value(NamedTuple):
+class DecodedValue(NamedTuple):
     """`json` None: not readable as an object, for the reason in `error`. `sizes`: stored bytes by field."""
 
     encoding: str
@@ -25,22 +25,22 @@ class Value(NamedTuple):
     sizes: Sequence[FieldSize] = ()
 
 
-def read_value(raw: bytes, rv: int, codec: Codec) -> Value:
+def read_value(raw: bytes, rv: int, codec: Codec) -> DecodedValue:
     """What `raw` is, decoded if it is a Kubernetes object. Never raises for bad bytes."""
     try:
         envelope = open_value(raw)
     except CodecError as error:
-        return Value("unknown", "", "", None, error.reason)
+        return DecodedValue("unknown", "", "", None, error.reason)
     about = (envelope.encoding, envelope.api_version, envelope.kind)
     if envelope.encoding not in ("protobuf", "json"):
-        return Value(*about, None, envelope.reason)
+        return DecodedValue(*about, None, envelope.reason)
     try:
         document = msgspec.json.decode(codec.object_json(raw, rv) if envelope.kind else raw)
     except CodecError as error:
-        return Value(*about, None, error.reason)
+        return DecodedValue(*about, None, error.reason)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return Value(*about, None, f"not readable as JSON: {error}")
-    return Value(*about, document, "", _sizes(raw))
+        return DecodedValue(*about, None, f"not readable as JSON: {error}")
+    return DecodedValue(*about, document, "", _sizes(raw))
 
 
 def _sizes(raw: bytes) -> Sequence[FieldSize]:

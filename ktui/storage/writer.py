@@ -12,7 +12,7 @@ from ktui.etcd.types import KV
 from ktui.kube import status
 from ktui.kube.resources import Resource
 from ktui.storage.errors import writing
-from ktui.storage.keys import Keys
+from ktui.storage.keys import ResourceKeys
 from ktui.storage.leases import Leases
 from ktui.storage.objects import Reader, StoredObject
 from ktui.telemetry.meter import current_meter
@@ -33,7 +33,7 @@ class Writer:
     """
 
     def __init__(
-        self, client: EtcdClient, resource: Resource, keys: Keys, reader: Reader, leases: Leases
+        self, client: EtcdClient, resource: Resource, keys: ResourceKeys, reader: Reader, leases: Leases
     ) -> None:
         self._client = client
         self._resource = resource

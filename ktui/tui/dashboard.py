@@ -17,7 +17,7 @@ from textual.worker import Worker
 
 from ktui.contract.events import AnyEvent
 from ktui.core.format import safe
-from ktui.core.references import Place, Request
+from ktui.core.references import Place, RequestRef
 from ktui.core.seen import Seen
 from ktui.core.selection import Selection
 from ktui.core.state import State
@@ -170,4 +170,4 @@ class Dashboard(ThemedApp):
 
     def show_request(self, request_id: int) -> None:
         """Go to the Requests screen with the cursor on a request."""
-        self.go_to(Place("requests", Request(request_id)))
+        self.go_to(Place("requests", RequestRef(request_id)))

@@ -42,7 +42,7 @@ _BAD_BYTES = (IndexError, ValueError, RecursionError, OverflowError)
 _TAILS = (b"\x1a\0\x22\0", b"", b"\x1a\0", b"\x22\0")
 
 
-class Kind(NamedTuple):
+class StoredKind(NamedTuple):
     """A kind met in an envelope: its names, its top-level members, and its function."""
 
     api_version: str
@@ -66,7 +66,7 @@ class Codec:
         self, release: int | None = None, *, as_stored: bool = False, share_bytes: int = 32 << 20
     ) -> None:
         self.transcoder = Transcoder(release, served=not as_stored, share_bytes=share_bytes)
-        self._kinds: dict[bytes, Kind] = {}
+        self._kinds: dict[bytes, StoredKind] = {}
         self._assembler = Assembler()
 
     def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
@@ -134,7 +134,7 @@ class Codec:
         texts.append(b"}")
         return texts
 
-    def _converted(self, stored: Kind, body: bytes, wanted: str) -> tuple[Kind, bytes] | None:
+    def _converted(self, stored: StoredKind, body: bytes, wanted: str) -> tuple[StoredKind, bytes] | None:
         """The object as a message of the wanted version, None when it cannot be one."""
         message = message_of(wanted, stored.kind)
         if message is None:
@@ -151,7 +151,7 @@ class Codec:
             return None
         return None if unknown else (kind, body)
 
-    def _opened(self, raw: bytes) -> tuple[Kind, bytes]:
+    def _opened(self, raw: bytes) -> tuple[StoredKind, bytes]:
         """Kind and message of an envelope. The usual form is recognised by its bytes."""
         start = 6 + raw[5]
         kind = self._kinds.get(raw[4:start])
@@ -165,20 +165,20 @@ class Codec:
             self._remember(raw[4:start], envelope, kind)
         return kind, envelope.body
 
-    def _remember(self, head: bytes, envelope: Envelope, kind: Kind) -> None:
+    def _remember(self, head: bytes, envelope: Envelope, kind: StoredKind) -> None:
         first, second = envelope.api_version.encode(), envelope.kind.encode()
         usual = b"\x0a%c%b\x12%c%b" % (len(first), first, len(second), second)
         if head == b"\x0a%c" % len(usual) + usual:
             self._kinds[head] = kind
 
-    def _kind(self, api_version: str, kind: str) -> Kind:
+    def _kind(self, api_version: str, kind: str) -> StoredKind:
         if not kind:
             raise CodecError("the envelope names no kind")
         message = message_of(api_version, kind)
         if message is None:
             raise unknown_kind(api_version, kind)
         type_meta = b'"kind":' + quote(kind.encode()) + b',"apiVersion":' + quote(api_version.encode())
-        return Kind(api_version, kind, type_meta, self.transcoder.parts(message))
+        return StoredKind(api_version, kind, type_meta, self.transcoder.parts(message))
 
     def _other(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
         if raw.startswith(b"{"):
@@ -186,7 +186,7 @@ class Codec:
         raise CodecError(open_value(raw).reason)
 
 
-def _members(kind: Kind, message: bytes) -> bytes:
+def _members(kind: StoredKind, message: bytes) -> bytes:
     return b"".join(kind.parts(message))
 
 

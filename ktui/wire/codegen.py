@@ -13,7 +13,7 @@ objects share are never copied into each of them.
 from collections.abc import Iterator
 
 from ktui.wire.jsontext import quote
-from ktui.wire.schema import META, Field
+from ktui.wire.schema import META, SchemaField
 
 NULL = b"null"
 QUOTE = b'"'
@@ -38,7 +38,7 @@ ALWAYS_TEXT = {
 """What a plain field prints when it is absent, by kind."""
 
 
-def spreads(field: Field, whole_object: bool) -> bool:
+def spreads(field: SchemaField, whole_object: bool) -> bool:
     """Whether the field is a part of a whole object (spec, status) whose own parts stay apart."""
     return (
         whole_object
@@ -49,12 +49,12 @@ def spreads(field: Field, whole_object: bool) -> bool:
     )
 
 
-def stays_apart(message: str, field: Field) -> bool:
+def stays_apart(message: str, field: SchemaField) -> bool:
     """Whether the list's items stay in pieces: an entry's time is its own, its fields many objects have."""
     return message == META and field.name == "managedFields"
 
 
-def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
+def source(message: str, fields: tuple[SchemaField, ...], whole_object: bool) -> str:
     """`parts(b, rv=None)` and `object(b)` for a message of these fields.
 
     `parts` gives a list of texts that together are `,"name":value` for each
@@ -82,7 +82,7 @@ def source(message: str, fields: tuple[Field, ...], whole_object: bool) -> str:
     return "\n".join(functions)
 
 
-def _field(field: Field, *, apart: bool = False) -> Iterator[str]:
+def _field(field: SchemaField, *, apart: bool = False) -> Iterator[str]:
     present = _tag_test(field)
     absent = _absent(field)
     if field.repeated:
@@ -104,7 +104,7 @@ def _field(field: Field, *, apart: bool = False) -> Iterator[str]:
         yield f" {absent}"
 
 
-def _unless_empty(field: Field, lines: tuple[str, ...]) -> Iterator[str]:
+def _unless_empty(field: SchemaField, lines: tuple[str, ...]) -> Iterator[str]:
     """Strings that are written even when empty and printed only when not: most of them are empty."""
     if field.kind != "string" or field.has("p") or field.default or not field.has("o"):
         yield from lines
@@ -115,7 +115,7 @@ def _unless_empty(field: Field, lines: tuple[str, ...]) -> Iterator[str]:
     yield f"else: i += {width + 1}"
 
 
-def _resource_version(field: Field) -> Iterator[str]:
+def _resource_version(field: SchemaField) -> Iterator[str]:
     """Stored empty; `rv` is the text that goes between the quotes."""
     yield from _field(field)
     yield "if rv is not None:"
@@ -124,11 +124,11 @@ def _resource_version(field: Field) -> Iterator[str]:
     yield f" out.append({opening!r} + rv + {QUOTE!r})"
 
 
-def _metadata(field: Field) -> Iterator[str]:
+def _metadata(field: SchemaField) -> Iterator[str]:
     yield from _spread(field, "meta(v, rv)")
 
 
-def _spread(field: Field, parts: str) -> Iterator[str]:
+def _spread(field: SchemaField, parts: str) -> Iterator[str]:
     """A message whose parts join those of the object that it belongs to."""
     yield f"if {_tag_test(field)}:"
     yield from (" " + line for line in _value(field))
@@ -142,18 +142,18 @@ def _spread(field: Field, parts: str) -> Iterator[str]:
     yield "out.append(b'}')"
 
 
-def _tag_test(field: Field) -> str:
+def _tag_test(field: SchemaField) -> str:
     tag = field.number << 3 | field.wire_type
     if tag < 128:
         return f"t == {tag}"
     return f"t == {tag & 127 | 128} and b[i + 1] == {tag >> 7}"
 
 
-def _key(field: Field) -> bytes:
+def _key(field: SchemaField) -> bytes:
     return f',"{field.name}":'.encode()
 
 
-def _value(field: Field) -> Iterator[str]:
+def _value(field: SchemaField) -> Iterator[str]:
     """Reads the value to `v` and moves `i` behind it."""
     skip = 1 if field.number < 16 else 2
     if field.wire_type == 1:
@@ -172,7 +172,7 @@ def _value(field: Field) -> Iterator[str]:
         yield "i += n"
 
 
-def _text(field: Field) -> str:
+def _text(field: SchemaField) -> str:
     """The JSON text of the value `v`."""
     if field.is_map:
         return f"text_{field.number}(v)"
@@ -189,7 +189,7 @@ def _text(field: Field) -> str:
             return f"text_{field.number}(v)"
 
 
-def _emit(field: Field) -> Iterator[str]:
+def _emit(field: SchemaField) -> Iterator[str]:
     if field.has("i"):
         yield f"if v := text_{field.number}(v): out.append(v)"  # an empty text would hide the first comma
         return
@@ -212,7 +212,7 @@ def _emit(field: Field) -> Iterator[str]:
         yield line
 
 
-def _absent(field: Field) -> str:
+def _absent(field: SchemaField) -> str:
     """The statement for a field that is not on the wire, "" when it is left out."""
     if field.default:
         return _default(field)
@@ -229,5 +229,5 @@ def _absent(field: Field) -> str:
     return f"out.append({_key(field) + ALWAYS_TEXT[field.kind]!r})"
 
 
-def _default(field: Field) -> str:
+def _default(field: SchemaField) -> str:
     return f"out.append({_key(field) + quote(field.default.encode())!r})"

@@ -13,7 +13,7 @@ from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number, put_varint
 from ktui.wire.remembered import remembering
 from ktui.wire.scalars import WRITERS, describe
-from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, Field, fields, kind_messages
+from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, SchemaField, fields, kind_messages
 
 Json = Mapping[str, Any]
 Unknown = list[str]
@@ -27,7 +27,7 @@ _LENGTHS = [put_varint(length) for length in range(1 << 14)]
 _PARTS = ("spec", "status")
 
 
-class Plan(NamedTuple):
+class MessageLayout(NamedTuple):
     """How a message is written: `blank` are its fields, in order, as they stand when no member is there.
 
     `slots` give a member's field number and writer by its name; `inlined`
@@ -36,7 +36,7 @@ class Plan(NamedTuple):
 
     blank: list[bytes]
     slots: dict[str, tuple[int, FieldWriter]]
-    inlined: tuple[tuple[int, Field], ...]
+    inlined: tuple[tuple[int, SchemaField], ...]
     elsewhere: frozenset[str]  # names that are known, but have no slot
 
 
@@ -62,7 +62,7 @@ def write_message(message: str, obj: Any, path: str, unknown: Unknown) -> bytes:
 
 
 @cache
-def _plan(message: str) -> Plan:
+def _plan(message: str) -> MessageLayout:
     rows = list(enumerate(fields(message)))
     inlined = tuple((at, field) for at, field in rows if field.has("i"))
     parts = _PARTS if message in kind_messages() else ()
@@ -71,10 +71,12 @@ def _plan(message: str) -> Plan:
         for at, field in rows
         if not field.has("i")
     }
-    return Plan([_absent(field) for _, field in rows], slots, inlined, _names(message) - slots.keys())
+    return MessageLayout(
+        [_absent(field) for _, field in rows], slots, inlined, _names(message) - slots.keys()
+    )
 
 
-def _absent(field: Field) -> bytes:
+def _absent(field: SchemaField) -> bytes:
     """What stands for a member that is missing or null."""
     if field.has("i") or field.repeated or field.kind == "bytes":
         return b""
@@ -82,7 +84,7 @@ def _absent(field: Field) -> bytes:
     return b"" if optional else _writer(field)(None, field.name, [])
 
 
-def _writer(field: Field, *, repeats: bool = False) -> FieldWriter:
+def _writer(field: SchemaField, *, repeats: bool = False) -> FieldWriter:
     """`repeats`: the same value will be met again."""
     if field.is_map:
         return _map_writer(field)
@@ -98,7 +100,7 @@ def _writer(field: Field, *, repeats: bool = False) -> FieldWriter:
     return write
 
 
-def _map_writer(field: Field) -> FieldWriter:
+def _map_writer(field: SchemaField) -> FieldWriter:
     tag, payload = put_varint(field.number << 3 | BYTES), _payload_writer(field)
 
     def write(value: Any, path: str, unknown: Unknown) -> bytes:
@@ -114,7 +116,7 @@ def _map_writer(field: Field) -> FieldWriter:
     return write
 
 
-def _single_writer(field: Field, repeats: bool) -> FieldWriter:
+def _single_writer(field: SchemaField, repeats: bool) -> FieldWriter:
     if field.kind in VARINT_KINDS:
         return _number_writer(field)
     tag, payload = put_varint(field.number << 3 | field.wire_type), _payload_writer(field)
@@ -131,7 +133,7 @@ def _framed(tag: bytes, payload: bytes) -> bytes:
     return tag + (_LENGTHS[size] if size < len(_LENGTHS) else put_varint(size)) + payload
 
 
-def _number_writer(field: Field) -> FieldWriter:
+def _number_writer(field: SchemaField) -> FieldWriter:
     tag, number = put_varint(field.number << 3), _boolean if field.kind == "bool" else _integer(field.kind)
     return lambda value, path, _unknown: tag + put_varint(number(value, path))
 
@@ -155,7 +157,7 @@ def _integer(kind: str) -> Callable[[Any, str], int]:
     return number
 
 
-def _payload_writer(field: Field) -> FieldWriter:
+def _payload_writer(field: SchemaField) -> FieldWriter:
     """The bytes of a value that is not a varint. None is the kind's zero."""
     message = field.type
     match field.kind:

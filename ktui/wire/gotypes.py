@@ -12,7 +12,7 @@ from typing import Any
 from ktui.kube.golang import base64std
 from ktui.kube.golang.timeparse import RFC3339_MICRO, time_fault
 from ktui.kube.quantity import quantity_fault
-from ktui.wire.schema import META, Field, fields_by_name, message_of
+from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 
 _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "string": ("string", str),
@@ -81,7 +81,7 @@ def _check_struct(message: str, value: Mapping[str, Any]) -> None:
             raise
 
 
-def _check_field(field: Field, value: Any) -> None:
+def _check_field(field: SchemaField, value: Any) -> None:
     if not field.repeated:
         _check_value(field, value)
     elif not isinstance(value, dict if field.is_map else list):
@@ -91,7 +91,7 @@ def _check_field(field: Field, value: Any) -> None:
             _check_value(field, item)
 
 
-def _check_value(field: Field, value: Any) -> None:
+def _check_value(field: SchemaField, value: Any) -> None:
     if value is None:
         return
     kind = field.kind
@@ -120,13 +120,13 @@ def _fits(kind: str, value: Any) -> bool:
     return isinstance(value, _SCALARS[kind][1])
 
 
-def _type(field: Field) -> str:
+def _type(field: SchemaField) -> str:
     if field.is_map:
         return f"map[string]{_item_type(field)}"
     return f"[]{_item_type(field)}" if field.repeated else _item_type(field)
 
 
-def _item_type(field: Field) -> str:
+def _item_type(field: SchemaField) -> str:
     if field.kind == "message":
         version, name = field.type.split(".")[-2:]
         return f"{version}.{name}"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ktui.wire.schema import Field, fields_by_name, message_of
+from ktui.wire.schema import SchemaField, fields_by_name, message_of
 
 _ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "double": 0, "quantity": "0"}
 
@@ -33,7 +33,7 @@ def _clear(message: str, obj: dict[str, Any]) -> None:
             _clear(field.type, value)
 
 
-def _clear_items(field: Field, items: Any) -> None:
+def _clear_items(field: SchemaField, items: Any) -> None:
     for at, item in [*(items.items() if field.is_map else enumerate(items))]:
         if item is None:
             items[at] = {} if field.kind == "message" else _ZEROS.get(field.kind)

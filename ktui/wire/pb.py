@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ktui.wire.errors import CodecError
-from ktui.wire.schema import BYTES, FIXED32, FIXED64, VARINT, Field
+from ktui.wire.schema import BYTES, FIXED32, FIXED64, VARINT, SchemaField
 
 TRUNCATED = "the value is truncated: a length points past its end"
 
@@ -115,7 +115,7 @@ def spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]
         yield tag >> 3, began, start, at
 
 
-def canonical(data: bytes, fields: tuple[Field, ...]) -> bytes:
+def canonical(data: bytes, fields: tuple[SchemaField, ...]) -> bytes:
     """The same message with its known fields only, ascending, each singular one once.
 
     Rules of protobuf: a later scalar replaces an earlier one, messages merge
@@ -146,19 +146,19 @@ def _unpack(packed: bytes) -> Iterator[int]:
         raise CodecError(TRUNCATED) from None
 
 
-def _put(field: Field, values: list[int | bytes]) -> bytes:
+def _put(field: SchemaField, values: list[int | bytes]) -> bytes:
     if not field.repeated:
         values = [_merged(field, values)]
     return b"".join(_put_one(field, value) for value in values)
 
 
-def _merged(field: Field, values: list[int | bytes]) -> int | bytes:
+def _merged(field: SchemaField, values: list[int | bytes]) -> int | bytes:
     if field.kind in ("message", "time", "microtime", "intstr"):
         return b"".join(value for value in values if isinstance(value, bytes))
     return values[-1]
 
 
-def _put_one(field: Field, value: int | bytes) -> bytes:
+def _put_one(field: SchemaField, value: int | bytes) -> bytes:
     if isinstance(value, int):
         return put_number(field.number, value)
     if field.wire_type == FIXED64:

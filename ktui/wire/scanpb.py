@@ -7,7 +7,7 @@ from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import GO_UTF8
 from ktui.wire.pb import signed64, varint
 from ktui.wire.scanned import Scanned, SharedLabels, SharedStrings
-from ktui.wire.schema import Field, fields
+from ktui.wire.schema import SchemaField, fields
 from ktui.wire.selectable import Path, Selectable
 
 ProtobufScan = Callable[[bytes, int, int], Scanned]
@@ -83,7 +83,7 @@ def _level(message: str, tree: Tree, data: str, out: list[str], defaults: dict[s
         out += _take(field, goal, data, at, defaults)
 
 
-def _default(field: Field, variable: str) -> str:
+def _default(field: SchemaField, variable: str) -> str:
     if variable == "labels":
         return "NONE"
     if field.has("p") or field.kind == "string":
@@ -91,7 +91,7 @@ def _default(field: Field, variable: str) -> str:
     return {"bool": "'false'", "int32": "'0'", "int64": "'0'"}.get(field.kind, "''")
 
 
-def _skip_to(field: Field, data: str, at: str) -> list[str]:
+def _skip_to(field: SchemaField, data: str, at: str) -> list[str]:
     """Past all fields with a lower number. `t` is the byte at `at`.
 
     Only wire type 2 of those that occur has bit 1 set.
@@ -119,7 +119,7 @@ def _skip_while(condition: str, width: int, data: str, at: str) -> list[str]:
     ]
 
 
-def _take(field: Field, goal: Any, data: str, at: str, defaults: dict[str, str]) -> list[str]:
+def _take(field: SchemaField, goal: Any, data: str, at: str, defaults: dict[str, str]) -> list[str]:
     tag = field.number << 3 | field.wire_type
     width = 1 if tag < 128 else 2
     here = f"t == {tag}" if width == 1 else f"t == {tag & 127 | 128} and {data}[{at} + 1] == {tag >> 7}"

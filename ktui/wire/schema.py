@@ -30,7 +30,7 @@ READ_DEFAULTS = {
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
-class Field(msgspec.Struct, frozen=True, array_like=True):
+class SchemaField(msgspec.Struct, frozen=True, array_like=True):
     """One row: a field of a message.
 
     `type` names the message of a `message`, `list` or `schemaOr…` field;
@@ -99,7 +99,7 @@ def kind_messages() -> dict[str, tuple[str, str]]:
 
 
 @cache
-def fields(message: str, release: int | None = None, *, served: bool = False) -> tuple[Field, ...]:
+def fields(message: str, release: int | None = None, *, served: bool = False) -> tuple[SchemaField, ...]:
     """The fields of a message, ascending by number, as Kubernetes 1.`release` knows them.
 
     `served` is for reading as a server does, with its defaults. Without a release
@@ -109,20 +109,20 @@ def fields(message: str, release: int | None = None, *, served: bool = False) ->
     raw = _file().messages.get(message)
     if raw is None:
         return ()
-    rows = msgspec.json.decode(raw, type=tuple[Field, ...])
+    rows = msgspec.json.decode(raw, type=tuple[SchemaField, ...])
     return tuple(kept for row in rows if (kept := _as_of(message, row, release, served)))
 
 
 @cache
-def fields_by_name(message: str) -> dict[str, Field]:
+def fields_by_name(message: str) -> dict[str, SchemaField]:
     """Fields by JSON name, those of inlined structs among them."""
-    known: dict[str, Field] = {}
+    known: dict[str, SchemaField] = {}
     for field in fields(message):
         known |= fields_by_name(field.type) if field.has("i") else {field.name: field}
     return known
 
 
-def _as_of(message: str, row: Field, release: int | None, served: bool) -> Field | None:
+def _as_of(message: str, row: SchemaField, release: int | None, served: bool) -> SchemaField | None:
     key = f"{message} {row.name}"
     if served and key in READ_DEFAULTS:
         row = msgspec.structs.replace(row, default=READ_DEFAULTS[key])

@@ -26,7 +26,7 @@ Wanted = dict[int, tuple[Path, "Wanted | None"]]
 """Field number → its path, and what is wanted below it."""
 
 
-class Shape(NamedTuple):
+class ValueShape(NamedTuple):
     """Values of one size and structure. `steering` must give `expected` for a value to have it."""
 
     steering: Callable[[bytes], Any]
@@ -42,7 +42,7 @@ class Shapes:
     def __init__(self, message: str, selectable: Selectable) -> None:
         self._paths = selectable.paths
         self._wanted = _wanted(message, (NAME, NAMESPACE, UID, LABELS, *selectable.all_paths()))
-        self._by_size: dict[int, Shape] = {}
+        self._by_size: dict[int, ValueShape] = {}
         self._misses: dict[int, int] = {}
         self._text = SharedStrings().__getitem__
         self._labels = SharedLabels().__getitem__
@@ -74,7 +74,7 @@ class Shapes:
         if shape is not None:
             self._by_size[size] = shape
 
-    def _learn(self, raw: bytes, start: int, end: int, scanned: Scanned) -> Shape | None:
+    def _learn(self, raw: bytes, start: int, end: int, scanned: Scanned) -> ValueShape | None:
         steering: list[int] = []
         spans: dict[Path, slice] = {}
         if not _walk(raw, start, end, self._wanted, steering, spans):
@@ -86,7 +86,7 @@ class Shapes:
                 cut[field] = span
         whole = [spans.get(path, _NOTHING) for path in (NAME, UID, LABELS)]
         places = itemgetter(slice(0, start), *steering)
-        return Shape(places, places(raw), itemgetter(*whole, *cut.values()), tuple(cut), scanned.fields)
+        return ValueShape(places, places(raw), itemgetter(*whole, *cut.values()), tuple(cut), scanned.fields)
 
 
 _NOTHING = slice(0, 0)

@@ -13,7 +13,7 @@ from ktui.wire.schema import fields, message_of
 ENVELOPE = "(envelope)"
 
 
-class FieldSize(msgspec.Struct, frozen=True):
+class EncodedField(msgspec.Struct, frozen=True):
     """A field by its JSON path ("metadata.managedFields") and what its encoding takes.
 
     `share` is of the whole value, from 0 to 1. Bytes of a field hold those of the fields in it.
@@ -24,7 +24,7 @@ class FieldSize(msgspec.Struct, frozen=True):
     share: float
 
 
-def field_sizes(raw: bytes) -> list[FieldSize]:
+def field_sizes(raw: bytes) -> list[EncodedField]:
     """Top-level and second-level fields of a stored value, the largest first.
 
     Fields that the table does not know are named by number ("spec.#99"). Raises
@@ -38,7 +38,7 @@ def field_sizes(raw: bytes) -> list[FieldSize]:
         sizes[ENVELOPE] = len(raw) - len(envelope.body)
     else:
         raise CodecError(envelope.reason)
-    found = [FieldSize(path, size, size / len(raw)) for path, size in sizes.items() if size]
+    found = [EncodedField(path, size, size / len(raw)) for path, size in sizes.items() if size]
     return sorted(found, key=lambda field: (-field.size, field.path))
 
 

@@ -18,7 +18,7 @@ from ktui.wire.errors import CodecError
 from ktui.wire.memo import Budget, Memo, PiecesMemo, ShortMemo
 from ktui.wire.pb import canonical, signed32, signed64, varint
 from ktui.wire.pieces import Assembler, Pieces
-from ktui.wire.schema import BYTES, META, Field, fields, kind_messages, message_of
+from ktui.wire.schema import BYTES, META, SchemaField, fields, kind_messages, message_of
 
 RV_MARK = b"\0"
 """Stands for the resourceVersion in a template. JSON text holds no NUL, so it is unmistakable."""
@@ -159,16 +159,18 @@ class Transcoder:
         exec(compile(source(message, rows, whole_object), f"<{message}>", "exec"), names)
         return Functions(names["parts"], names["object"])
 
-    def _again(self, message: str, rows: tuple[Field, ...], encoded: bytes, rv: bytes | None) -> list[bytes]:
+    def _again(
+        self, message: str, rows: tuple[SchemaField, ...], encoded: bytes, rv: bytes | None
+    ) -> list[bytes]:
         ordered = canonical(encoded, rows)
         if ordered == encoded:
             raise CodecError(f"{message} cannot be read: its fields do not fit the message")
         return self._of(message).parts(ordered, rv)
 
-    def _again_object(self, message: str, rows: tuple[Field, ...], encoded: bytes) -> bytes:
+    def _again_object(self, message: str, rows: tuple[SchemaField, ...], encoded: bytes) -> bytes:
         return b"{" + b"".join(self._again(message, rows, encoded, None))[1:] + b"}"
 
-    def _text_of(self, row: Field, whole_object: bool, slot: Slot) -> Text:
+    def _text_of(self, row: SchemaField, whole_object: bool, slot: Slot) -> Text:
         if row.is_map:
             return self._entry(row)
         if row.has("i"):
@@ -191,7 +193,7 @@ class Transcoder:
 
         return PiecesMemo(make, self.budget).__getitem__ if self._sharing else make
 
-    def _value_of(self, row: Field) -> Text:
+    def _value_of(self, row: SchemaField) -> Text:
         if row.kind == "message":
             return self.object(row.type)
         if row.kind == "list":
@@ -200,7 +202,7 @@ class Transcoder:
             return self._shared(schema_or_text(row.kind, self.object(row.type), self._string))
         return self._scalars[row.kind]
 
-    def _entry(self, row: Field) -> Text:
+    def _entry(self, row: SchemaField) -> Text:
         if row.kind == "string":
             return self._string_entry
         entry = map_entry_text(self._string, self._value_of(row))

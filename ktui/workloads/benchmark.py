@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from ktui.client.connection import ClientError
-from ktui.client.measure import Question
+from ktui.client.measure import ApiRequest
 from ktui.client.runs import Runs, run_often
 from ktui.client.target import Target, collection_size
 from ktui.core.lab.measured import Measured
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
-from ktui.workloads.plans import NAMESPACE, NODE, Plan, PlannedList
+from ktui.workloads.plans import NAMESPACE, NODE, ClientPlan, PlannedList
 
 Report = Callable[[str], None]
 
@@ -85,7 +85,7 @@ class Row:
 class Bench:
     """A plan's rows, the most expensive for the control plane first."""
 
-    plan: Plan
+    plan: ClientPlan
     rows: tuple[Row, ...]
     url: str
     node: str
@@ -136,17 +136,19 @@ def total_of(rows: tuple[Row, ...], many: Extrapolation) -> Total:
     )
 
 
-async def fill(target: Target, plan: Plan, node: str = "", namespace: str = "") -> tuple[Plan, str, str]:
+async def fill(
+    target: Target, plan: ClientPlan, node: str = "", namespace: str = ""
+) -> tuple[ClientPlan, str, str]:
     """The plan for this server: placeholders become its first node and namespace, unless given."""
     if plan.needs(NODE):
         node = node or await _first(target, "nodes", "--node")
     if plan.needs(NAMESPACE):
         namespace = namespace or await _first(target, "namespaces", "--namespace")
     lists = tuple(planned.filled(node, namespace) for planned in plan.lists)
-    return Plan(plan.name, lists, plan.about, plan.per_node), node, namespace
+    return ClientPlan(plan.name, lists, plan.about, plan.per_node), node, namespace
 
 
-async def extrapolation(target: Target, plan: Plan, agents: int, nodes: int) -> Extrapolation | None:
+async def extrapolation(target: Target, plan: ClientPlan, agents: int, nodes: int) -> Extrapolation | None:
     """What to multiply with; 0 for what was not asked. Without `agents` one runs on every node of a
     `per_node` plan, without `nodes` the cluster stays as large as it is."""
     if not (agents or nodes):
@@ -160,27 +162,27 @@ async def extrapolation(target: Target, plan: Plan, agents: int, nodes: int) -> 
 
 
 async def run_bench(
-    target: Target, plan: Plan, *, repeat: int, without: bool, report: Report = lambda _: None
+    target: Target, plan: ClientPlan, *, repeat: int, without: bool, report: Report = lambda _: None
 ) -> tuple[Row, ...]:
     """Measure a filled plan, one request at a time. Raises ClientError."""
     twins: dict[tuple[str, str], Runs] = {}
     rows = []
     for planned in plan.lists:
         report(planned.path)
-        row = await _patiently(target, Question(planned.path, planned.pages, planned.client), repeat)
+        row = await _patiently(target, ApiRequest(planned.path, planned.pages, planned.client), repeat)
         twin = None
         if without and planned.without:
             key = planned.without, planned.client
             if key not in twins:
                 report(planned.without)
-                asked = Question(planned.without, planned.pages, planned.client)
+                asked = ApiRequest(planned.without, planned.pages, planned.client)
                 twins[key] = await _patiently(target, asked, repeat)
             twin = twins[key]
         rows.append(Row(planned, row, twin))
     return tuple(sorted(rows, key=_burden, reverse=True))
 
 
-async def _patiently(target: Target, question: Question, repeat: int) -> Runs:
+async def _patiently(target: Target, question: ApiRequest, repeat: int) -> Runs:
     """Retry after 429 as client-go does (a cache that is still being filled)."""
     for _ in range(RETRIES):
         runs = await run_often(target, question, repeat)

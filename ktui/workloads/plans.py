@@ -79,7 +79,7 @@ class PlannedList:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ClientPlan:
     """`per_node`: as many such clients run as there are nodes."""
 
     name: str
@@ -92,7 +92,7 @@ class Plan:
         return any(placeholder in planned.path + planned.without for planned in self.lists)
 
 
-def builtin_plans() -> dict[str, Plan]:
+def builtin_plans() -> dict[str, ClientPlan]:
     """The plans that come with ktui, by name."""
     folder = resources.files("ktui.workloads") / "plans"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda f: f.name)
@@ -100,7 +100,7 @@ def builtin_plans() -> dict[str, Plan]:
     return {name: read_plan(name, content) for name, content in named}
 
 
-def find_plan(word: str) -> Plan:
+def find_plan(word: str) -> ClientPlan:
     """A built-in plan by its name, else the file of that name. PlanError says what there is."""
     plans = builtin_plans()
     if word in plans:
@@ -116,7 +116,7 @@ def find_plan(word: str) -> Plan:
         raise PlanError(f"cannot read the plan {word}: {error}") from error
 
 
-def read_plan(name: str, content: bytes) -> Plan:
+def read_plan(name: str, content: bytes) -> ClientPlan:
     """Read a plan file's text. PlanError names what is wrong with it."""
     try:
         file = msgspec.convert(parse_toml(content.decode("utf-8")), _File)
@@ -125,7 +125,7 @@ def read_plan(name: str, content: bytes) -> Plan:
     if not file.lists:
         raise PlanError(f"the plan {name!r} has no [[list]]")
     lists = tuple(_planned(name, file, row) for row in file.lists)
-    return Plan(name, lists, file.about, file.per_node)
+    return ClientPlan(name, lists, file.about, file.per_node)
 
 
 def _planned(name: str, file: _File, row: _List) -> PlannedList:

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from ktui.client.blocking import Answer, BlockingClient
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.workloads.demo import apps, cilium, cluster, events
 from ktui.workloads.demo.objects import Create
-from ktui.workloads.demo.plan import Plan
+from ktui.workloads.demo.plan import DemoPlan
 
 USER_AGENT = "ktui-seed"
 # Threads: enough to keep server and etcd busy, few enough to leave other clients their turn.
@@ -29,7 +29,7 @@ class SeedProgress:
     existed: int = 0
 
 
-def stages(plan: Plan, now: float) -> Iterator[tuple[str, Iterator[Create]]]:
+def stages(plan: DemoPlan, now: float) -> Iterator[tuple[str, Iterator[Create]]]:
     """(name, objects) in the order of dependence: definitions before custom resources, namespaces first."""
     yield "namespaces", cluster.namespaces(plan)
     yield "custom resource definitions", cilium.definitions()
@@ -46,13 +46,13 @@ def stages(plan: Plan, now: float) -> Iterator[tuple[str, Iterator[Create]]]:
     yield "events", events.events(plan, now)
 
 
-def count_objects(plan: Plan) -> int:
+def count_objects(plan: DemoPlan) -> int:
     """How many objects `seed` will create; makes each of them once (20 µs an object)."""
     return sum(1 for _, objects in stages(plan, time.time()) for _ in objects)
 
 
 async def seed(
-    connection: Connection, plan: Plan, report: Callable[[SeedProgress], None] = lambda _: None
+    connection: ServerConnection, plan: DemoPlan, report: Callable[[SeedProgress], None] = lambda _: None
 ) -> SeedProgress:
     """Create every object of the plan. Raises ClientError on the first refusal.
 

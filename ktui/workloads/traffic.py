@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.listbody import ListBody
 from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.informer import run_informer
 from ktui.workloads.behaviours.kubelets import Kubelets
 from ktui.workloads.behaviours.polling import Poll, cilium_agent_lists, habits
-from ktui.workloads.demo.plan import Plan
+from ktui.workloads.demo.plan import DemoPlan
 
 LEASE_SECONDS = 10.0
 INFORMERS = (
@@ -28,7 +28,7 @@ INFORMERS = (
 )
 
 
-def start_readers(supervisor: Supervisor, connection: Connection, plan: Plan) -> None:
+def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
     """Start informers and pollers; they may begin before there is anything to read.
 
     A refused or failed request is the server's to report: the next one follows all the same.
@@ -46,7 +46,7 @@ def start_readers(supervisor: Supervisor, connection: Connection, plan: Plan) ->
         supervisor.start(f"demo informer {user_agent}", informer)
 
 
-def start_kubelets(supervisor: Supervisor, connection: Connection, plan: Plan) -> None:
+def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
     """Start lease renewals, statuses and events; the nodes and pods have to be there."""
     kubelets = Kubelets(ApiClient(connection, "kubelet/v1.36.2"), plan)
     every = LEASE_SECONDS / max(1, len(plan.nodes))

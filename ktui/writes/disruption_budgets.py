@@ -9,7 +9,7 @@ from ktui.apiserver.server import Server
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import LabelSelector
 from ktui.kube.selectors.documents import requirements_of
-from ktui.kube.status import Cause, StatusError, bare_error, forbidden, too_many_requests
+from ktui.kube.status import StatusCause, StatusError, bare_error, forbidden, too_many_requests
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
@@ -121,7 +121,7 @@ def _selects(budget: Budget, labels: dict[str, str]) -> bool:
 
 def _refused(cause: str, retry_after: int = 0) -> StatusError:
     refusal = too_many_requests(VIOLATES, retry_after)
-    details = {"causes": [Cause("DisruptionBudget", cause).body()], **(refusal.details or {})}
+    details = {"causes": [StatusCause("DisruptionBudget", cause).body()], **(refusal.details or {})}
     return StatusError(refusal.code, refusal.reason, refusal.message, details)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ktui.audit.files import open_logs
-from ktui.audit.record import Request
+from ktui.audit.record import LoggedRequest
 from ktui.audit.tally import Tally
-from ktui.core.prediction.sizes import Size
+from ktui.core.prediction.sizes import ResourceSize
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Progress, Reading, Wish
 from tests.unit.audit.logs import audit_event, traffic
@@ -23,12 +23,12 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 AT = 1_787_000_060_000_000
 HOSTILE = "evil\x1b[31m[red]\u202eagent/1.0"
 SIZES = {
-    "pods": Size(100_000, 1_400_000_000),
-    "namespaces": Size(200, 90_000),
-    "nodes": Size(2_000, 9_000_000),
-    "secrets": Size(3_000, 30_000_000),
-    "endpoints": Size(1_200, 4_000_000),
-    "leases.coordination.k8s.io": Size(2_100, 900_000),
+    "pods": ResourceSize(100_000, 1_400_000_000),
+    "namespaces": ResourceSize(200, 90_000),
+    "nodes": ResourceSize(2_000, 9_000_000),
+    "secrets": ResourceSize(3_000, 30_000_000),
+    "endpoints": ResourceSize(1_200, 4_000_000),
+    "leases.coordination.k8s.io": ResourceSize(2_100, 900_000),
 }
 PAGES = "/api/v1/pods?limit=500"
 
@@ -36,8 +36,8 @@ PAGES = "/api/v1/pods?limit=500"
 def write_log(directory: Path) -> Path:
     """3,000 lines of all formats, a client that pages through all pods, and one that means harm."""
     lines = list(islice(traffic(1), 3_000))
-    lines += [audit_event(Request("list", PAGES, "pager/2.0", "carol", AT, 2_400_000, 200))] * 40
-    bad = Request("list", "/api/v1/services?limit=\x1b[2J", HOSTILE, "\x1b[1mmallory", AT, 700, 400)
+    lines += [audit_event(LoggedRequest("list", PAGES, "pager/2.0", "carol", AT, 2_400_000, 200))] * 40
+    bad = LoggedRequest("list", "/api/v1/services?limit=\x1b[2J", HOSTILE, "\x1b[1mmallory", AT, 700, 400)
     lines += [audit_event(bad)] * 3
     path = directory / "audit.log"
     path.write_bytes(b"\n".join(lines) + b"\n")
@@ -45,7 +45,10 @@ def write_log(directory: Path) -> Path:
 
 
 def audit_app(
-    *paths: Path, version: str = "1.30", sizes: Mapping[str, Size] = SIZES, reading: Reading | None = None
+    *paths: Path,
+    version: str = "1.30",
+    sizes: Mapping[str, ResourceSize] = SIZES,
+    reading: Reading | None = None,
 ) -> AuditApp:
     """No timers; the log is read as soon as the app runs."""
     opened = reading or Reading(lambda: open_logs([str(path) for path in paths]), Tally(NOW), lambda: 0.0)

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from ktui.client.api import Fired
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.kube.continuetoken import decode, encode
 
 DATA = Path(__file__).parent / "data"
@@ -43,7 +43,7 @@ class FakeServer:
     """
 
     def __init__(self) -> None:
-        self.connection = Connection("https://127.0.0.1:6443")
+        self.connection = ServerConnection("https://127.0.0.1:6443")
         self.asked: list[str] = []
         self.fired: list[str] = []
         self.failing = ""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     EtcdHealth,
+    EtcdProgress,
     EtcdUsage,
     FanOut,
     Prefix,
-    Progress,
     RequestFinished,
     RequestRouted,
     RequestStarted,
@@ -43,8 +43,8 @@ def _events() -> Iterator[AnyEvent]:
         name=("etcd-of-a-cluster-with-a-long-name-" * 3)[:80], feature_gates={"WatchList": False},
     )  # fmt: skip
     yield EtcdHealth(at=AT, ok=True)
-    yield Progress(at=AT, head=HEAD - 90_000, compact=HEAD - 5_000_000, db_bytes=8_000_000_000)
-    yield Progress(at=AT + 10, head=HEAD, compact=HEAD - 5_000_000, db_bytes=8_000_000_000)
+    yield EtcdProgress(at=AT, head=HEAD - 90_000, compact=HEAD - 5_000_000, db_bytes=8_000_000_000)
+    yield EtcdProgress(at=AT + 10, head=HEAD, compact=HEAD - 5_000_000, db_bytes=8_000_000_000)
     yield from _holdings()
     yield from _requests()
     yield from _watchers()
@@ -58,15 +58,15 @@ def _holdings() -> Iterator[AnyEvent]:
     for number in range(RESOURCES):
         resource = f"kind{number:04}.{GROUP}"
         yield Prefix(at=AT, prefix=f"/registry/{GROUP}/kind{number:04}/", resource=resource, count=number)
-    yield CacheState(at=AT, resource="pods", state="ready", rv=HEAD - 3, objects=100_000,
+    yield CacheStatus(at=AT, resource="pods", state="ready", rv=HEAD - 3, objects=100_000,
                      bytes=1_400_000_000, oldest_rv=HEAD - 100_000, capacity=102_400, buffered=102_400,
                      events=123_456_789, watchers=5_000, waiting=1_234, snapshots=10,
                      progress_requests=1_000_000)  # fmt: skip
-    yield CacheState(at=AT, resource=LONG, state="ready", rv=HEAD - 7_654_321, objects=12_345_678,
+    yield CacheStatus(at=AT, resource=LONG, state="ready", rv=HEAD - 7_654_321, objects=12_345_678,
                      bytes=123_456_789_012, oldest_rv=HEAD - 8_000_000, capacity=102_400, buffered=99_999,
                      events=2, watchers=1)  # fmt: skip
     for number in range(RESOURCES):
-        yield CacheState(at=AT, resource=f"kind{number:04}.{GROUP}", state="cold")
+        yield CacheStatus(at=AT, resource=f"kind{number:04}.{GROUP}", state="cold")
 
 
 def _requests() -> Iterator[AnyEvent]:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from ktui.client.api import Fired
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.contract.events import RequestFinished
 from ktui.kube.continuetoken import decode, encode
 
@@ -33,7 +33,7 @@ class Account(Reply):
 class LabServer(FakeServer):
     """`accounts` by request id; `proof` is what the comparison with etcd finds."""
 
-    connection = Connection("http://127.0.0.1:1")
+    connection = ServerConnection("http://127.0.0.1:1")
 
     def __init__(self) -> None:
         super().__init__()

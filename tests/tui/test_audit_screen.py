@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.record import Request
+from ktui.audit.record import LoggedRequest
 from ktui.core.table.export import csv_text
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.screen import AuditScreen
@@ -224,7 +224,7 @@ async def test_a_file_that_is_not_there_is_told() -> None:
 
 async def test_a_log_without_reads_has_an_empty_table(tmp_path: Path) -> None:
     (tmp_path / "writes.log").write_bytes(
-        audit_event(Request("list", "/healthz", "probe", "", AT, 100, 200)) + b"\n"
+        audit_event(LoggedRequest("list", "/healthz", "probe", "", AT, 100, 200)) + b"\n"
     )
     app = audit_app(tmp_path / "writes.log")
     async with app.run_test(size=NORMAL) as pilot:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.contract.events import CacheState
+from ktui.contract.events import CacheStatus
 from ktui.tui.app import KtuiApp
 from ktui.tui.cache.screen import CacheScreen
 from ktui.tui.dialogs.text import TextScreen
@@ -76,8 +76,8 @@ async def test_a_refused_warming_is_told() -> None:
         await until(pilot, lambda: any("no such cache" in note.message for note in app._notifications))
 
 
-def filling(app: KtuiApp, **about: Any) -> CacheState:
-    return CacheState(resource="ciliumnodes.cilium.io", state="initializing", at=app.state.now + 1, **about)
+def filling(app: KtuiApp, **about: Any) -> CacheStatus:
+    return CacheStatus(resource="ciliumnodes.cilium.io", state="initializing", at=app.state.now + 1, **about)
 
 
 async def test_a_filling_cache_tells_its_progress_and_can_be_cancelled() -> None:
@@ -107,7 +107,7 @@ async def test_lag_follows_the_head() -> None:
         assert before is not None
         assert before.lag == 1
         rv = before.row.rv + 1
-        app.feed([CacheState(resource="pods", state="ready", rv=rv, objects=3_001, at=app.state.now + 1)])
+        app.feed([CacheStatus(resource="pods", state="ready", rv=rv, objects=3_001, at=app.state.now + 1)])
         app.tick()
         await pilot.pause()
         after = screen.table.row
@@ -149,7 +149,7 @@ async def test_an_open_cache_that_moves_is_read_again() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await look_into_pods(pilot)
         asked = len(server.asked)
-        app.feed([CacheState(resource="pods", state="ready", rv=50_000, at=app.state.now + 1)])
+        app.feed([CacheStatus(resource="pods", state="ready", rv=50_000, at=app.state.now + 1)])
         for _ in range(5):
             app.tick()
         await until(pilot, lambda: len(server.asked) >= asked + 2)

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.pilot import Pilot
 
-from ktui.contract.events import AnyEvent, Progress, RequestFinished, RequestRouted, RequestStarted
+from ktui.contract.events import AnyEvent, EtcdProgress, RequestFinished, RequestRouted, RequestStarted
 from ktui.core.format import long_bytes
 from ktui.core.reducer import apply
 from ktui.core.state import State
@@ -64,7 +64,7 @@ def minutes(seconds: int = 100) -> list[AnyEvent]:
         if second == 72:
             number += 1
             events += answer(number, at, "etcd", 2_400.0, sent=3_000_000, read=18_000_000)
-    return [*events, Progress(at=START + seconds, head=1)]
+    return [*events, EtcdProgress(at=START + seconds, head=1)]
 
 
 class Alone(App[None]):
@@ -133,7 +133,7 @@ async def test_nothing_moves_while_paused_nor_within_a_second() -> None:
         before = await paint()
         apply(state, answer(9_000, START + 100.5, "etcd", 7.0, sent=1))
         assert await paint() == before  # that second is not over
-        apply(state, [Progress(at=START + 104, head=2)])
+        apply(state, [EtcdProgress(at=START + 104, head=2)])
         assert await paint(paused=True) == before
         assert await paint() != before
 
@@ -146,7 +146,7 @@ async def test_nothing_yet_and_nothing_lately_are_said() -> None:
         await pilot.pause()
         assert "no read answered yet" in text_of(app)
         apply(state, minutes(10))
-        apply(state, [Progress(at=START + 500, head=1)])
+        apply(state, [EtcdProgress(at=START + 500, head=1)])
         app.strip.show_state(state)
         await pilot.pause()
         assert "no read in 60 s" in text_of(app)

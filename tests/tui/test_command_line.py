@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.client.running import state_home
-from ktui.core.references import Key, Object, Place
+from ktui.core.references import KeyRef, Object, Place
 from ktui.tui.app import KtuiApp
 from ktui.tui.dialogs.jump import JumpScreen
 from ktui.tui.etcd.screen import EtcdScreen
@@ -170,7 +170,7 @@ async def test_a_key_of_etcd_is_shown_wherever_its_prefix_is() -> None:
         screen = app.screen
         await until(pilot, lambda: screen.value.detail is not None and screen.value.detail.key == key)
         await until(pilot, lambda: screen.keys.table.row is not None and screen.keys.table.row.key == key)
-        assert screen.place == Place("etcd", Key(key))
+        assert screen.place == Place("etcd", KeyRef(key))
         await until_shown(pilot, "etcd › pods/team-00 › web-0003")
 
 
@@ -178,11 +178,11 @@ async def test_the_cursor_goes_to_a_key_of_a_prefix_that_is_read_already() -> No
     first, second = ("/registry/pods/team-00/web-0003", "/registry/pods/team-00/web-0007")
     app = app_with_key(second)
     async with app.run_test(size=NORMAL) as pilot:
-        app.go_to(Place("etcd", Key(first)))
+        app.go_to(Place("etcd", KeyRef(first)))
         await until(pilot, lambda: isinstance(app.screen, EtcdScreen))
         screen = app.screen
         await until(pilot, lambda: screen.keys.table.row is not None and screen.keys.table.row.key == first)
-        app.go_to(Place("etcd", Key(second)))
+        app.go_to(Place("etcd", KeyRef(second)))
         await until(pilot, lambda: screen.keys.table.row.key == second)
 
 
@@ -190,7 +190,7 @@ async def test_a_key_is_shown_at_the_revision_that_is_meant() -> None:
     key = "/registry/pods/team-00/web-0003"
     app = app_with_key(key)
     async with app.run_test(size=NORMAL) as pilot:
-        app.go_to(Place("etcd", Key(key, revision=38_412)))
+        app.go_to(Place("etcd", KeyRef(key, revision=38_412)))
         await until(pilot, lambda: isinstance(app.screen, EtcdScreen) and app.screen.past.past is not None)
         revisions = app.screen.past.table
         await until(pilot, lambda: revisions.row is not None and revisions.row.mod_revision == 38_412)

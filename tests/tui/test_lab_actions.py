@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from ktui.client import unbounded
-from ktui.contract.events import Progress
+from ktui.contract.events import EtcdProgress
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.history import LabHistory
@@ -234,7 +234,7 @@ async def test_results_of_another_server_or_history_are_past(change: str) -> Non
         if change == "server":
             app.feed([replace(app.state.server, pid=app.state.server.pid + 1)])
         else:
-            app.feed([Progress(head=7, histories=app.state.head.histories + 1)])
+            app.feed([EtcdProgress(head=7, histories=app.state.head.histories + 1)])
         app.tick()
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 2))

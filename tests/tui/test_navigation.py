@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.core.references import Object, Place, Prefix, Read, Resource
+from ktui.core.references import Object, Place, PrefixRef, Read, ResourceRef
 from ktui.tui.cache.screen import CacheScreen
 from ktui.tui.dialogs.help import HelpScreen
 from ktui.tui.dialogs.jump import JumpScreen
@@ -89,7 +89,7 @@ def test_suggestions(snap_compare: Snap, size: tuple[int, int]) -> None:
 
 
 async def look_into_pods(pilot: Any) -> None:
-    pilot.app.go_to(Place("cache", Resource("pods")))
+    pilot.app.go_to(Place("cache", ResourceRef("pods")))
     await until(pilot, lambda: pilot.app.current_mode == "cache" and pilot.app.screen.inside == "pods")
 
 
@@ -117,7 +117,7 @@ async def test_going_in_by_enter_and_out_by_escape_is_on_the_trail() -> None:
         await pilot.press("enter")
         await until(pilot, lambda: app.screen.inside == "pods")
         await pilot.pause()
-        assert app.navigator.here == Place("cache", Resource("pods"))
+        assert app.navigator.here == Place("cache", ResourceRef("pods"))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen.inside == "")
         await pilot.pause()
@@ -179,7 +179,7 @@ async def jump_to_etcd(pilot: Any) -> Any:
     prefixes.move_to(1)
     await pilot.press("enter")
     await until(pilot, lambda: pilot.app.current_mode == "etcd")
-    await until(pilot, lambda: pilot.app.navigator.here == Place("etcd", Prefix(prefixes.rows[1].prefix)))
+    await until(pilot, lambda: pilot.app.navigator.here == Place("etcd", PrefixRef(prefixes.rows[1].prefix)))
     return prefixes.row
 
 
@@ -200,11 +200,11 @@ async def test_escape_comes_back_from_a_jump_to_the_row_it_began_at() -> None:
 async def test_deeper_inside_escape_goes_up_first() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
-        app.go_to(Place("cache", Resource("pods")))
+        app.go_to(Place("cache", ResourceRef("pods")))
         await until(pilot, lambda: app.current_mode == "cache" and app.screen.inside == "pods")
         await pilot.press("escape")
         await until(pilot, lambda: app.current_mode == "overview")
-        app.go_to(Place("cache", Resource("pods")))
+        app.go_to(Place("cache", ResourceRef("pods")))
         await until(pilot, lambda: app.current_mode == "cache" and app.screen.inside == "pods")
         await pilot.press("3")
         await until(pilot, lambda: app.screen.inside == "")

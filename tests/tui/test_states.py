@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from ktui.contract.events import AnyEvent, CacheState, EtcdCall, EtcdHealth, ServerInfo
+from ktui.contract.events import AnyEvent, CacheStatus, EtcdCall, EtcdHealth, ServerInfo
 from ktui.tui.app import KtuiApp
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.banner import Banner
@@ -114,7 +114,7 @@ async def test_a_dead_etcd_costs_a_small_terminal_two_lines() -> None:
 
 
 STALE = [
-    CacheState(resource=resource, state="ready", rv=9, objects=5, stale_since=at)
+    CacheStatus(resource=resource, state="ready", rv=9, objects=5, stale_since=at)
     for resource, at in (("pods", 1_700_000_000.0), ("ciliumnodes.cilium.io", 1_700_000_005.0))
 ]
 
@@ -235,7 +235,7 @@ def test_no_space(snap_compare: Snap, size: tuple[int, int]) -> None:
 
 @SIZES
 def test_a_cache_that_may_not_be_read(snap_compare: Snap, size: tuple[int, int]) -> None:
-    denied = CacheState(
+    denied = CacheStatus(
         at=1_790_000_011.0, resource="secrets", state="initializing", expected=420,
         error="etcd 127.0.0.1:2379: this user lacks the permission for /registry/secrets/; give one of its "
         "roles that range",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.config.errors import Problem
+from ktui.config.errors import InvalidEntry
 from ktui.tui.app import KtuiApp
 from ktui.tui.navigation.modes import MODES
 from ktui.tui.screens.mode_screen import ModeScreen
@@ -58,5 +58,5 @@ async def test_every_table_of_the_audit_is_listed(tmp_path: Path) -> None:
     ],
 )
 def test_a_choice_is_checked(chosen: dict[str, tuple[str, ...]], problem: str | None) -> None:
-    told = [Problem(next(iter(chosen)), problem)] if problem else []
+    told = [InvalidEntry(next(iter(chosen)), problem)] if problem else []
     assert list(check_columns(chosen)) == told

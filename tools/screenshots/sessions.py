@@ -10,15 +10,15 @@ from itertools import islice
 from pathlib import Path
 
 from ktui.audit.files import open_logs
-from ktui.audit.record import Request
+from ktui.audit.record import LoggedRequest
 from ktui.audit.tally import Tally
 from ktui.cli.attach import require_connection
 from ktui.cli.child import ServerChild
 from ktui.cli.launchers import AttachLauncher
 from ktui.cli.main import dashboard_parser
 from ktui.client.api import ApiClient
-from ktui.client.connection import Connection
-from ktui.core.prediction.sizes import Size
+from ktui.client.connection import ServerConnection
+from ktui.core.prediction.sizes import ResourceSize
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Reading, Wish
@@ -33,22 +33,22 @@ from tools.screenshots.visitors import visit
 
 MARKS = {0.2: "rollout of api begins", 0.55: "first alert", 0.8: "rolled back"}  # by part of the recording
 AUDIT_SIZES = {
-    "pods": Size(100_000, 1_400_000_000),
-    "secrets": Size(3_000, 30_000_000),
-    "nodes": Size(2_000, 9_000_000),
-    "endpoints": Size(1_200, 4_000_000),
-    "leases.coordination.k8s.io": Size(2_100, 900_000),
+    "pods": ResourceSize(100_000, 1_400_000_000),
+    "secrets": ResourceSize(3_000, 30_000_000),
+    "nodes": ResourceSize(2_000, 9_000_000),
+    "endpoints": ResourceSize(1_200, 4_000_000),
+    "leases.coordination.k8s.io": ResourceSize(2_100, 900_000),
 }
 AUDIT_LINES = 20_000
 # Whose pages etcd found slow.
-PAGING = Request(
+PAGING = LoggedRequest(
     "list", "/api/v1/pods?limit=500", "inventory/2.0", "system:serviceaccount:ops:inventory",
     1_787_000_060_000_000, 240_000, 200,
 )  # fmt: skip
 
 
 @asynccontextmanager
-async def demo(recording: Path) -> AsyncIterator[tuple[ServerChild, Connection]]:
+async def demo(recording: Path) -> AsyncIterator[tuple[ServerChild, ServerConnection]]:
     """A server over an embedded etcd with the demo cluster complete, and visitors; it records itself."""
     child = ServerChild(["--demo", f"--record={recording}"])
     connection = await child.start()
@@ -63,7 +63,7 @@ async def demo(recording: Path) -> AsyncIterator[tuple[ServerChild, Connection]]
         await child.stop()
 
 
-async def _seeded(connection: Connection) -> None:
+async def _seeded(connection: ServerConnection) -> None:
     """Events come last."""
     client = ApiClient(connection)
     async for line in client.lines("/api/v1/events?watch=true"):
@@ -72,7 +72,9 @@ async def _seeded(connection: Connection) -> None:
     await client.close()
 
 
-async def photograph_live(connection: Connection, child: ServerChild, directory: Path, only: str) -> None:
+async def photograph_live(
+    connection: ServerConnection, child: ServerChild, directory: Path, only: str
+) -> None:
     """All screens, what opens on them, all themes; at last the server goes."""
     attach = dashboard_parser().parse_args(["--attach", connection.url])
     app = _app(LiveSource(AttachLauncher(connection, lambda: require_connection(attach))))

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 
 from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.workloads.behaviours.informer import run_informer
 
 PODS = "/api/v1/pods"
@@ -24,7 +24,7 @@ WATCHING = (
 )
 
 
-async def visit(connection: Connection) -> None:
+async def visit(connection: ServerConnection) -> None:
     """Read in many ways until cancelled."""
     async with asyncio.TaskGroup() as group:
         group.create_task(_ahead(ApiClient(connection, "deploy-controller/v2.4")))

@@ -15,12 +15,14 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 
 if TYPE_CHECKING:
-    from ktui.apiserver.ports import Codec
+    from ktui.wire.stored_codec import StoredCodec
 
 _PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "apiserverinternal"}
 
 
-def object_form(form: Form, resource: Resource, codec: Codec, *, include: str, of_list: bool) -> ObjectForm:
+def object_form(
+    form: Form, resource: Resource, codec: StoredCodec, *, include: str, of_list: bool
+) -> ObjectForm:
     """How to render; StatusError 406 where the form does not fit, 400 for an unknown `include`."""
     protobuf = form.media_type == PROTOBUF
     if protobuf and not form.target:
@@ -39,7 +41,7 @@ def object_form(form: Form, resource: Resource, codec: Codec, *, include: str, o
     return partial
 
 
-def event_form(form: Form, resource: Resource, codec: Codec, *, include: str) -> EventForm:
+def event_form(form: Form, resource: Resource, codec: StoredCodec, *, include: str) -> EventForm:
     """How to render a WATCH's events; StatusError 400 for an unknown `include`."""
     if form.target != LIST_KIND:
         return object_form(form, resource, codec, include=include, of_list=False)

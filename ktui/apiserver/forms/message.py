@@ -10,9 +10,9 @@ from ktui.kube.resources import Resource
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from ktui.apiserver.ports import Messages
     from ktui.cacher.events import OutEvent
     from ktui.storage.objects import StoredObject
+    from ktui.wire.messages import Messages
 
 
 class Message:

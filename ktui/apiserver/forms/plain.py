@@ -11,9 +11,9 @@ from ktui.kube.resources import Resource
 from ktui.telemetry.meter import decoding
 
 if TYPE_CHECKING:
-    from ktui.apiserver.ports import Codec
     from ktui.cacher.events import OutEvent
     from ktui.storage.objects import StoredObject
+    from ktui.wire.stored_codec import StoredCodec
 
 
 class Plain:
@@ -46,7 +46,7 @@ class Plain:
 class Converted(Plain):
     """In another version than the stored one, converted each time."""
 
-    def __init__(self, resource: Resource, codec: Codec) -> None:
+    def __init__(self, resource: Resource, codec: StoredCodec) -> None:
         super().__init__(resource)
         self._codec = codec
         self._version = resource.api_version

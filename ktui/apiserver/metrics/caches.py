@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.apiserver.metrics.exposition import Labels, Metric, Reading
+from ktui.apiserver.metrics.exposition import CallbackMetric, Labels, Metric
 from ktui.apiserver.metrics.labels import resource_labels
 
 if TYPE_CHECKING:
@@ -128,9 +128,9 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
     ]
     for row in _ROWS:
         if row.first <= behaviour.minor <= row.last:
-            yield Reading(row.name, row.help, partial(_values, row, live), row.kind)
+            yield CallbackMetric(row.name, row.help, partial(_values, row, live), row.kind)
     if behaviour.minor >= CHECKED_MINOR:
-        yield Reading(
+        yield CallbackMetric(
             "apiserver_storage_consistency_checks_total",
             "Comparisons of the cache with etcd, by outcome.",
             lambda: [

@@ -24,9 +24,9 @@ class Counter:
         self.help = help_text
         self._values: dict[Labels, float] = {}
 
-    def renamed(self, name: str) -> Reading:
+    def renamed(self, name: str) -> CallbackMetric:
         """The same values under the name of another version."""
-        return Reading(name, self.help, lambda: self._values.items(), self.kind)
+        return CallbackMetric(name, self.help, lambda: self._values.items(), self.kind)
 
     def add(self, amount: float = 1, labels: Labels = ()) -> None:
         self._values[labels] = self._values.get(labels, 0) + amount
@@ -42,7 +42,7 @@ class Gauge(Counter):
     kind = "gauge"
 
 
-class Reading:
+class CallbackMetric:
     """A gauge or counter whose values are read at each scrape."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Histogram:
             yield "_count", key, seen
 
 
-Metric = Counter | Reading | Histogram
+Metric = Counter | CallbackMetric | Histogram
 
 
 def render(metrics: Iterable[Metric]) -> bytes:

@@ -16,7 +16,7 @@ from ktui.kube.golang.quoting import quote
 from ktui.kube.status import StatusError
 
 if TYPE_CHECKING:
-    from ktui.apiserver.ports import Messages
+    from ktui.wire.messages import Messages
 
 JSON = "application/json"
 LONGEST_PATH = 200  # characters of a path that a log line or an error shows

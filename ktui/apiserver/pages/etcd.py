@@ -9,9 +9,10 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.etcd_key import cached_copy, describe
 from ktui.apiserver.pages.numbers import number
-from ktui.apiserver.ports import EtcdBrowser
 from ktui.contract.etcd import KeyHistory
 from ktui.kube.status import StatusError, bad_request
+from ktui.storage.browser import EtcdBrowser
+from ktui.storage.errors import browsing
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry
@@ -21,7 +22,10 @@ MAX_REVISIONS = 1_000
 
 
 class EtcdPages:
-    """`prefix` is where Kubernetes keeps its keys; `prefix=` (empty) in a question is all of etcd."""
+    """Handlers of the etcd browser.
+
+    `prefix` is the key prefix of Kubernetes. A request with an empty `prefix=` reads all of etcd.
+    """
 
     def __init__(self, browser: EtcdBrowser, prefix: str, registry: Registry) -> None:
         self._browser = browser
@@ -31,27 +35,33 @@ class EtcdPages:
     async def prefixes(self, request: Request, response: Response) -> None:
         """Children of a prefix."""
         prefix = request.parameter("prefix", f"{self._prefix}/")
-        await send_json(response, await self._browser.prefixes(prefix))
+        with browsing():
+            page = await self._browser.prefixes(prefix)
+        await send_json(response, page)
 
     async def keys(self, request: Request, response: Response) -> None:
         """A page of keys under a prefix."""
         limit = min(number(request, "limit", 500), MAX_KEYS)
         prefix = request.parameter("prefix", f"{self._prefix}/")
-        await send_json(response, await self._browser.keys(prefix, limit, request.parameter("after")))
+        with browsing():
+            page = await self._browser.keys(prefix, limit, request.parameter("after"))
+        await send_json(response, page)
 
     async def key(self, request: Request, response: Response) -> None:
         """One key at a revision; a Secret's values only with `reveal=1`."""
         key, revision = _key(request), number(request, "revision", 0)
-        value = await self._browser.key(key, revision)
+        with browsing():
+            value = await self._browser.key(key, revision)
         if value is None:
             raise StatusError(404, "NotFound", f"etcd has no key {key!r} at that revision")
         cached = None if revision else cached_copy(self._registry, value)
         await send_json(response, describe(value, cached, reveal=request.flag("reveal")))
 
     async def history(self, request: Request, response: Response) -> None:
-        """The revisions of a key, newest first; not `complete`: etcd has forgotten older ones, or `limit`."""
+        """The revisions of a key, newest first. Not `complete`: older ones are compacted, or over `limit`."""
         key, limit = _key(request), min(number(request, "limit", 100), MAX_REVISIONS)
-        revisions = await self._browser.history(key, limit)
+        with browsing():
+            revisions = await self._browser.history(key, limit)
         if not revisions:
             raise StatusError(404, "NotFound", f"etcd has no key {key!r}")
         oldest = revisions[-1]

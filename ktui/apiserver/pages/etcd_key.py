@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.pages.secrets import may_hold_secret, redact
-from ktui.apiserver.ports import KeyValue
 from ktui.contract.etcd import CachedCopy, KeyDetail
+from ktui.storage.browser import KeyValue
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry

@@ -23,7 +23,7 @@ class Check:
     shown: bool = False
 
 
-class Health:
+class HealthPages:
     """`ready` are the checks that only /readyz makes, on top of `alive`."""
 
     def __init__(self, alive: list[Check], ready: list[Check]) -> None:

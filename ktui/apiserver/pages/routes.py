@@ -18,7 +18,7 @@ from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
 from ktui.apiserver.pages.finished import FinishedPages
-from ktui.apiserver.pages.health import Check, Health
+from ktui.apiserver.pages.health import Check, HealthPages
 from ktui.apiserver.pages.router import Page, PageRouter
 from ktui.apiserver.pages.settings import SettingsPages
 from ktui.apiserver.pages.telemetry import TelemetryStream
@@ -67,7 +67,7 @@ class Pages:
     def _routes(self) -> PageRouter:
         router = PageRouter()
         services = self._services
-        health = Health(
+        health = HealthPages(
             alive=[Check("ping", lambda: "")],
             ready=[
                 Check("etcd", services.facts.etcd_problem),

@@ -8,7 +8,7 @@ import msgspec.json
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.ports import ServerFacts
+from ktui.apiserver.services import ServerFacts
 from ktui.contract.events import AnyEvent
 from ktui.telemetry.bus import Bus, Subscription
 

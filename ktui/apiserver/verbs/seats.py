@@ -13,21 +13,21 @@ from ktui.kube.routing.scope import NAME
 from ktui.kube.seats import ListWork, flow_controlled, list_seats, max_seats, watch_seats, work_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 
 if TYPE_CHECKING:
     from ktui.cacher.cacher import Cacher
 
 
 def seats_of_list(
-    server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection
+    server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: SelectionPredicate
 ) -> int:
     """Seats of a LIST by the present size of its resource."""
     return list_seats(call.behaviour, _work(server, call, cacher, options, selection), _cap(call))
 
 
 def seats_of_watch(
-    server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection
+    server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: SelectionPredicate
 ) -> int:
     """Seats of a WATCH, by its options as the client sent them."""
     work = _work(server, call, cacher, options, selection)
@@ -54,7 +54,7 @@ def seats_of_any(server: Server, call: Call) -> int:
         fields = FieldSelector.parse(options.field_selector, resource)
         selection = selection_of(labels, fields, call.info)
     except StatusError:
-        selection = Selection(LabelSelector(), FieldSelector(), None, None)
+        selection = SelectionPredicate(LabelSelector(), FieldSelector(), None, None)
     count = seats_of_list if call.verb == "LIST" else seats_of_watch
     return count(server, call, server.cacher(resource), options, selection)
 
@@ -63,7 +63,9 @@ def _cap(call: Call) -> int | None:
     return displayed_level(call.level).max_seats
 
 
-def _work(server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: Selection) -> ListWork:
+def _work(
+    server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: SelectionPredicate
+) -> ListWork:
     objects, average_bytes = cacher.size()
     return work_of(
         call.behaviour,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import bad_request
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 
 
-def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> Selection:
+def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> SelectionPredicate:
     """What the options select, and the namespace and name that the path demands; StatusError 400."""
     if info.name and fields.requires("metadata.name") not in (None, info.name):
         raise bad_request("fieldSelector metadata.name doesn't match requested name")
-    return Selection(labels=labels, fields=fields, namespace=info.namespace or None, name=info.name or None)
+    return SelectionPredicate(
+        labels=labels, fields=fields, namespace=info.namespace or None, name=info.name or None
+    )

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.attach import attached_connection
 from ktui.cli.output import warn
-from ktui.core.prediction.sizes import Size, SizesError, parse_sizes, sizes_in_etcd
+from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 
 MOST_BYTES = 16 << 20
 
 if TYPE_CHECKING:
-    from ktui.client.connection import Connection
+    from ktui.client.connection import ServerConnection
 
 
-def find_sizes(args: argparse.Namespace) -> tuple[dict[str, Size], str]:
+def find_sizes(args: argparse.Namespace) -> tuple[dict[str, ResourceSize], str]:
     """Sizes by resource id, and in words where they come from; empty when there is nothing to ask.
 
     Raises SizesError or OSError for the file, ClientError for the server of `--attach`.
@@ -42,7 +42,7 @@ def find_sizes(args: argparse.Namespace) -> tuple[dict[str, Size], str]:
         return {}, ""
 
 
-def _from_file(name: str) -> dict[str, Size]:
+def _from_file(name: str) -> dict[str, ResourceSize]:
     try:
         return parse_sizes(read_bytes(Path(name), MOST_BYTES))
     except DocumentError as error:
@@ -51,7 +51,7 @@ def _from_file(name: str) -> dict[str, Size]:
         raise SizesError(f"{name} {error}") from None
 
 
-async def _ask(connection: Connection) -> dict[str, Size]:
+async def _ask(connection: ServerConnection) -> dict[str, ResourceSize]:
     from ktui.client.api import ApiClient  # start-up time
     from ktui.client.ktui_api import KtuiApi
 

@@ -24,7 +24,7 @@ _ADVISED = 5
 _ROOMY = 100  # cells
 
 
-class Column(NamedTuple):
+class ReportColumn(NamedTuple):
     """`narrowest`: the least width of the terminal at which the column is shown.
 
     A cell of several lines is a sequence. `whole`: this many cells of it are not taken for other
@@ -39,38 +39,38 @@ class Column(NamedTuple):
 
 
 _GROUPS = (
-    Column("#", lambda g: str(g.rank), right=True),
-    Column("request", words.what),
-    Column("parameters", words.how, narrowest=70, whole=16),
-    Column("client", lambda g: [part for part in (words.agent(g), g.user) if part], whole=19),
-    Column("count", lambda g: integer(g.count), right=True),
-    Column("rate", words.rate, right=True, narrowest=130),
-    Column("p50", lambda g: words.percentile(g.latency, "p50"), right=True, narrowest=150),
-    Column("p99", lambda g: words.percentile(g.latency, "p99"), right=True, narrowest=100),
-    Column("max", lambda g: words.percentile(g.latency, "max"), right=True, narrowest=170),
-    Column("seats", lambda g: f"{g.seats.mean:.1f}" if g.seats else "", right=True, narrowest=150),
-    Column("errors", words.errors, narrowest=130),
-    Column("cost", words.estimated, right=True),
-    Column("route", words.route, whole=5),
-    Column("rule", lambda g: g.reason_id, narrowest=170),
-    Column("later", words.later, narrowest=120, whole=15),
+    ReportColumn("#", lambda g: str(g.rank), right=True),
+    ReportColumn("request", words.what),
+    ReportColumn("parameters", words.how, narrowest=70, whole=16),
+    ReportColumn("client", lambda g: [part for part in (words.agent(g), g.user) if part], whole=19),
+    ReportColumn("count", lambda g: integer(g.count), right=True),
+    ReportColumn("rate", words.rate, right=True, narrowest=130),
+    ReportColumn("p50", lambda g: words.percentile(g.latency, "p50"), right=True, narrowest=150),
+    ReportColumn("p99", lambda g: words.percentile(g.latency, "p99"), right=True, narrowest=100),
+    ReportColumn("max", lambda g: words.percentile(g.latency, "max"), right=True, narrowest=170),
+    ReportColumn("seats", lambda g: f"{g.seats.mean:.1f}" if g.seats else "", right=True, narrowest=150),
+    ReportColumn("errors", words.errors, narrowest=130),
+    ReportColumn("cost", words.estimated, right=True),
+    ReportColumn("route", words.route, whole=5),
+    ReportColumn("rule", lambda g: g.reason_id, narrowest=170),
+    ReportColumn("later", words.later, narrowest=120, whole=15),
 )
 _SLOW = (
-    Column("range", words.slow_range),
-    Column("line", words.source, narrowest=100),
-    Column("count", lambda s: integer(s.count), right=True),
-    Column("p95", lambda s: words.percentile(s.took, "p95"), right=True),
-    Column("max", lambda s: words.percentile(s.took, "max"), right=True, narrowest=90),
-    Column("max keys", lambda s: "" if s.max_keys is None else integer(s.max_keys), right=True),
-    Column("max size", lambda s: "" if s.max_bytes is None else long_bytes(s.max_bytes), right=True),
-    Column("probably", lambda s: "; ".join(s.probably), narrowest=80),
+    ReportColumn("range", words.slow_range),
+    ReportColumn("line", words.source, narrowest=100),
+    ReportColumn("count", lambda s: integer(s.count), right=True),
+    ReportColumn("p95", lambda s: words.percentile(s.took, "p95"), right=True),
+    ReportColumn("max", lambda s: words.percentile(s.took, "max"), right=True, narrowest=90),
+    ReportColumn("max keys", lambda s: "" if s.max_keys is None else integer(s.max_keys), right=True),
+    ReportColumn("max size", lambda s: "" if s.max_bytes is None else long_bytes(s.max_bytes), right=True),
+    ReportColumn("probably", lambda s: "; ".join(s.probably), narrowest=80),
 )
 _VERSIONS = (
-    Column("version", lambda v: v.version),
-    Column("LISTs from etcd", lambda v: _share(v.etcd, v), right=True),
-    Column("from the cache", lambda v: _share(v.cache, v), right=True),
-    Column("refused", lambda v: _share(v.refused, v) if v.refused else "", right=True),
-    Column(
+    ReportColumn("version", lambda v: v.version),
+    ReportColumn("LISTs from etcd", lambda v: _share(v.etcd, v), right=True),
+    ReportColumn("from the cache", lambda v: _share(v.cache, v), right=True),
+    ReportColumn("refused", lambda v: _share(v.refused, v) if v.refused else "", right=True),
+    ReportColumn(
         "etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{long_bytes(v.etcd_bytes)}", right=True
     ),
 )
@@ -114,7 +114,7 @@ def _section(console: Console, title: str, rows: Sequence[object]) -> None:
         console.print(Text(title, "bold"))
 
 
-def _table(columns: Iterable[Column], rows: Sequence[Row], width: int) -> Table:
+def _table(columns: Iterable[ReportColumn], rows: Sequence[Row], width: int) -> Table:
     """Columns that the width allows; one in which no row says anything is left out."""
     shown = [c for c in columns if width >= c.narrowest and any(c.cell(row) for row in rows)]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
@@ -132,12 +132,12 @@ def _table(columns: Iterable[Column], rows: Sequence[Row], width: int) -> Table:
     return table
 
 
-def _cell(column: Column, row: Row) -> Text:
+def _cell(column: ReportColumn, row: Row) -> Text:
     style = _STYLES.get(row.route, "") if column.title == "route" and isinstance(row, GroupReport) else ""
     return Text("\n".join(map(escaped, _texts(column, row))), style, overflow="fold")
 
 
-def _texts(column: Column, row: Row) -> Sequence[str]:
+def _texts(column: ReportColumn, row: Row) -> Sequence[str]:
     text = column.cell(row)
     return (text,) if isinstance(text, str) else text
 

@@ -17,7 +17,6 @@ from ktui.apiserver.services import Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
-from ktui.cli.server.codec import StoredCodec
 from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
@@ -25,7 +24,7 @@ from ktui.cli.server.facts import Facts
 from ktui.cli.server.heap import trim_when_quiet
 from ktui.cli.server.log_telemetry import log_telemetry
 from ktui.cli.server.record import record
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.client.kubeconfig import write_kubeconfig
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw
 from ktui.contract.events import TaskFailures
@@ -33,14 +32,14 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.vitals import follow_vitals
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.routing.progress import etcd_supports_progress
-from ktui.storage.browser import Browser
-from ktui.storage.browsing import AskedBrowser
+from ktui.storage.browser import EtcdBrowser
 from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
 from ktui.storage.compaction import follow_compactions
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.supervision import Supervisor, Work, stop
 from ktui.telemetry.bus import Bus
+from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)
@@ -77,7 +76,7 @@ class Composition:
         log.info("%s etcd %s at %s, prefix %s", self._source.kind, client.version, where, self._source.prefix)
         settings = self._settings(client)
         self._registry = registry = self._make_registry(client, settings)
-        browser = Browser(client, self._source.prefix, resource_at, gentle=not self._owned)
+        browser = EtcdBrowser(client, self._source.prefix, resource_at, gentle=not self._owned)
         services = self._services(client, settings, registry, browser)
         self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls())
         await self._http.start()
@@ -150,14 +149,14 @@ class Composition:
         )
 
     def _services(
-        self, client: EtcdClient, settings: Settings, registry: Registry, browser: Browser
+        self, client: EtcdClient, settings: Settings, registry: Registry, browser: EtcdBrowser
     ) -> Services:
         return Services(
             registry=registry,
             settings=settings,
             bus=self._bus,
             facts=Facts(client, settings, self._source),
-            etcd=AskedBrowser(browser),
+            etcd=browser,
             codec=StoredCodec(),
             token=self._config.token,
         )
@@ -180,12 +179,12 @@ class Composition:
 
     def _announce(self) -> None:
         tls = self._tls()
-        connection = Connection(self.url, self._config.token or "", tls.cert if tls else None)
+        connection = ServerConnection(self.url, self._config.token or "", tls.cert if tls else None)
         name = "demo" if self._args.demo else ""
         server = announce(connection, pid=os.getpid(), name=name, started=time.time())
         write_kubeconfig(connection, server.kubeconfig)
 
-    def _count_keys(self, browser: Browser) -> None:
+    def _count_keys(self, browser: EtcdBrowser) -> None:
         every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
         census = Census(browser, self._source.prefix, self._bus, every)
         self._keep_running("the census", census.run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 
-from ktui.contract.events import AnyEvent, CacheState, EtcdHealth, RequestFinished, RequestStarted
+from ktui.contract.events import AnyEvent, CacheStatus, EtcdHealth, RequestFinished, RequestStarted
 from ktui.telemetry.bus import Bus
 
 log = logging.getLogger("ktui.server")
@@ -30,7 +30,7 @@ class Follower:
         self._alarm = ""
 
     def tell(self, event: AnyEvent) -> None:
-        if isinstance(event, CacheState):
+        if isinstance(event, CacheStatus):
             self._cache(event)
         elif isinstance(event, EtcdHealth):
             self._health(event)
@@ -39,7 +39,7 @@ class Follower:
         elif isinstance(event, RequestFinished):
             self._finished(event)
 
-    def _cache(self, event: CacheState) -> None:
+    def _cache(self, event: CacheStatus) -> None:
         before, self._states[event.resource] = self._states.get(event.resource, "cold"), event.state
         if event.state == before:
             return

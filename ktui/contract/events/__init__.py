@@ -10,9 +10,9 @@ reader sees is what was dropped.
 from __future__ import annotations
 
 from ktui.contract.events.base import Event
-from ktui.contract.events.caches import CacheState, ProgressTick
+from ktui.contract.events.caches import CacheStatus, ProgressTick
 from ktui.contract.events.cost import COUNTS, FIGURES, Cost, figures
-from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdUsage, Prefix, Progress
+from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdProgress, EtcdUsage, Prefix
 from ktui.contract.events.requests import RequestFinished, RequestRouted, RequestStarted, RouteStep
 from ktui.contract.events.server import ServerInfo, TaskFailures
 from ktui.contract.events.stream import Dropped, Marker
@@ -22,17 +22,17 @@ __all__ = [
     "COUNTS",
     "FIGURES",
     "AnyEvent",
-    "CacheState",
+    "CacheStatus",
     "Cost",
     "Dropped",
     "EtcdCall",
     "EtcdHealth",
+    "EtcdProgress",
     "EtcdUsage",
     "Event",
     "FanOut",
     "Marker",
     "Prefix",
-    "Progress",
     "ProgressTick",
     "RequestFinished",
     "RequestRouted",
@@ -54,8 +54,8 @@ AnyEvent = (
     | EtcdCall
     | EtcdUsage
     | EtcdHealth
-    | Progress
-    | CacheState
+    | EtcdProgress
+    | CacheStatus
     | ProgressTick
     | Prefix
     | WatcherOpened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ktui.contract.events.base import Count, Event, UnixTime
 
 
-class CacheState(Event, frozen=True, kw_only=True, tag="cache"):
+class CacheStatus(Event, frozen=True, kw_only=True, tag="cache"):
     """One resource's watch cache. Sent on change, at most 4 times a second a resource."""
 
     resource: str  # "pods", "ciliumnodes.cilium.io"

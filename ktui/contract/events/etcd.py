@@ -39,7 +39,7 @@ class EtcdHealth(Event, frozen=True, kw_only=True, tag="etcd_health"):
     alarm: str = ""
 
 
-class Progress(Event, frozen=True, kw_only=True, tag="progress"):
+class EtcdProgress(Event, frozen=True, kw_only=True, tag="progress"):
     """etcd's head revision, as last seen by any part of the server.
 
     `histories`: how often another history has begun so far: the revision went back, because etcd was

@@ -20,7 +20,7 @@ _ONE_READ = ("revision_probe", "get_key", "get_key_at_rev")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CountRange:
     """Fewest and most; `high` None: no bound is known."""
 
     low: int
@@ -55,9 +55,9 @@ class Figures:
     fallback: bool = False
     limit: int = 0
     limit_honoured: bool | None = None
-    seats: Span | None = None
-    fetched: Span | None = None
-    reads: Span | None = None
+    seats: CountRange | None = None
+    fetched: CountRange | None = None
+    reads: CountRange | None = None
 
     def agrees(self, route: str) -> bool:
         """Whether an answer from `route` ("" when refused) was predicted, a fallback included."""
@@ -80,7 +80,7 @@ class Comparison:
 def figures_of(explanation: Explanation, objects: int | None, seats: int | None) -> Figures:
     """`objects` are those stored under the resource, `seats` the estimate for them; None: unknown."""
     plan, between = explanation.plan, explanation.seats
-    known = Span(seats, seats) if seats is not None else Span(between.min, between.max)
+    known = CountRange(seats, seats) if seats is not None else CountRange(between.min, between.max)
     if plan.error is not None:
         return Figures(Source.NONE.value, seats=known)
     return Figures(
@@ -94,11 +94,11 @@ def figures_of(explanation: Explanation, objects: int | None, seats: int | None)
     )
 
 
-def _fetched(explanation: Explanation, count: int | None) -> Span | None:
+def _fetched(explanation: Explanation, count: int | None) -> CountRange | None:
     """Objects taken from cache or etcd."""
     request, behaviour, route = explanation.request, explanation.behaviour, explanation.plan.source
     if request.verb == "get" or request.scope(behaviour).single:
-        return Span(0, 1)
+        return CountRange(0, 1)
     if count is None:
         return None
     part = bool(request.scope(behaviour).namespace)
@@ -107,32 +107,32 @@ def _fetched(explanation: Explanation, count: int | None) -> Span | None:
     if route is Source.CACHE:
         indexed = request.required_node is not None
         part = indexed or (part and finds_namespaces(behaviour.minor, pods=request.of_pods))
-        return Span(0 if part else count, count)
+        return CountRange(0 if part else count, count)
     if route is Source.SNAPSHOT:
-        return Span(0, count)
+        return CountRange(0, count)
     return _from_etcd(explanation, count, part or request.token.state is not TokenState.NONE)
 
 
-def _initial(explanation: Explanation, count: int, part: bool) -> Span | None:
+def _initial(explanation: Explanation, count: int, part: bool) -> CountRange | None:
     plan = explanation.plan
     lists = plan.initial_events and plan.source is Source.CACHE
-    return Span(0 if part else count, count) if lists else None
+    return CountRange(0 if part else count, count) if lists else None
 
 
-def _from_etcd(explanation: Explanation, count: int, part: bool) -> Span:
+def _from_etcd(explanation: Explanation, count: int, part: bool) -> CountRange:
     request, limit = explanation.request, explanation.request.options.limit
     if limit <= 0:
-        return Span(0 if part else count, count)
+        return CountRange(0 if part else count, count)
     page = min(limit, count)
     most = count if request.scope(explanation.behaviour).selective else page
-    return Span(0 if part else page, most)
+    return CountRange(0 if part else page, most)
 
 
-def _reads(explanation: Explanation) -> Span:
+def _reads(explanation: Explanation) -> CountRange:
     request, ops = explanation.request, explanation.plan.etcd_ops
     pages = request.options.limit > 0 and request.scope(explanation.behaviour).selective
     grows = pages and any(op not in _ONE_READ for op in ops)  # until enough objects match
-    return Span(len(ops), None if grows else len(ops))
+    return CountRange(len(ops), None if grows else len(ops))
 
 
 def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
@@ -172,7 +172,7 @@ def returned_by(measured: Measured) -> int | None:
     return counted if counted is not None else (measured.items or None)
 
 
-def _counted(name: str, span: Span, value: int | None, *, shared: bool = False) -> Comparison:
+def _counted(name: str, span: CountRange, value: int | None, *, shared: bool = False) -> Comparison:
     """A `shared` counter that has moved too far proves nothing: another client may have moved it."""
     if value is None:
         return Comparison(name, span.text, "?", "?")

@@ -31,7 +31,7 @@ _FIELD_OF_REASON = {
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PredictedError:
     """Why a LIST will not be answered: the Status that the server would give.
 
     `code` 0: there is nothing to send yet. `field` is the form's field that is to blame.
@@ -50,7 +50,7 @@ class LabPrediction:
     path: str = ""
     explanation: Explanation | None = None
     seats: int | None = None  # None: the resource's size is not known
-    problem: Problem | None = None
+    problem: PredictedError | None = None
     versions: tuple[VersionRoute, ...] = ()
     figures: Figures | None = None
 
@@ -75,7 +75,7 @@ def predict_form(
     """
     resource = table.by_name(form.resource)
     if resource is None:
-        return LabPrediction(problem=Problem(0, "", _unknown(form.resource), "resource"))
+        return LabPrediction(problem=PredictedError(0, "", _unknown(form.resource), "resource"))
     path = path_of(form, resource)
     if problem := _grammar_problem(form):
         return LabPrediction(path, problem=problem)
@@ -85,7 +85,7 @@ def predict_form(
         behaviour = behaviour_of(wanted) if wanted else None
         request = parse_request(path, "watch" if form.stream else "list")
     except (RequestError, BehaviourError) as error:
-        return LabPrediction(path, problem=Problem(0, "", str(error)))
+        return LabPrediction(path, problem=PredictedError(0, "", str(error)))
     habit = replace(state.habits.of_target(path), accept=form.accept_header, answer_bytes=None)
     found = predict(request, assumed, behaviour, habit)
     assert found.explanation is not None
@@ -106,20 +106,20 @@ def _unknown(name: str) -> str:
     return f"the server has no resource {name!r}"
 
 
-def _grammar_problem(form: ListForm) -> Problem | None:
+def _grammar_problem(form: ListForm) -> PredictedError | None:
     """A selector that cannot be parsed: no request could be made of it."""
     try:
         LabelSelector.parse(form.label_selector)
     except StatusError as error:
-        return Problem(error.code, error.reason, error.message, "label_selector")
+        return PredictedError(error.code, error.reason, error.message, "label_selector")
     try:
         FieldSelector.parse(form.field_selector)
     except StatusError as error:
-        return Problem(error.code, error.reason, error.message, "field_selector")
+        return PredictedError(error.code, error.reason, error.message, "field_selector")
     return None
 
 
-def _problem(explanation: Explanation, form: ListForm) -> Problem | None:
+def _problem(explanation: Explanation, form: ListForm) -> PredictedError | None:
     plan = explanation.plan
     if plan.error is None:
         return None
@@ -129,4 +129,4 @@ def _problem(explanation: Explanation, form: ListForm) -> Problem | None:
         field = "field_selector"
     elif plan.reason_id == "w.badmatch":
         field = "match" if form.match else "verb"  # unset, the match is right: the gate WatchList is off
-    return Problem(error.code, error.reason, error.message, field)
+    return PredictedError(error.code, error.reason, error.message, field)

@@ -13,7 +13,7 @@ class VersionRoute(Struct, frozen=True):
     current: bool
 
 
-class Cheaper(Struct, frozen=True):
+class Alternative(Struct, frozen=True):
     """A cheaper variant: what to change (`add resourceVersion=0`, `Accept: …`), why, the predicted route.
 
     `change` is "" for advice on how the client asks, not what.
@@ -28,7 +28,7 @@ class Alternatives(Struct, frozen=True):
     """Empty for what is not a GET, LIST or WATCH of a resource."""
 
     versions: tuple[VersionRoute, ...] = ()
-    cheaper: tuple[Cheaper, ...] = ()
+    cheaper: tuple[Alternative, ...] = ()
 
 
 NOTHING = Alternatives()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ktui.contract.events import CacheState
-from ktui.core.prediction.sizes import Size, size_in
+from ktui.contract.events import CacheStatus
+from ktui.core.prediction.sizes import ResourceSize, size_in
 from ktui.core.state import State
 from ktui.kube.flowcontrol import LEVELS, PriorityLevel, displayed_level
 from ktui.kube.requestinfo import parse_path, split_url
-from ktui.kube.routing.cache_state import CacheState as RoutingState
-from ktui.kube.routing.cache_state import Readiness
+from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.versions import DEFAULT_VERSION, Behaviour, behaviour_of
 
 OWN_LEVEL = displayed_level(LEVELS["exempt"])
@@ -32,8 +31,8 @@ class Assumptions:
     """
 
     behaviour: Behaviour
-    cache: RoutingState
-    size: Size | None = None
+    cache: CacheState
+    size: ResourceSize | None = None
     level: PriorityLevel | None = None
     assumed: bool = False
 
@@ -52,7 +51,7 @@ class ServerAssumptions:
 
     behaviour: Behaviour
     progress: bool = True
-    caches: dict[str, CacheState] = field(default_factory=dict)
+    caches: dict[str, CacheStatus] = field(default_factory=dict)
     compact: int = 0
     assumed: bool = False
     level: PriorityLevel | None = None
@@ -61,16 +60,16 @@ class ServerAssumptions:
     def of(self, resource_id: str, collection: str = "") -> Assumptions:
         """Of one resource, and of the size of a collection of it."""
         count, each = self.sizes.get(collection, (-1, 0.0))
-        size = Size(count, round(count * each)) if count >= 0 else None
+        size = ResourceSize(count, round(count * each)) if count >= 0 else None
         return Assumptions(self.behaviour, self._cache(resource_id), size, self.level, self.assumed)
 
-    def _cache(self, resource_id: str) -> RoutingState:
+    def _cache(self, resource_id: str) -> CacheState:
         """A cache that was never asked for starts with the first request."""
         if self.assumed:
-            return RoutingState(progress=self.progress)
+            return CacheState(progress=self.progress)
         cache = self.caches.get(resource_id)
         if cache is None:
-            return RoutingState(readiness=Readiness.INITIALIZING, progress=self.progress)
+            return CacheState(readiness=Readiness.INITIALIZING, progress=self.progress)
         return _routing_state(cache, cache.rv, progress=self.progress, compact=self.compact or None)
 
     def average_bytes(self, path: str) -> float:
@@ -79,9 +78,9 @@ class ServerAssumptions:
         return cache.bytes / cache.objects if cache is not None and cache.objects else 0.0
 
 
-def _routing_state(cache: CacheState, rv: int, *, progress: bool, compact: int | None = None) -> RoutingState:
+def _routing_state(cache: CacheStatus, rv: int, *, progress: bool, compact: int | None = None) -> CacheState:
     """A cache as telemetry describes it. `rv` is its newest known one, `compact` etcd's."""
-    return RoutingState(
+    return CacheState(
         readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
         cache_rv=rv,
         progress=progress,
@@ -99,9 +98,7 @@ def logged(state: State, resource_id: str) -> Assumptions:
     row = state.caches.get(resource_id)
     progress = state.progress
     cache = (
-        RoutingState(progress=progress)
-        if row is None
-        else _routing_state(row.cache, row.rv, progress=progress)
+        CacheState(progress=progress) if row is None else _routing_state(row.cache, row.rv, progress=progress)
     )
     return Assumptions(server_behaviour(state), cache, size_in(state, resource_id))
 

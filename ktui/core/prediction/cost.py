@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ktui.core.prediction.sizes import Size, Sizes
+from ktui.core.prediction.sizes import ResourceSize, Sizes
 from ktui.kube.indexes import finds_namespaces
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
@@ -35,7 +35,7 @@ class EstimatedCost(NamedTuple):
 
 
 NOTHING = EstimatedCost(0.0, 0.0)
-ONE = Size(1, 0)
+ONE = ResourceSize(1, 0)
 
 
 def estimate(
@@ -64,7 +64,9 @@ def _read(plan: Plan, size: float) -> EstimatedCost:
     return EstimatedCost(size if plan.source is Source.ETCD else 0.0, size)
 
 
-def _from_cache(request: ReadRequest, plan: Plan, behaviour: Behaviour, size: Size, sizes: Sizes) -> float:
+def _from_cache(
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, size: ResourceSize, sizes: Sizes
+) -> float:
     """Bytes of the objects that the cache looks at: kube-apiserver narrows by namespace and by index."""
     if request.required_node:
         return size.bytes / max(1, sizes.get("nodes", ONE).count)
@@ -88,7 +90,7 @@ def _range(op: str, request: ReadRequest, behaviour: Behaviour, scope: float, av
     return scope if op == "range_full" or op in _PAGES else 0.0
 
 
-def _scope(request: ReadRequest, behaviour: Behaviour, size: Size, sizes: Sizes) -> float:
+def _scope(request: ReadRequest, behaviour: Behaviour, size: ResourceSize, sizes: Sizes) -> float:
     """Bytes of the objects under the key prefix that is read; all where the namespaces are unknown."""
     if request.scope(behaviour).namespace:
         namespaces = sizes.get("namespaces", ONE).count

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.core.prediction.alternatives import NOTHING, Alternatives, Cheaper, VersionRoute
+from ktui.core.prediction.alternatives import NOTHING, Alternative, Alternatives, VersionRoute
 from ktui.core.prediction.assumptions import Assumptions, logged
-from ktui.core.prediction.sizes import Size
+from ktui.core.prediction.sizes import ResourceSize
 from ktui.core.request_view import READS
 from ktui.core.state import RequestRow, State
 from ktui.kube import seats
@@ -126,7 +126,7 @@ def seats_by_size(request: ReadRequest, behaviour: Behaviour, assumed: Assumptio
     return seats.list_seats(behaviour, work, assumed.max_seats)
 
 
-def _average(size: Size) -> int:
+def _average(size: ResourceSize) -> int:
     return size.bytes // size.count if size.count else 0
 
 
@@ -168,12 +168,12 @@ def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[
     )
 
 
-def cheaper_of(target: str, advice: Advice) -> Cheaper:
+def cheaper_of(target: str, advice: Advice) -> Alternative:
     """Advice in few words: what to change in `target`, why, and where it then goes."""
     change = _change(target, advice.path) or ", ".join(f"{name}: {value}" for name, value in advice.headers)
     # "add resourceVersion=0 — resourceVersion=0 answers …" says it twice.
     why = advice.why.removeprefix(f"{change.split(' ')[-1]} ") if change else advice.why
-    return Cheaper(WORDS.get(advice.id, change), why, advice.plan.source.value)
+    return Alternative(WORDS.get(advice.id, change), why, advice.plan.source.value)
 
 
 def _change(before: str, after: str) -> str:

@@ -19,7 +19,7 @@ class SizesError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class ResourceSize:
     """Objects of one resource, and the bytes of them all as etcd stores them."""
 
     count: int
@@ -31,7 +31,7 @@ class Size:
 
 
 _LIKE = '{"pods": {"count": 2000, "bytes": 28000000}}'
-Sizes = Mapping[str, Size]
+Sizes = Mapping[str, ResourceSize]
 
 
 class _Entry(msgspec.Struct):
@@ -39,22 +39,22 @@ class _Entry(msgspec.Struct):
     bytes: Count
 
 
-def parse_sizes(text: bytes) -> dict[str, Size]:
+def parse_sizes(text: bytes) -> dict[str, ResourceSize]:
     """`{"pods": {"count": 100000, "bytes": 1400000000}, …}` by resource id. Raises SizesError."""
     try:
         entries = decode_json(text, dict[str, _Entry])
     except DocumentError as error:
         raise SizesError(f"is not JSON like {_LIKE}: {error}") from None
-    return {resource: Size(entry.count, entry.bytes) for resource, entry in entries.items()}
+    return {resource: ResourceSize(entry.count, entry.bytes) for resource, entry in entries.items()}
 
 
-def sizes_of(children: Iterable[PrefixChild]) -> dict[str, Size]:
+def sizes_of(children: Iterable[PrefixChild]) -> dict[str, ResourceSize]:
     """Sizes of the prefixes that hold one resource each; two prefixes of one resource are added up."""
-    found: dict[str, Size] = {}
+    found: dict[str, ResourceSize] = {}
     for child in children:
         if child.resource:
-            before = found.get(child.resource, Size(0, 0))
-            found[child.resource] = Size(before.count + child.count, before.bytes + child.bytes)
+            before = found.get(child.resource, ResourceSize(0, 0))
+            found[child.resource] = ResourceSize(before.count + child.count, before.bytes + child.bytes)
     return found
 
 
@@ -62,7 +62,7 @@ ReadPrefixes = Callable[[str | None], Awaitable[PrefixPage]]
 """Reads the children of a prefix from a running server; None: where Kubernetes keeps its keys."""
 
 
-async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, Size]:
+async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, ResourceSize]:
     """Sizes of everything that Kubernetes keeps in a server's etcd. Raises what `read` raises."""
     found: list[PrefixChild] = []
     for child in (await read(None)).children:
@@ -73,12 +73,12 @@ async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, Size]:
     return sizes_of(found)
 
 
-def size_in(state: State, resource_id: str) -> Size | None:
+def size_in(state: State, resource_id: str) -> ResourceSize | None:
     """The size of a resource by its cache, else by what was counted in etcd; None: not known."""
     row = state.caches.get(resource_id)
     if row is not None and row.live:
-        return Size(row.cache.objects, row.cache.bytes)
+        return ResourceSize(row.cache.objects, row.cache.bytes)
     for prefix in state.prefixes.values():
         if prefix.resource == resource_id:
-            return Size(prefix.count, prefix.bytes)
+            return ResourceSize(prefix.count, prefix.bytes)
     return None

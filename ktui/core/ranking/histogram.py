@@ -7,7 +7,7 @@ import math
 _PER_OCTAVE = 16
 
 
-class Histogram:
+class LatencyHistogram:
     """Whole microseconds. `max` and `total` are exact; percentiles are a bucket's middle."""
 
     __slots__ = ("_buckets", "count", "max", "total")
@@ -24,7 +24,7 @@ class Histogram:
         if micros > self.max:
             self.max = micros
 
-    def merge(self, other: Histogram) -> None:
+    def merge(self, other: LatencyHistogram) -> None:
         for bucket, count in other._buckets.items():
             self._buckets[bucket] = self._buckets.get(bucket, 0) + count
         self.count += other.count

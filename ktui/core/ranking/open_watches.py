@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ktui.core.rows import RequestRow
 
 
-class OpenWatch:
+class RankedWatch:
     """One of them. `counted` stands in its group already, so that only what comes to it is added."""
 
     def __init__(self, key: GroupKey, row: RequestRow, letter: str) -> None:

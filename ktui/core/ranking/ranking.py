@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from ktui.contract.events import RequestFinished
-from ktui.core.ranking.histogram import Histogram
-from ktui.core.ranking.open_watches import Flow, OpenWatch
+from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.open_watches import Flow, RankedWatch
 from ktui.core.ranking.spent import Spent, by_answer, by_watch
 from ktui.core.ranking.topk import TopGroups
 
 if TYPE_CHECKING:
-    from ktui.core.ranking.shape import Shape
+    from ktui.core.ranking.shape import RequestShape
     from ktui.core.rows import RequestRow, WatcherRow
 
 MOST_GROUPS = 512
@@ -30,7 +30,7 @@ class GroupKey(NamedTuple):
     """`client`: as the log names it, the user agent's first word without its version."""
 
     client: str
-    shape: Shape
+    shape: RequestShape
 
 
 class Group:
@@ -41,7 +41,7 @@ class Group:
         self.example = example
         self.spent = Spent()
         self.flow = Flow()
-        self.took = Histogram()  # a WATCH: until it was live
+        self.took = LatencyHistogram()  # a WATCH: until it was live
         self.routes: Counter[str] = Counter()  # by badge letter
         self.reasons: Counter[str] = Counter()
         self.ids: deque[int] = deque(maxlen=KEPT_IDS)
@@ -77,7 +77,7 @@ class Group:
         """It took so long: a WATCH until it was live."""
         self.took.add(round(ms * 1000))
 
-    def end(self, watch: OpenWatch, row: RequestRow, letter: str) -> None:
+    def end(self, watch: RankedWatch, row: RequestRow, letter: str) -> None:
         """A WATCH that was counted as open is over; it may have failed in the end."""
         self.flow.opened.pop(row.id, None)
         if self.example.id == row.id:
@@ -96,7 +96,7 @@ class Group:
         return micros / 1000
 
 
-class Others(Struct):
+class FoldedGroups(Struct):
     """Groups that were folded away, as one."""
 
     groups: int = 0
@@ -115,11 +115,11 @@ class Ranking:
     """
 
     def __init__(self, most: int = MOST_GROUPS) -> None:
-        self.others = Others()
+        self.others = FoldedGroups()
         self.total = Spent()
         self.since = 0.0  # Unix seconds of the first request
         self._groups: TopGroups[GroupKey, Group] = TopGroups(most, self.others.fold)
-        self._open: dict[int, OpenWatch] = {}  # by request
+        self._open: dict[int, RankedWatch] = {}  # by request
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -175,12 +175,12 @@ class Ranking:
         """The most expensive first: by bytes processed, then by how often."""
         return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
 
-    def _opened(self, row: RequestRow | None, letter: str) -> OpenWatch | None:
+    def _opened(self, row: RequestRow | None, letter: str) -> RankedWatch | None:
         key = _key_of(row) if row is not None else None
         if row is None or key is None:
             return None
         self._begun(key, row, letter)
-        watch = self._open[row.id] = OpenWatch(key, row, letter)
+        watch = self._open[row.id] = RankedWatch(key, row, letter)
         return watch
 
     def _begun(self, key: GroupKey, row: RequestRow, letter: str) -> Group:

@@ -23,7 +23,7 @@ _NEWEST = behaviour_of(KNOWN_VERSIONS[-1])
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RequestShape:
     """Everything that routing looks at, and nothing that differs from one call to the next.
 
     `resource` is an id (`leases.coordination.k8s.io`). `scope`: `all` (every namespace, or a
@@ -51,22 +51,22 @@ class Shape:
     narrowing: str = ""
 
 
-def shape_of_uri(uri: str) -> Shape | None:
+def shape_of_uri(uri: str) -> RequestShape | None:
     """The shape of a GET, LIST or WATCH; None when it is no read of a stored resource."""
     return _shape_of(canonical(uri)) if len(uri) <= LONGEST_URI else None
 
 
 @lru_cache(maxsize=2048)
-def _shape_of(uri: str) -> Shape | None:
+def _shape_of(uri: str) -> RequestShape | None:
     try:
         return shape_of(parse_request(uri))
     except RequestError:
         return None
 
 
-def shape_of(request: ReadRequest) -> Shape:
+def shape_of(request: ReadRequest) -> RequestShape:
     info, options = request.info, request.options
-    return Shape(
+    return RequestShape(
         verb=request.verb,
         resource=info.resource_id[:_LONGEST],
         scope="name" if info.name else "namespace" if info.namespace else "all",

@@ -8,12 +8,12 @@ from ktui.core.request_view import selector_words, short_resource
 from ktui.core.table.columns import Run
 
 if TYPE_CHECKING:
-    from ktui.core.ranking.shape import Shape
+    from ktui.core.ranking.shape import RequestShape
 
 _SCOPES = {"all": "", "namespace": " -n …", "name": " …"}  # a name stands for any
 
 
-def shape_runs(shape: Shape) -> list[Run]:
+def shape_runs(shape: RequestShape) -> list[Run]:
     """`LIST pods -n … ?nodeName=… rv=0` as styled runs; `…` stands for what differs."""
     resource = short_resource(shape.resource)
     runs: list[Run] = [
@@ -27,7 +27,7 @@ def shape_runs(shape: Shape) -> list[Run]:
     return runs
 
 
-def parameter_words(shape: Shape) -> list[str]:
+def parameter_words(shape: RequestShape) -> list[str]:
     """The parameters that steer route and cost, in few words."""
     words = [selector_words(selector) for selector in shape.selectors]
     words += [f"rv={shape.resource_version}"] if shape.resource_version != "unset" else []
@@ -38,6 +38,6 @@ def parameter_words(shape: Shape) -> list[str]:
     return words
 
 
-def shape_text(shape: Shape) -> str:
+def shape_text(shape: RequestShape) -> str:
     """The same as plain text."""
     return "".join(text for text, _ in shape_runs(shape))

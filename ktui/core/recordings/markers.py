@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     Dropped,
     EtcdHealth,
+    EtcdProgress,
     Marker,
-    Progress,
     RequestFinished,
     ServerInfo,
 )
@@ -78,7 +78,7 @@ class MarkerFinder:
             return f"rules of Kubernetes {event.kube_version}{gates}"
         return ""
 
-    def _see_cache(self, event: CacheState, at: float) -> str:
+    def _see_cache(self, event: CacheStatus, at: float) -> str:
         before = self._caches.get(event.resource, "")
         self._caches[event.resource] = event.state
         if event.state == before or before not in ("ready", "reinitializing"):
@@ -99,7 +99,7 @@ class MarkerFinder:
             return ""
         return "etcd takes no writes" if event.alarm else "etcd takes writes again"
 
-    def _see_progress(self, event: Progress, at: float) -> str:
+    def _see_progress(self, event: EtcdProgress, at: float) -> str:
         before, self._histories = self._histories, event.histories
         head, self._head = self._head, event.head
         if event.histories <= before:
@@ -129,9 +129,9 @@ class MarkerFinder:
 
 _LOOKS: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
     ServerInfo: MarkerFinder._see_server,
-    CacheState: MarkerFinder._see_cache,
+    CacheStatus: MarkerFinder._see_cache,
     EtcdHealth: MarkerFinder._see_health,
-    Progress: MarkerFinder._see_progress,
+    EtcdProgress: MarkerFinder._see_progress,
     RequestFinished: MarkerFinder._see_answer,
     Dropped: MarkerFinder._see_dropped,
 }

@@ -34,7 +34,7 @@ class Block(NamedTuple):
     at: float
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """One event in its place: its number (from 0), and when it came (Unix seconds)."""
 
     number: int
@@ -43,7 +43,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplayPosition:
     """A moment of the recording: after this many events, at a time, the state."""
 
     number: int
@@ -112,16 +112,16 @@ class Index:
 
     # Going anywhere.
 
-    def steps(self, number: int) -> Iterator[Step]:
+    def steps(self, number: int) -> Iterator[ReplayStep]:
         """The events from `number` (from 0) to the end."""
         block = bisect_right(self._blocks, number, key=lambda block: block.number) - 1
         return (step for step in self._steps(self._blocks[block]) if step.number >= number)
 
-    def _steps(self, block: Block) -> Iterator[Step]:
+    def _steps(self, block: Block) -> Iterator[ReplayStep]:
         timeline, number = Timeline(block.at), block.number
         for line in self.reader.lines(block.start):
             if line.event is not None:
-                yield Step(number, timeline.see(line.event), line.event)
+                yield ReplayStep(number, timeline.see(line.event), line.event)
                 number += 1
 
     def _events(self, start: int) -> Iterator[AnyEvent]:
@@ -137,17 +137,17 @@ class Index:
             number = step.number + 1
         return number
 
-    def place_at(self, at: float) -> Place:
+    def place_at(self, at: float) -> ReplayPosition:
         """How things stood at a time, which is put within the recording's."""
         at = min(max(at, self.began), self.ended)
         return self._place(self.number_at(at), at)
 
-    def place_after(self, number: int) -> Place:
+    def place_after(self, number: int) -> ReplayPosition:
         """How things stood after this many events (at least 1)."""
         number = min(max(number, 1), self.events)
         return self._place(number, next(self.steps(number - 1)).at)
 
-    def _place(self, number: int, at: float) -> Place:
+    def _place(self, number: int, at: float) -> ReplayPosition:
         frame = self._keyframes.before(number)
         with _no_collector():
             state = self._keyframes.restore(frame, self.reader)
@@ -155,7 +155,7 @@ class Index:
             reducer.apply(state, between)
         state.forgotten = state.seen - len(state.requests)
         self.reader.forget()
-        return Place(number, max(at, self.began), state)
+        return ReplayPosition(number, max(at, self.began), state)
 
 
 def is_new_server(state: State, event: AnyEvent) -> bool:

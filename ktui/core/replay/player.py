@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ktui.core import reducer
 from ktui.core.recordings.times import FASTEST
-from ktui.core.replay.index import Index, Place, Step, is_new_server
+from ktui.core.replay.index import Index, ReplayPosition, ReplayStep, is_new_server
 from ktui.core.replay.keyframes import renew
 from ktui.core.state import State
 
@@ -27,11 +27,11 @@ class Player:
         self.number = 0  # events that have been told
         self.at = index.began
         self.state = State()
-        self.last: Step | None = None  # the newest event told, None right after a seek
+        self.last: ReplayStep | None = None  # the newest event told, None right after a seek
         self._generation = 0
         self._last_at = index.began  # when the last event came
         self._silence = 0.0  # seconds of ours since then
-        self._steps: Iterator[Step] = index.steps(0)
+        self._steps: Iterator[ReplayStep] = index.steps(0)
         self._next = next(self._steps, None)
 
     @property
@@ -60,7 +60,7 @@ class Player:
             self._tell_next(self._next)
         return False
 
-    def _tell_next(self, step: Step) -> None:
+    def _tell_next(self, step: ReplayStep) -> None:
         if is_new_server(self.state, step.event):
             self._show(State())
         reducer.apply(self.state, (step.event,))
@@ -73,7 +73,7 @@ class Player:
         renew(state, self._generation)
         self.state = state
 
-    def put(self, place: Place) -> None:
+    def put(self, place: ReplayPosition) -> None:
         """Be at another place, which `index.place_at` made (it may take its time in a thread)."""
         self._show(place.state)
         self.number, self.at, self.last = place.number, place.at, None

@@ -27,7 +27,7 @@ def is_secret(resource: str) -> bool:
     return resource == "secrets"
 
 
-class Keys:
+class KeyPseudonyms:
     """Keys under the prefix where this Kubernetes keeps them, which is written as `/registry`."""
 
     def __init__(self, names: Pseudonyms) -> None:

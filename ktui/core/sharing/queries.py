@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote_plus
 
 import msgspec
 
-from ktui.core.sharing.keys import Keys, is_secret
+from ktui.core.sharing.keys import KeyPseudonyms, is_secret
 from ktui.core.sharing.names import Pseudonyms, words
 from ktui.documents.typed import decode_json
 
@@ -32,7 +32,7 @@ _COMMON_LABELS = re.compile(
 class Queries:
     """Treats what stands after `?`, and selectors as WATCH events have them."""
 
-    def __init__(self, names: Pseudonyms, keys: Keys) -> None:
+    def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
         self._names = names
         self._keys = keys
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
-from ktui.core.sharing.keys import STANDARD, Keys, is_secret
+from ktui.core.sharing.keys import STANDARD, KeyPseudonyms, is_secret
 from ktui.core.sharing.names import Pseudonyms
 from ktui.core.sharing.queries import Queries
 from ktui.core.sharing.table import TABLE, Treatment
@@ -25,7 +25,7 @@ class Sharer:
 
     def __init__(self, secret: bytes, *, hashing: bool) -> None:
         self.names = Pseudonyms(secret, hashing=hashing)
-        self._keys = Keys(self.names)
+        self._keys = KeyPseudonyms(self.names)
         self._queries = Queries(self.names, self._keys)
         self._text = Text(self.names, self._keys)
         self._of_secrets: set[int] = set()  # requests under way for Secrets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ktui.core.sharing.keys import Keys
+from ktui.core.sharing.keys import KeyPseudonyms
 from ktui.core.sharing.names import Pseudonyms
 
 _TOKEN = re.compile(r"\beyJ[\w-]{5,}\.[\w.-]+|\b[Bb]earer\s+\S+|\b(?=\w*\d)(?=\w*[A-Za-z])[\w+-]{32,}={0,2}")
@@ -25,7 +25,7 @@ _SECRETS = re.compile(r'\b(secrets? )"([^"]+)"')
 class Text:
     """Scrubs free text: first what is secret or private by its form, then names known from elsewhere."""
 
-    def __init__(self, names: Pseudonyms, keys: Keys) -> None:
+    def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
         self._names = names
         self._keys = keys
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from ktui.kube import continuetoken
 from ktui.kube.continuetoken import ContinueToken
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.routing.scope import Scope
+from ktui.kube.routing.scope import RequestScope
 from ktui.kube.status import StatusError
 
 
@@ -21,7 +21,7 @@ class TokenState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class DecodedToken:
     """A continue token, decoded, or the 400 for one that cannot be. `rv` -1: continue at latest."""
 
     state: TokenState = TokenState.NONE
@@ -30,18 +30,18 @@ class Token:
     error: StatusError | None = None
 
 
-NO_TOKEN = Token()
+NO_TOKEN = DecodedToken()
 
 
-def read_token(text: str) -> Token:
+def read_token(text: str) -> DecodedToken:
     """Decode `continue`; never raises."""
     if not text:
         return NO_TOKEN
     try:
         decoded: ContinueToken = continuetoken.decode(text)
     except StatusError as error:
-        return Token(TokenState.GARBAGE, error=error)
-    return Token(TokenState.VALID, decoded.rv, decoded.start)
+        return DecodedToken(TokenState.GARBAGE, error=error)
+    return DecodedToken(TokenState.VALID, decoded.rv, decoded.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ListQuestion:
     resource_version: str = ""
     match: str = ""
     limit: int = 0
-    token: Token = NO_TOKEN
+    token: DecodedToken = NO_TOKEN
     selectors: bool = False
     recursive: bool = True
     send_initial_events: bool = False
@@ -77,7 +77,7 @@ class WatchQuestion:
     has_token: bool = False
 
 
-def list_question(options: ListOptions, scope: Scope, token: Token) -> ListQuestion:
+def list_question(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListQuestion:
     """The parts of a LIST that routing looks at."""
     return ListQuestion(
         resource_version=options.resource_version,

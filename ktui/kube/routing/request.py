@@ -12,8 +12,8 @@ from ktui.kube.indexes import NODE_NAME
 from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_options
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.routing.questions import NO_TOKEN, Token, TokenState, read_token
-from ktui.kube.routing.scope import NAME, NAMESPACE, Scope, scope_of
+from ktui.kube.routing.questions import NO_TOKEN, DecodedToken, TokenState, read_token
+from ktui.kube.routing.scope import NAME, NAMESPACE, RequestScope, scope_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
@@ -48,7 +48,7 @@ class ReadRequest:
     options: ListOptions
     labels: LabelSelector
     fields: FieldSelector
-    token: Token = NO_TOKEN
+    token: DecodedToken = NO_TOKEN
     refusal: StatusError | None = None
     field_fault: StatusError | None = None
 
@@ -85,7 +85,7 @@ class ReadRequest:
     def cluster_scoped(self) -> bool:
         return self.resource is not None and not self.resource.namespaced
 
-    def scope(self, behaviour: Behaviour) -> Scope:
+    def scope(self, behaviour: Behaviour) -> RequestScope:
         """The keys that it concerns; a kind that is not built in is taken for a namespaced one."""
         return scope_of(
             self.info.namespace,

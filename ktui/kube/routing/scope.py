@@ -16,7 +16,7 @@ NAME, NAMESPACE = "metadata.name", "metadata.namespace"
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class RequestScope:
     """`namespace` and `name` as narrowed, "" for all.
 
     `single`: one key, not a collection. `narrowed`: a metadata.namespace selector
@@ -49,7 +49,7 @@ def scope_of(
     *,
     namespaced: bool,
     continued: bool,
-) -> Scope:
+) -> RequestScope:
     """Narrow a LIST as kube-apiserver's registry does.
 
     metadata.name makes it a single key once the key can be built; since 1.27
@@ -67,4 +67,4 @@ def scope_of(
     if narrowed:
         used.add(FieldTerm(NAMESPACE, namespace or ""))
     selective = not labels.empty or not used.issuperset(fields.terms)
-    return Scope(namespace or "", name if single else "", single, narrowed, selective)
+    return RequestScope(namespace or "", name if single else "", single, narrowed, selective)

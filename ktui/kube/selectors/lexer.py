@@ -11,7 +11,7 @@ _NUL = "\0"
 _WORD_END = _SPECIAL | _SPACE | {_NUL}
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     END = auto()
@@ -30,55 +30,55 @@ class Kind(Enum):
 
 
 _WORDS = {
-    ")": Kind.CLOSE,
-    ",": Kind.COMMA,
-    "!": Kind.NOT,
-    "==": Kind.DOUBLE_EQUALS,
-    "=": Kind.EQUALS,
-    ">": Kind.GREATER,
-    "in": Kind.IN,
-    "<": Kind.LESS,
-    "!=": Kind.NOT_EQUALS,
-    "notin": Kind.NOT_IN,
-    "(": Kind.OPEN,
+    ")": TokenKind.CLOSE,
+    ",": TokenKind.COMMA,
+    "!": TokenKind.NOT,
+    "==": TokenKind.DOUBLE_EQUALS,
+    "=": TokenKind.EQUALS,
+    ">": TokenKind.GREATER,
+    "in": TokenKind.IN,
+    "<": TokenKind.LESS,
+    "!=": TokenKind.NOT_EQUALS,
+    "notin": TokenKind.NOT_IN,
+    "(": TokenKind.OPEN,
 }
 
 
-class Token(NamedTuple):
+class SelectorToken(NamedTuple):
     """A token and the text it was read from."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[SelectorToken]:
     """All tokens; the last one is END.
 
     A NUL ends the selector where a token could begin; right behind one it only ends that token.
     """
-    found: list[Token] = []
+    found: list[SelectorToken] = []
     at = 0
     while True:
         while at < len(text) and text[at] in _SPACE:
             at += 1
         if at >= len(text) or text[at] == _NUL:
-            return [*found, Token(Kind.END, "")]
+            return [*found, SelectorToken(TokenKind.END, "")]
         token = _symbol(text, at) if text[at] in _SPECIAL else _word(text, at)
         found.append(token)
         at += len(token.text)
         at += text[at : at + 1] == _NUL
 
 
-def _symbol(text: str, at: int) -> Token:
+def _symbol(text: str, at: int) -> SelectorToken:
     """The longest of `=`, `==`, `!=` … Every special character is a token by itself."""
     pair = text[at : at + 2]
     symbol = pair if pair in _WORDS else text[at]
-    return Token(_WORDS[symbol], symbol)
+    return SelectorToken(_WORDS[symbol], symbol)
 
 
-def _word(text: str, at: int) -> Token:
+def _word(text: str, at: int) -> SelectorToken:
     end = at
     while end < len(text) and text[end] not in _WORD_END:
         end += 1
     word = text[at:end]
-    return Token(_WORDS.get(word, Kind.IDENTIFIER), word)
+    return SelectorToken(_WORDS.get(word, TokenKind.IDENTIFIER), word)

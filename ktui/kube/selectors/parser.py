@@ -9,17 +9,17 @@ values      = "(" [ value ] { "," [ value ] } ")"
 from __future__ import annotations
 
 from ktui.kube.fielderrors import aggregate
-from ktui.kube.selectors.lexer import Kind, Token, tokens
+from ktui.kube.selectors.lexer import SelectorToken, TokenKind, tokens
 from ktui.kube.selectors.requirements import Operator, Requirement, key_errors, requirement_errors
 
 _BINARY = {
-    Kind.IN: Operator.IN,
-    Kind.NOT_IN: Operator.NOT_IN,
-    Kind.EQUALS: Operator.EQUALS,
-    Kind.DOUBLE_EQUALS: Operator.EQUALS,
-    Kind.NOT_EQUALS: Operator.NOT_EQUALS,
-    Kind.GREATER: Operator.GREATER_THAN,
-    Kind.LESS: Operator.LESS_THAN,
+    TokenKind.IN: Operator.IN,
+    TokenKind.NOT_IN: Operator.NOT_IN,
+    TokenKind.EQUALS: Operator.EQUALS,
+    TokenKind.DOUBLE_EQUALS: Operator.EQUALS,
+    TokenKind.NOT_EQUALS: Operator.NOT_EQUALS,
+    TokenKind.GREATER: Operator.GREATER_THAN,
+    TokenKind.LESS: Operator.LESS_THAN,
 }
 # Upstream lists the names of its operators, not what one types: `gt` stands for `>`.
 _EXPECTED_OPERATORS = "in, notin, =, ==, !=, gt, lt"
@@ -35,28 +35,32 @@ def parse_requirements(selector: str) -> tuple[Requirement, ...]:
 
 
 class _Parser:
-    def __init__(self, scanned: list[Token]) -> None:
+    def __init__(self, scanned: list[SelectorToken]) -> None:
         self._tokens = scanned
         self._at = 0
 
-    def _peek(self) -> Token:
+    def _peek(self) -> SelectorToken:
         """The next token; `in` and `notin` are names like any other where one is expected."""
         token = self._tokens[min(self._at, len(self._tokens) - 1)]
-        return Token(Kind.IDENTIFIER, token.text) if token.kind in (Kind.IN, Kind.NOT_IN) else token
+        return (
+            SelectorToken(TokenKind.IDENTIFIER, token.text)
+            if token.kind in (TokenKind.IN, TokenKind.NOT_IN)
+            else token
+        )
 
-    def _take(self) -> Token:
+    def _take(self) -> SelectorToken:
         token = self._peek()
         self._at += 1
         return token
 
-    def _take_operator(self) -> Token:
+    def _take_operator(self) -> SelectorToken:
         self._at += 1
         return self._tokens[min(self._at, len(self._tokens)) - 1]
 
     def selector(self) -> tuple[Requirement, ...]:
         found: list[Requirement] = []
-        while (token := self._peek()).kind is not Kind.END:
-            if token.kind not in (Kind.IDENTIFIER, Kind.NOT):
+        while (token := self._peek()).kind is not TokenKind.END:
+            if token.kind not in (TokenKind.IDENTIFIER, TokenKind.NOT):
                 raise SelectorError(f"found '{token.text}', expected: !, identifier, or 'end of string'")
             try:
                 found.append(self._requirement())
@@ -68,23 +72,23 @@ class _Parser:
 
     def _separator_was_last(self) -> bool:
         token = self._take()
-        if token.kind is Kind.END:
+        if token.kind is TokenKind.END:
             return True
-        if token.kind is not Kind.COMMA:
+        if token.kind is not TokenKind.COMMA:
             raise SelectorError(f"found '{token.text}', expected: ',' or 'end of string'")
         following = self._peek()
-        if following.kind not in (Kind.IDENTIFIER, Kind.NOT):
+        if following.kind not in (TokenKind.IDENTIFIER, TokenKind.NOT):
             raise SelectorError(f"found '{following.text}', expected: identifier after ','")
         return False
 
     def _requirement(self) -> Requirement:
-        negated = self._peek().kind is Kind.NOT
+        negated = self._peek().kind is TokenKind.NOT
         if negated:
             self._take()
         key = self._key()
         if negated:
             return Requirement(key, Operator.DOES_NOT_EXIST)
-        if self._peek().kind in (Kind.END, Kind.COMMA):
+        if self._peek().kind in (TokenKind.END, TokenKind.COMMA):
             return Requirement(key, Operator.EXISTS)
         operator = self._operator()
         several = operator in (Operator.IN, Operator.NOT_IN)
@@ -96,7 +100,7 @@ class _Parser:
 
     def _key(self) -> str:
         token = self._take()
-        if token.kind is not Kind.IDENTIFIER:
+        if token.kind is not TokenKind.IDENTIFIER:
             raise SelectorError(f"found '{token.text}', expected: identifier")
         if errors := key_errors(token.text):
             raise SelectorError(aggregate(errors))
@@ -110,25 +114,25 @@ class _Parser:
 
     def _value(self) -> str:
         """The value of a comparison; nothing at all is the empty value."""
-        if self._peek().kind in (Kind.END, Kind.COMMA):
+        if self._peek().kind in (TokenKind.END, TokenKind.COMMA):
             return ""
         token = self._take()
-        if token.kind is not Kind.IDENTIFIER:
+        if token.kind is not TokenKind.IDENTIFIER:
             raise SelectorError(f"found '{token.text}', expected: identifier")
         return token.text
 
     def _values(self) -> set[str]:
         token = self._take()
-        if token.kind is not Kind.OPEN:
+        if token.kind is not TokenKind.OPEN:
             raise SelectorError(f"found '{token.text}' expected: '('")
         first = self._peek()
-        if first.kind is Kind.CLOSE:
+        if first.kind is TokenKind.CLOSE:
             self._take()
             return {""}
-        if first.kind not in (Kind.IDENTIFIER, Kind.COMMA):
+        if first.kind not in (TokenKind.IDENTIFIER, TokenKind.COMMA):
             raise SelectorError(f"found '{first.text}', expected: ',', ')' or identifier")
         values = self._value_list()
-        if self._take().kind is not Kind.CLOSE:
+        if self._take().kind is not TokenKind.CLOSE:
             raise SelectorError(f"found '{first.text}', expected: ')'")
         return values
 
@@ -138,19 +142,19 @@ class _Parser:
         while True:
             token = self._take()
             following = self._peek()
-            if token.kind is Kind.IDENTIFIER:
+            if token.kind is TokenKind.IDENTIFIER:
                 values.add(token.text)
-                if following.kind is Kind.CLOSE:
+                if following.kind is TokenKind.CLOSE:
                     return values
-                if following.kind is not Kind.COMMA:
+                if following.kind is not TokenKind.COMMA:
                     raise SelectorError(f"found '{following.text}', expected: ',' or ')'")
-            elif token.kind is Kind.COMMA:
+            elif token.kind is TokenKind.COMMA:
                 if not values:
                     values.add("")
-                if following.kind is Kind.CLOSE:
+                if following.kind is TokenKind.CLOSE:
                     values.add("")
                     return values
-                if following.kind is Kind.COMMA:
+                if following.kind is TokenKind.COMMA:
                     self._take()
                     values.add("")
             else:

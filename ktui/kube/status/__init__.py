@@ -4,7 +4,7 @@ Each constructor gives the texts of kube-apiserver 1.36; `details` is None where
 upstream leaves it out and `{}` where upstream sends it empty.
 """
 
-from ktui.kube.status.error import Cause, GroupResource, StatusError, resource_details, success
+from ktui.kube.status.error import GroupResource, StatusCause, StatusError, resource_details, success
 from ktui.kube.status.objects import (
     MAX_CAUSES,
     already_exists,
@@ -64,8 +64,8 @@ __all__ = [
     "MAX_CAUSES",
     "SERVED_MEDIA_TYPES",
     "STREAM_MEDIA_TYPES",
-    "Cause",
     "GroupResource",
+    "StatusCause",
     "StatusError",
     "already_exists",
     "bad_request",

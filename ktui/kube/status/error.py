@@ -21,7 +21,7 @@ class GroupResource(Protocol):
     def kind(self) -> str: ...
 
 
-class Cause(NamedTuple):
+class StatusCause(NamedTuple):
     """One of the reasons in `details.causes`."""
 
     reason: str

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from ktui.kube.golang.quoting import quote
 from ktui.kube.status.error import (
-    Cause,
     GroupResource,
+    StatusCause,
     StatusError,
     cut,
     named,
@@ -89,7 +89,7 @@ def unmet_in_storage(
     return conflict(resource, name, why)
 
 
-def invalid(kind: str, group: str, name: str, causes: Iterable[Cause]) -> StatusError:
+def invalid(kind: str, group: str, name: str, causes: Iterable[StatusCause]) -> StatusError:
     """422: validation failed. `kind` is the object's kind ("ListOptions"), not the plural.
 
     Several causes are joined as `[a, b]`, equal ones once, as upstream's aggregate does. Upstream
@@ -107,16 +107,16 @@ def invalid(kind: str, group: str, name: str, causes: Iterable[Cause]) -> Status
     return StatusError(422, "Invalid", f"{qualified(group, kind)} {quote(name)} is invalid: {text}", details)
 
 
-def _first(causes: Iterable[Cause]) -> tuple[list[Cause], bool]:
+def _first(causes: Iterable[StatusCause]) -> tuple[list[StatusCause], bool]:
     """Return the causes that an answer shows, and whether these are all."""
-    shown: list[Cause] = []
+    shown: list[StatusCause] = []
     left = MAX_CAUSE_TEXT
     for cause in causes:
         field, message = cut(cause.field, MAX_NAME), cut(cause.message, MAX_CAUSE_TEXT)
         left -= len(field) + len(message)
         if len(shown) == MAX_CAUSES or (shown and left < 0):
             return shown, False
-        shown.append(Cause(cause.reason, message, field))
+        shown.append(StatusCause(cause.reason, message, field))
     return shown, True
 
 
@@ -139,7 +139,7 @@ def namespace_terminating(resource: GroupResource, name: str, namespace: str) ->
     why = f"unable to create new content in namespace {namespace} because it is being terminated"
     refused = forbidden(resource, name, why)
     gone = f"namespace {namespace} is being terminated"
-    cause = Cause("NamespaceTerminating", gone, "metadata.namespace")
+    cause = StatusCause("NamespaceTerminating", gone, "metadata.namespace")
     details = {**(refused.details or {}), "causes": [cause.body()]}
     return StatusError(refused.code, refused.reason, refused.message, details)
 

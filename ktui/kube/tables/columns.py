@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from ktui.kube.resources import Column, Resource
+from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.tables.printers import PRINTERS
 
 # Kinds without a printer of their own: the name and when it was created, as a timestamp.
-_NAME = Column("Name", format="name")
-DEFAULT_COLUMNS = (_NAME, Column("Created At", type="date"))
+_NAME = TableColumn("Name", format="name")
+DEFAULT_COLUMNS = (_NAME, TableColumn("Created At", type="date"))
 
 
 @lru_cache(maxsize=256)
@@ -24,7 +24,7 @@ def definitions(resource: Resource) -> tuple[dict[str, Any], ...]:
     return tuple(_definition(_described(resource, column)) for column in columns)
 
 
-def _definition(column: Column) -> dict[str, Any]:
+def _definition(column: TableColumn) -> dict[str, Any]:
     texts = _texts()
     common = {"Name": texts["name"], "Age": texts["born"], "Created At": texts["born"]}
     return {
@@ -36,7 +36,7 @@ def _definition(column: Column) -> dict[str, Any]:
     }
 
 
-def _described(resource: Resource, column: Column) -> Column:
+def _described(resource: Resource, column: TableColumn) -> TableColumn:
     """The column with what upstream says of it: built-in rows of the resource table hold names alone."""
     if column.name == "Name":
         return replace(column, format="name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ktui.kube.resources import Column, Resource
+from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.tables.age import age
 from ktui.kube.tables.fields import Obj, dig
 from ktui.kube.tables.jsonpath import first
@@ -16,7 +16,7 @@ def custom_cells(resource: Resource, obj: Obj, now: float) -> list[Any]:
     return [dig(obj, "metadata.name", ""), *(_cell(column, obj, now) for column in resource.columns)]
 
 
-def _cell(column: Column, obj: Obj, now: float) -> Any:
+def _cell(column: TableColumn, obj: Obj, now: float) -> Any:
     value = first(column.source, obj)
     if value is None:
         return None

@@ -12,7 +12,7 @@ from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.core.prediction.assumptions import server_behaviour
-from ktui.core.prediction.sizes import Size, sizes_in_etcd
+from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.dashboard import Dashboard
@@ -41,7 +41,7 @@ async def _open(app: Dashboard, names: list[str]) -> None:
     await app.push_screen(AuditScreen(reading, wish, over=True))
 
 
-async def _sizes(app: Dashboard) -> tuple[dict[str, Size], str]:
+async def _sizes(app: Dashboard) -> tuple[dict[str, ResourceSize], str]:
     """Of this dashboard's server; without one, or when it does not answer, costs are not estimated."""
     if app.client is None:
         return {}, ""

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from ktui.audit.build import Question, build_report
+from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.files import Log, Stopped, read_logs, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.versions import versions_before, versions_from
-from ktui.core.prediction.sizes import Size
+from ktui.core.prediction.sizes import ResourceSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Wish:
 
     kube_version: str
     gates: Mapping[str, bool] = field(default_factory=dict)
-    sizes: Mapping[str, Size] = field(default_factory=dict)
+    sizes: Mapping[str, ResourceSize] = field(default_factory=dict)
     sizes_from: str = ""
     progress: bool = True
 
@@ -29,7 +29,7 @@ class Wish:
         """Every group of what was counted. Raises BehaviourError for a version or gates that cannot be."""
         versions = versions_from(self.kube_version, self.gates)
         earlier = versions_before(self.kube_version, self.gates)
-        question = Question(versions, self.sizes, self.sizes_from, self.progress, MOST_GROUPS, earlier)
+        question = ReportOptions(versions, self.sizes, self.sizes_from, self.progress, MOST_GROUPS, earlier)
         return build_report(tally, question)
 
 

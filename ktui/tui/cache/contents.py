@@ -12,7 +12,7 @@ from textual.containers import Container
 from ktui.client.connection import ClientError
 from ktui.contract.caches import CachedEvent, CachedObject
 from ktui.core.format import integer, many
-from ktui.core.references import Key, Object, Place, Reference, Resource
+from ktui.core.references import KeyRef, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
 from ktui.tui.cache.columns import OBJECTS, RING
 from ktui.tui.cache.objects import ObjectPages, Unread
@@ -66,13 +66,13 @@ class InsideView(Container):
             )
         row = self.objects.row
         if row is None or isinstance(row, Unread):
-            return (Resource(self.resource),)
+            return (ResourceRef(self.resource),)
         return (Object(self.resource, row.namespace, row.name),)
 
-    def key(self) -> Key | None:
+    def key(self) -> KeyRef | None:
         """Where etcd keeps what is under the cursor."""
         state = self._screen.ktui.state
-        return next((each for each in implied(self.references(), state) if isinstance(each, Key)), None)
+        return next((each for each in implied(self.references(), state) if isinstance(each, KeyRef)), None)
 
     @on(VTable.Selected)
     def _selected(self, event: VTable.Selected) -> None:

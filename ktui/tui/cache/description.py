@@ -7,7 +7,7 @@ import textwrap
 from textual.content import Content
 
 from ktui.core.format import clock_time, integer, long_bytes, many
-from ktui.core.state import CacheState
+from ktui.core.state import CacheStatus
 from ktui.tui.cache.columns import STATE_STYLES
 from ktui.tui.cache.objects import GLYPHS, is_loading, loaded_share
 from ktui.tui.cache.rows import CacheLine
@@ -53,7 +53,7 @@ def _about_loading(row: CacheLine, width: int) -> Content:
     return lines(parts)
 
 
-def _progress(cache: CacheState, width: int) -> Content:
+def _progress(cache: CacheStatus, width: int) -> Content:
     share = loaded_share(cache)
     if not cache.loaded and share is None and not cache.error:
         return line(("waits for its turn: an etcd is not read for many caches at once", "$route-wait"))
@@ -106,7 +106,7 @@ def _about_ready_tall(row: CacheLine, head: int) -> Content:
 _Runs = list[tuple[str, str]]
 
 
-def _holdings(cache: CacheState) -> _Runs:
+def _holdings(cache: CacheStatus) -> _Runs:
     return [(f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} stored", "$foreground")]
 
 
@@ -117,15 +117,15 @@ def _revision(row: CacheLine, head: int) -> _Runs:
     return [("rv ", "$ink-muted"), (integer(row.row.rv), "bold $rv-cache"), (f" · {behind}", style)]
 
 
-def _ring(cache: CacheState) -> _Runs:
+def _ring(cache: CacheStatus) -> _Runs:
     return [(f"{integer(cache.buffered)} of {integer(cache.capacity)} events", "$foreground")]
 
 
-def _window(cache: CacheState) -> _Runs:
+def _window(cache: CacheStatus) -> _Runs:
     return [("a WATCH may start from rv ", "$ink-muted"), (integer(cache.oldest_rv), "$foreground")]
 
 
-def _readers(cache: CacheState) -> _Runs:
+def _readers(cache: CacheStatus) -> _Runs:
     waiting = f"{integer(cache.waiting)} waiting until it is fresh"
     return [
         (f"{many(cache.watchers, 'watcher')} · ", "$foreground"),
@@ -133,7 +133,7 @@ def _readers(cache: CacheState) -> _Runs:
     ]
 
 
-def _costs(cache: CacheState) -> _Runs:
+def _costs(cache: CacheStatus) -> _Runs:
     asked = many(cache.progress_requests, "progress request")
     return [(f"{many(cache.snapshots, 'snapshot')} · {asked}", "$foreground")]
 

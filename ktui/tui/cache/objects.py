@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from ktui.contract.caches import CachedObject, ObjectPage
-from ktui.core.state import CacheRow, CacheState
+from ktui.core.state import CacheRow, CacheStatus
 
 # A shape beside every colour, so that neither has to be told apart by hue.
 GLYPHS = {
@@ -19,11 +19,11 @@ GLYPHS = {
 }
 
 
-def is_loading(cache: CacheState) -> bool:
+def is_loading(cache: CacheStatus) -> bool:
     return cache.state in ("initializing", "reinitializing")
 
 
-def loaded_share(cache: CacheState) -> float | None:
+def loaded_share(cache: CacheStatus) -> float | None:
     """Share loaded so far, 0 … 1; None when it is not loading or the total is not known."""
     if not is_loading(cache) or cache.expected <= 0:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil
 
-from ktui.core.state import CacheRow, CacheState, Prefix, State
+from ktui.core.state import CacheRow, CacheStatus, Prefix, State
 from ktui.tui.cache.objects import is_loading
 
 SHARE_STEPS = 28  # in which shares are told: one more byte somewhere does not make every line another
@@ -22,7 +22,7 @@ class CacheLine:
     share: float = 0.0  # of the bytes of the greatest
 
     @property
-    def cache(self) -> CacheState:
+    def cache(self) -> CacheStatus:
         return self.row.cache
 
     @property
@@ -65,7 +65,7 @@ class CacheLines:
     def _cold_row(self, resource: str) -> CacheRow:
         row = self._cold.get(resource)
         if row is None:
-            row = self._cold[resource] = CacheRow(CacheState(resource=resource, state="cold"), rv=0)
+            row = self._cold[resource] = CacheRow(CacheStatus(resource=resource, state="cold"), rv=0)
         return row
 
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 
-from ktui.core.references import Crumb, Object, Place, Reference, Resource
+from ktui.core.references import Crumb, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
 from ktui.tui.cache.columns import CACHES
 from ktui.tui.cache.contents import InsideView
@@ -84,14 +84,14 @@ class CacheScreen(AskingScreen):
     def crumbs(self) -> Sequence[Crumb]:
         if not self.inside:
             return ()
-        first = Crumb(self.inside, Place(self.MODE, Resource(self.inside)))
+        first = Crumb(self.inside, Place(self.MODE, ResourceRef(self.inside)))
         item = self.view.one
         return (first,) if item is None else (first, Crumb(item.text, Place(self.MODE, item)))
 
     def visit(self, reference: Reference | None) -> None:
         """A cache, or one object in it; a cache that holds nothing only gets the cursor."""
         item = reference if isinstance(reference, Object) else None
-        resource = reference.id if isinstance(reference, Resource) else item.resource if item else ""
+        resource = reference.id if isinstance(reference, ResourceRef) else item.resource if item else ""
         row = self.ktui.state.caches.get(resource)
         if row is None or not row.live:
             self.action_leave()
@@ -110,7 +110,7 @@ class CacheScreen(AskingScreen):
     def references(self) -> Sequence[Reference]:
         if self.inside:
             return self.view.references()
-        return () if self.table.row is None else (Resource(self.table.row.resource),)
+        return () if self.table.row is None else (ResourceRef(self.table.row.resource),)
 
     # Painting.
 

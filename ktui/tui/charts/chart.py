@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.content import Content
 
 from ktui.core.state import State
-from ktui.core.traffic import History, Span
+from ktui.core.traffic import History, TrafficWindow
 from ktui.tui.charts.plot import Runs, columns_in
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import entitle, line, lines
@@ -59,7 +59,7 @@ class Chart(Panel):
         entitle(self, title_content(self.TITLE, span), self.legend(span, size.width - _CORNERS))
         self.show(lambda width, height: self.content(span, width, height, symbols))
 
-    def content(self, span: Span, width: int, height: int, symbols: Symbols) -> Content:
+    def content(self, span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Content:
         """The axis and the columns of a span."""
         if not any(part.routes for part in span.parts):
             return line((self.nothing(span), "$ink-muted"))
@@ -69,14 +69,16 @@ class Chart(Panel):
             for label, row in zip(labels, rows, strict=True)
         )
 
-    def nothing(self, span: Span) -> str:
+    def nothing(self, span: TrafficWindow) -> str:
         return "no read answered yet" if span.end <= span.seconds else f"no read in {span.seconds} s"
 
-    def draw(self, span: Span, width: int, height: int, symbols: Symbols) -> tuple[list[str], list[Runs]]:
+    def draw(
+        self, span: TrafficWindow, width: int, height: int, symbols: Symbols
+    ) -> tuple[list[str], list[Runs]]:
         """A label and a line of cells for each line of the height."""
         raise NotImplementedError
 
-    def legend(self, span: Span, width: int) -> Content:
+    def legend(self, span: TrafficWindow, width: int) -> Content:
         """The span in numbers, in this many cells: what the frame's lower edge says."""
         raise NotImplementedError
 
@@ -94,7 +96,7 @@ def span_for(cells: int, symbols: Symbols) -> tuple[int, int]:
     return step, columns
 
 
-def title_content(title: str, span: Span) -> Content:
+def title_content(title: str, span: TrafficWindow) -> Content:
     """`latency ms · 64 s`: what, in which unit, over how long."""
     return line((title, ""), (f" · {span.seconds} s", "$ink-muted"))
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.content import Content
 
 from ktui.core.format import milliseconds
-from ktui.core.traffic import Second, Span
+from ktui.core.traffic import Second, TrafficWindow
 from ktui.tui.charts.chart import Chart, edge_labels
 from ktui.tui.charts.plot import Runs, Series, stacked
 from ktui.tui.looks.symbols import Symbols
@@ -23,7 +23,9 @@ class LatencyChart(Chart):
 
     TITLE: ClassVar[str] = "latency ms"
 
-    def draw(self, span: Span, width: int, height: int, symbols: Symbols) -> tuple[list[str], list[Runs]]:
+    def draw(
+        self, span: TrafficWindow, width: int, height: int, symbols: Symbols
+    ) -> tuple[list[str], list[Runs]]:
         decades = max(_LEAST_DECADES, math.ceil(_above_foot(span.whole.most_ms)))
         middle = span.values(lambda part: _above_foot(_p50(part)))
         most = span.values(lambda part: _above_foot(part.most_ms) - _above_foot(_p50(part)))
@@ -31,7 +33,7 @@ class LatencyChart(Chart):
         labels = edge_labels(_label(FOOT * 10**decades), _label(FOOT), height)
         return labels, stacked(series, decades, width, height, symbols)
 
-    def legend(self, span: Span, width: int) -> Content:
+    def legend(self, span: TrafficWindow, width: int) -> Content:
         whole = span.whole
         if not whole.answers:
             return Content("")

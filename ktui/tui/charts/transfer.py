@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.content import Content
 
 from ktui.core.format import long_bytes, short_bytes
-from ktui.core.traffic import Span
+from ktui.core.traffic import TrafficWindow
 from ktui.tui.charts.chart import Chart, edge_labels
 from ktui.tui.charts.plot import Runs, Series, mirrored, round_top
 from ktui.tui.looks.symbols import Symbols
@@ -21,7 +21,9 @@ class BytesChart(Chart):
 
     TITLE: ClassVar[str] = "bytes/s"
 
-    def draw(self, span: Span, width: int, height: int, symbols: Symbols) -> tuple[list[str], list[Runs]]:
+    def draw(
+        self, span: TrafficWindow, width: int, height: int, symbols: Symbols
+    ) -> tuple[list[str], list[Runs]]:
         sent = span.rates(lambda part: part.sent_bytes)
         read = span.rates(lambda part: part.etcd_bytes)
         top = round_top(max(*sent, *read), _LEAST)
@@ -30,7 +32,7 @@ class BytesChart(Chart):
         labels = edge_labels(f"↑{label}", f"↓{label}", height)
         return labels, mirrored(up, down, top, width, height, symbols)
 
-    def legend(self, span: Span, width: int) -> Content:
+    def legend(self, span: TrafficWindow, width: int) -> Content:
         whole = span.whole
         if not whole.answers:
             return Content("")

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ktui.core.format import integer, short_count
-from ktui.core.references import Key, Place, Prefix, Read, Reference, Request, Resource, Watcher
+from ktui.core.references import (
+    KeyRef,
+    Place,
+    PrefixRef,
+    Read,
+    Reference,
+    RequestRef,
+    ResourceRef,
+    WatcherRef,
+)
 from ktui.core.request_view import request_text
 from ktui.core.selection import read_selection
 from ktui.kube.resources import BUILTIN
@@ -57,7 +66,7 @@ def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
     if mode == "etcd":
         return key_or_prefix(text)
     if mode == "cache":
-        return Resource(resource_named(app, text))
+        return ResourceRef(resource_named(app, text))
     if mode in ("requests", "watches"):
         return _numbered(app, mode, text)
     if mode in ("lab", "versions"):
@@ -70,7 +79,7 @@ def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
 
 def key_or_prefix(text: str) -> Reference:
     """As etcd has it: what ends with a slash is a prefix."""
-    return Prefix(text) if text.endswith("/") else Key(text)
+    return PrefixRef(text) if text.endswith("/") else KeyRef(text)
 
 
 def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
@@ -80,10 +89,10 @@ def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
     if mode == "watches":
         if number not in app.state.watchers:
             raise NoSuchThing(f"no WATCH {number} is open")
-        return Watcher(number)
+        return WatcherRef(number)
     if number not in app.state.requests:
         raise NoSuchThing(f"request {number} is not kept: the log holds the newest ones only")
-    return Request(number)
+    return RequestRef(number)
 
 
 def resource_named(app: Dashboard, text: str) -> str:
@@ -171,7 +180,7 @@ def _to_cache(resource: str) -> Run:
     def run(app: Dashboard, rest: str) -> str:
         if rest:
             return f"{resource} takes nothing after it"
-        app.go_to(Place("cache", Resource(resource)))
+        app.go_to(Place("cache", ResourceRef(resource)))
         return ""
 
     return run

@@ -13,7 +13,7 @@ from textual.containers import Container, Horizontal
 from textual.content import Content
 
 from ktui.core.table.columns import Cell, Column
-from ktui.kube.gates import Phase, Stage, default_of
+from ktui.kube.gates import FeatureSpec, GateStage, default_of
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of, steering_gates
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys import bindings as keys
@@ -34,12 +34,12 @@ class GateChoice:
     """One gate in the version under the cursor; a locked one cannot be turned."""
 
     gate: str
-    phase: Phase
+    phase: FeatureSpec
     on: bool
 
     @property
     def locked(self) -> bool:
-        return self.phase.stage is Stage.LOCKED
+        return self.phase.stage is GateStage.LOCKED
 
     @property
     def turned(self) -> bool:
@@ -119,7 +119,7 @@ class RulesScreen(Dialog[Behaviour | None]):
         row = self.versions.row
         version = row.version if row is not None else self._wanted
         minor = behaviour_of(version).minor
-        settable = {gate for gate, phase in steering_gates(minor) if phase.stage is not Stage.LOCKED}
+        settable = {gate for gate, phase in steering_gates(minor) if phase.stage is not GateStage.LOCKED}
         turned = {
             gate: on
             for gate, on in self._turned.items()

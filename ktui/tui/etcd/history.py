@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass, field
 
 from ktui.contract.etcd import KeyDetail, KeyHistory, StoredKey
-from ktui.core.object_lines import Line, Span, hex_lines, yaml_lines
+from ktui.core.object_lines import Line, TextSpan, hex_lines, yaml_lines
 
 CONTEXT = 3  # unchanged lines around a change
 
@@ -73,15 +73,15 @@ def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
     for text in list(difflib.unified_diff(before, _texts(new), n=CONTEXT, lineterm=""))[2:]:
         sign, rest = text[:1], text[1:]
         if sign == "@":
-            lines.append((Span(text, "dim"),))
+            lines.append((TextSpan(text, "dim"),))
         elif sign == "+":
             added += 1
-            lines.append((Span(f"+ {rest}", "added"),))
+            lines.append((TextSpan(f"+ {rest}", "added"),))
         elif sign == "-":
             removed += 1
-            lines.append((Span(f"− {rest}", "removed"),))
+            lines.append((TextSpan(f"− {rest}", "removed"),))
         else:
-            lines.append((Span(f"  {rest}", "plain"),))
+            lines.append((TextSpan(f"  {rest}", "plain"),))
     return Difference(lines, added, removed)
 
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from ktui.client.connection import ClientError
-from ktui.core.references import Key, Prefix, Reference
+from ktui.core.references import KeyRef, PrefixRef, Reference
 from ktui.core.state import State
 from ktui.tui.etcd.history_pane import PastPane
 from ktui.tui.etcd.keys_pane import KeysPane
@@ -53,23 +53,23 @@ class EtcdPanes(AskingPane):
         """What is under the cursor."""
         if self.past.past is not None:
             row = self.past.table.row
-            return (Key(self.past.past.key, row.mod_revision if row is not None else 0),)
+            return (KeyRef(self.past.past.key, row.mod_revision if row is not None else 0),)
         if self.prefixes.table.has_focus:
             row_of_tree = self.prefixes.table.row
-            return () if row_of_tree is None else (Prefix(row_of_tree.prefix),)
+            return () if row_of_tree is None else (PrefixRef(row_of_tree.prefix),)
         key = self.keys.table.row
-        return () if key is None else (Key(key.key),)
+        return () if key is None else (KeyRef(key.key),)
 
     # Being sent somewhere.
 
     def visit(self, reference: Reference | None) -> None:
         """A prefix, a key, or the revisions of one; None is the tree."""
         self.past.close()
-        if isinstance(reference, Key):
+        if isinstance(reference, KeyRef):
             self._go_to_prefix(prefix_above(reference.key))
             self.keys.want(reference.key)  # its prefix may be read already
             self.ask_aside(partial(self._read_wanted, reference))
-        elif isinstance(reference, Prefix):
+        elif isinstance(reference, PrefixRef):
             self._go_to_prefix(reference.prefix)
         else:
             self.prefixes.table.focus()
@@ -81,7 +81,7 @@ class EtcdPanes(AskingPane):
         self.keys.want("")
         self.keys.table.focus()
 
-    async def _read_wanted(self, wanted: Key) -> None:
+    async def _read_wanted(self, wanted: KeyRef) -> None:
         """Show the key that the user was led to, wherever it stands in a long list."""
         await self._show_value(wanted.key)
         found = self.value.detail is not None and self.value.detail.key == wanted.key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ktui.core.references import Crumb, Key, Place, Prefix, Reference
+from ktui.core.references import Crumb, KeyRef, Place, PrefixRef, Reference
 
 ROOT = "/registry/"
 # etcd has no lease 0: it means "none".
@@ -22,11 +22,13 @@ class Standing:
 
     def crumbs(self, root: str) -> Iterator[Crumb]:
         if self.prefix:
-            yield Crumb(self.prefix.removeprefix(root).rstrip("/") or self.prefix, _at(Prefix(self.prefix)))
+            yield Crumb(
+                self.prefix.removeprefix(root).rstrip("/") or self.prefix, _at(PrefixRef(self.prefix))
+            )
         if self.key:
-            yield Crumb(self.key.removeprefix(self.prefix), _at(Key(self.key)))
+            yield Crumb(self.key.removeprefix(self.prefix), _at(KeyRef(self.key)))
         if self.past:
-            yield Crumb("revisions", _at(Key(self.key, past=True)))
+            yield Crumb("revisions", _at(KeyRef(self.key, past=True)))
 
 
 def _at(reference: Reference) -> Place:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ktui.contract.etcd import FieldSize
 from ktui.core.format import integer, percent
-from ktui.core.object_lines import Line, Span
+from ktui.core.object_lines import Line, TextSpan
 from ktui.tui.charts.bars import bar
 
 _BAR = 8  # cells of a whole
@@ -26,16 +26,16 @@ def size_lines(sizes: Sequence[FieldSize], total: int) -> list[Line]:
         lines.append(_line(field, field.path, ""))
         below = [inner for inner in sizes if inner.path.startswith(f"{field.path}.")]
         lines += [_line(inner, inner.path.removeprefix(f"{field.path}."), "  ") for inner in below]
-    lines.append((Span(f"{'':>4} {'':{_BAR}} {integer(total):>9}  stored", "dim"),))
+    lines.append((TextSpan(f"{'':>4} {'':{_BAR}} {integer(total):>9}  stored", "dim"),))
     return lines
 
 
 def _line(field: FieldSize, name: str, indent: str) -> Line:
     drawn = bar(field.share, _BAR)
     return (
-        Span(f"{percent(field.share):>4} ", "number" if not indent else "dim"),
-        Span(drawn, "literal" if not indent else "dim"),
-        Span(" " * (_BAR - len(drawn)), "plain"),
-        Span(f" {integer(field.size):>9}  ", "plain" if not indent else "dim"),
-        Span(indent + name, "key" if not indent else "plain"),
+        TextSpan(f"{percent(field.share):>4} ", "number" if not indent else "dim"),
+        TextSpan(drawn, "literal" if not indent else "dim"),
+        TextSpan(" " * (_BAR - len(drawn)), "plain"),
+        TextSpan(f" {integer(field.size):>9}  ", "plain" if not indent else "dim"),
+        TextSpan(indent + name, "key" if not indent else "plain"),
     )

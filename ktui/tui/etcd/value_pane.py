@@ -11,7 +11,7 @@ from textual.content import Content
 
 from ktui.contract.etcd import KeyDetail
 from ktui.core.format import integer, safe
-from ktui.core.object_lines import Line, Span, hex_lines, hex_width, json_lines, yaml_lines
+from ktui.core.object_lines import Line, TextSpan, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.etcd.description import about_change, about_key
 from ktui.tui.etcd.history import Difference
 from ktui.tui.etcd.places import is_secret
@@ -139,13 +139,13 @@ class ValueView(Vertical):
     def _unread(self, detail: KeyDetail) -> list[Line]:
         """A value that is no object: as text if it is one, else why it cannot be read, and its bytes."""
         if detail.text:
-            return [(Span(safe(text), "string"),) for text in detail.text.splitlines()]
+            return [(TextSpan(safe(text), "string"),) for text in detail.text.splitlines()]
         cells = self.query_one("#object", LineView).scrollable_content_region.width
         why = detail.error or f"a value in {detail.encoding or 'an unknown encoding'}"
-        rendered: list[Line] = [(Span(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
+        rendered: list[Line] = [(TextSpan(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
         raw = bytes.fromhex(detail.hex)
         return (
-            [*rendered, (Span("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]
+            [*rendered, (TextSpan("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]
             if raw
             else rendered
         )
@@ -156,4 +156,4 @@ def _wrapped(problem: str, width: int) -> Content:
 
 
 def _said(text: str) -> list[Line]:
-    return [(Span(text, "dim"),)]
+    return [(TextSpan(text, "dim"),)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
 
-from ktui.config.errors import Problem
+from ktui.config.errors import InvalidEntry
 from ktui.tui.keys.bindings import APP, DIALOGS, SCOPES
 from ktui.tui.keys.names import keys_in, long_name, usable, valid_key
 
@@ -37,7 +37,7 @@ def _bindings(those: Iterable[BindingType]) -> tuple[Binding, ...]:
     return tuple(binding for binding in those if isinstance(binding, Binding))
 
 
-def check_keymap(keymap: Mapping[str, str]) -> list[Problem]:
+def check_keymap(keymap: Mapping[str, str]) -> list[InvalidEntry]:
     """What is wrong with a keymap (binding id → keys, comma separated)."""
     unknown = unknown_bindings(keymap)
     strangers = {problem.id for problem in unknown}
@@ -45,10 +45,10 @@ def check_keymap(keymap: Mapping[str, str]) -> list[Problem]:
     return [*unknown, *_strange_keys(keymap), *_clashes(known)]
 
 
-def unknown_bindings(keymap: Iterable[str]) -> list[Problem]:
+def unknown_bindings(keymap: Iterable[str]) -> list[InvalidEntry]:
     """Ids that no binding has."""
     known = {binding.id for scope in scopes() for binding in scope.bindings if binding.id}
-    return [Problem(id_, _unknown(id_, known)) for id_ in keymap if id_ not in known]
+    return [InvalidEntry(id_, _unknown(id_, known)) for id_ in keymap if id_ not in known]
 
 
 def _unknown(id_: str, known: Iterable[str]) -> str:
@@ -57,14 +57,14 @@ def _unknown(id_: str, known: Iterable[str]) -> str:
     return f"no key is called {id_!r}; {meant}"
 
 
-def _strange_keys(keymap: Mapping[str, str]) -> Iterator[Problem]:
+def _strange_keys(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
     for id_, wanted in keymap.items():
         for key in keys_in(wanted):
             if not valid_key(key):
-                yield Problem(id_, f"key {key!r} for {id_!r}: there is no such key; {LIKE_THESE}")
+                yield InvalidEntry(id_, f"key {key!r} for {id_!r}: there is no such key; {LIKE_THESE}")
 
 
-def _clashes(keymap: Mapping[str, str]) -> Iterator[Problem]:
+def _clashes(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
     """Keys that a keymap gives to a binding while another one has them, each said once."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for scope in scopes():
@@ -79,7 +79,7 @@ def _clashes(keymap: Mapping[str, str]) -> Iterator[Problem]:
         if fresh:
             taken = ", ".join(f"{other!r} ({where})" for other, where in fresh.items())
             text = f"key {key!r} for {id_!r} is bound to {taken} as well"
-            yield Problem(id_, f"{text}: only one of them can act; give one another key")
+            yield InvalidEntry(id_, f"{text}: only one of them can act; give one another key")
 
 
 def _pairs(bindings: Iterable[Binding], keymap: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

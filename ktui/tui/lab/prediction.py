@@ -8,7 +8,7 @@ from textual.content import Content
 
 from ktui.contract.events import RouteStep
 from ktui.core.format import safe
-from ktui.core.lab.predict import LabPrediction, Problem
+from ktui.core.lab.predict import LabPrediction, PredictedError
 from ktui.core.prediction.predict import cheaper_of
 from ktui.core.routes import ERROR, badge_of_route
 from ktui.kube.explain import Explanation
@@ -46,7 +46,7 @@ def _verdict(prediction: LabPrediction, explanation: Explanation, width: int, mo
     return badged_lines(badge, badge.word, sentences.reason(plan), width, most)
 
 
-def _problem_lines(problem: Problem | None, width: int, most: int) -> list[Content]:
+def _problem_lines(problem: PredictedError | None, width: int, most: int) -> list[Content]:
     if problem is None:
         return []
     word = f"{problem.code} {problem.reason}".strip() if problem.code else "nothing to send"

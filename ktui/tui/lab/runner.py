@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ktui.client.connection import ClientError
-from ktui.client.measure import Question
+from ktui.client.measure import ApiRequest
 from ktui.client.target import Target
 from ktui.core.lab.figures import NOTHING, Figures
 from ktui.core.lab.form import Variant
@@ -70,7 +70,7 @@ class Runner:
     async def _send(self, target: Target, planned: Planned, server: str) -> None:
         result = self._begin(planned, server)
         form = planned.variant.form
-        question = Question(planned.path, planned.variant.all_pages, accept=form.accept_header)
+        question = ApiRequest(planned.path, planned.variant.all_pages, accept=form.accept_header)
         self.streamed = 0
         try:
             measured = await target.measure(question, self._count)

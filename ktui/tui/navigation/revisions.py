@@ -5,7 +5,7 @@ from __future__ import annotations
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.core.format import integer, many
-from ktui.core.references import Object, Place, Reference, Request
+from ktui.core.references import Object, Place, Reference, RequestRef
 from ktui.core.state import State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import JumpScreen
@@ -52,7 +52,7 @@ async def _changed(app: Dashboard, revision: int) -> list[Reference]:
 
 def _title(revision: int, found: list[Reference]) -> str:
     changed = next((item for item in found if isinstance(item, Object)), None)
-    answered = len({item.id for item in found if isinstance(item, Request)})
+    answered = len({item.id for item in found if isinstance(item, RequestRef)})
     parts = [f"revision {integer(revision)}"]
     if changed is not None:
         parts.append(f"{changed.resource} {changed.text} changed")

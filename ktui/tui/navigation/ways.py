@@ -10,16 +10,16 @@ from urllib.parse import unquote
 from ktui.core.format import integer
 from ktui.core.lab.form import LIST, WATCH, begins_with_state
 from ktui.core.references import (
-    Key,
+    KeyRef,
     Object,
     Place,
-    Prefix,
+    PrefixRef,
     Read,
     Reference,
-    Request,
-    Resource,
+    RequestRef,
+    ResourceRef,
     Revision,
-    Watcher,
+    WatcherRef,
 )
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import State
@@ -65,57 +65,57 @@ def implied(references: Iterable[Reference], state: State) -> list[Reference]:
 
 
 def _spoken_of(reference: Reference, state: State) -> Iterator[Reference]:
-    if isinstance(reference, Request):
+    if isinstance(reference, RequestRef):
         yield from _of_request(reference, state)
-    elif isinstance(reference, Watcher):
-        yield Request(reference.id)
+    elif isinstance(reference, WatcherRef):
+        yield RequestRef(reference.id)
     elif isinstance(reference, Object):
         if prefix := prefix_of(reference.resource, state):
-            yield Key(prefix + reference.text, reference.revision)
-        yield Resource(reference.resource)
-    elif isinstance(reference, Key):
+            yield KeyRef(prefix + reference.text, reference.revision)
+        yield ResourceRef(reference.resource)
+    elif isinstance(reference, KeyRef):
         if (named := object_at(reference.key, state)) is not None:
             yield Object(named.resource, named.namespace, named.name, reference.revision)
-    elif isinstance(reference, Prefix):
+    elif isinstance(reference, PrefixRef):
         if resource := resource_below(reference.prefix, state):
-            yield Resource(resource)
-    elif isinstance(reference, Resource) and (prefix := prefix_of(reference.id, state)):
-        yield Prefix(prefix)
+            yield ResourceRef(resource)
+    elif isinstance(reference, ResourceRef) and (prefix := prefix_of(reference.id, state)):
+        yield PrefixRef(prefix)
 
 
-def _of_request(reference: Request, state: State) -> Iterator[Reference]:
+def _of_request(reference: RequestRef, state: State) -> Iterator[Reference]:
     row = state.requests.get(reference.id)
     if row is None:
         return
     if reference.id in state.watchers:
-        yield Watcher(reference.id)
+        yield WatcherRef(reference.id)
     if selection := selection_of(row, f"request {reference.id}"):
         yield Read(selection)
     started = row.started
     if started.resource and started.name:
         yield Object(started.resource, started.namespace, started.name)
     elif started.resource:
-        yield Resource(started.resource)
+        yield ResourceRef(started.resource)
 
 
 def _ways_of(reference: Reference, state: State) -> Sequence[Way]:
     match reference:
-        case Request(number):
+        case RequestRef(number):
             known = number in state.requests
             return [Way("r", "its request", f"Requests, {number}", Place("requests", reference))][
                 : int(known)
             ]
-        case Watcher(number):
+        case WatcherRef(number):
             return [Way("w", "the watcher", f"Watches, {number}", Place("watches", reference))]
         case Object():
             about = f"Cache, {reference.resource} {reference.text}"
             return [Way("o", "the object in the cache", about, Place("cache", reference))]
-        case Resource(resource):
+        case ResourceRef(resource):
             return [Way("c", "the watch cache", f"Cache, {resource}", Place("cache", reference))]
-        case Key(key, revision, _):
+        case KeyRef(key, revision, _):
             at = f" at revision {integer(revision)}" if revision else ""
             return [Way("e", "the key in etcd", f"{key}{at}", Place("etcd", reference))]
-        case Prefix(prefix):
+        case PrefixRef(prefix):
             return [Way("p", "the prefix in etcd", prefix, Place("etcd", reference))]
         case Read(selection):
             target = f"{selection.verb} {unquote(selection.target)}"
@@ -172,9 +172,9 @@ def at_revision(revision: int, state: State) -> list[Reference]:
     for event in (*state.fan_outs.values(), *state.deletions.values(), *earlier):
         if event.rv == revision:
             found.append(Object(event.resource, event.namespace, event.name, revision))
-    found += [Watcher(row.id) for row in state.watchers.values() if row.opened.since == str(revision)]
+    found += [WatcherRef(row.id) for row in state.watchers.values() if row.opened.since == str(revision)]
     answered = (row for row in state.requests.values() if row.finished is not None)
-    found += [Request(row.id) for row in answered if row.finished and row.finished.rv == str(revision)]
+    found += [RequestRef(row.id) for row in answered if row.finished and row.finished.rv == str(revision)]
     return found
 
 

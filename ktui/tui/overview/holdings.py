@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from ktui.core.references import Place, Prefix, Resource
+from ktui.core.references import Place, PrefixRef, ResourceRef
 from ktui.core.state import State
 from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.dashboard import Dashboard
@@ -71,11 +71,11 @@ class Holdings(Vertical):
 
     @on(VTable.Selected, "#caches")
     def _cache_selected(self, event: VTable.Selected) -> None:
-        self._go_to(Place("cache", Resource(event.row.row.resource)))
+        self._go_to(Place("cache", ResourceRef(event.row.row.resource)))
 
     @on(VTable.Selected, "#prefixes")
     def _prefix_selected(self, event: VTable.Selected) -> None:
-        self._go_to(Place("etcd", Prefix(event.row.prefix)))
+        self._go_to(Place("etcd", PrefixRef(event.row.prefix)))
 
     def _go_to(self, place: Place) -> None:
         cast(Dashboard, self.app).go_to(place)

@@ -11,7 +11,7 @@ from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.events import Prefix
 from ktui.core.format import short_bytes, short_count
-from ktui.core.prefixes import PrefixRow, PrefixTree
+from ktui.core.prefixes import PrefixOutline, PrefixRow
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.charts.bars import bar
 from ktui.tui.keys import bindings as keys
@@ -63,7 +63,7 @@ class PrefixTable(VTable[PrefixRow]):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(COLUMNS, key=lambda row: row.prefix, empty="no key counted yet", **kwargs)
-        self.branches = PrefixTree()
+        self.branches = PrefixOutline()
         self._top: Mapping[str, Prefix] = {}
 
     def show_prefixes(self, top: Mapping[str, Prefix], root: str) -> None:

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Click
 
-from ktui.core.references import Part, Place, Prefix, Reference, Request, Resource
+from ktui.core.references import Part, Place, PrefixRef, Reference, RequestRef, ResourceRef
 from ktui.core.request_view import request_object, shown_requests
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
@@ -126,8 +126,8 @@ class OverviewScreen(ModeScreen):
         if row is None:
             return ()
         if isinstance(row, CacheLine):
-            return (Resource(row.row.resource),)
-        return (Request(row.id),) if isinstance(row, RequestRow) else (Prefix(row.prefix),)
+            return (ResourceRef(row.row.resource),)
+        return (RequestRef(row.id),) if isinstance(row, RequestRow) else (PrefixRef(row.prefix),)
 
     def selected_request(self) -> Selection | None:
         return selection_of(self.requests.row, "from Overview")

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     EtcdCall,
     FanOut,
     Marker,
@@ -164,7 +164,7 @@ def event_text(event: AnyEvent) -> str:
             return f"{kind} #{event.id} {event.status} {milliseconds(event.ms)} ms"
         case EtcdCall():
             return f"{kind} {event.op} {event.purpose}".rstrip()
-        case CacheState() | ProgressTick() | FanOut() | WatcherOpened() | WatcherState() | WatcherClosed():
+        case CacheStatus() | ProgressTick() | FanOut() | WatcherOpened() | WatcherState() | WatcherClosed():
             return f"{kind} {event.resource}"
         case Marker():
             return f"{kind} {event.text}"

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from functools import partial
 
 from ktui.core.recordings.markers import TimelineMarker
-from ktui.core.replay.index import Index, Place
+from ktui.core.replay.index import Index, ReplayPosition
 from ktui.core.replay.marker_file import MarkerFile
 from ktui.core.replay.player import Player
 from ktui.tui.replay.bar import Position, event_text
 
 LONGEST_STEP = 1.0  # seconds: a machine that was asleep does not skip what was recorded
-Making = Callable[[], Place]
+Making = Callable[[], ReplayPosition]
 
 
 class Playback:

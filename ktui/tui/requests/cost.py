@@ -8,7 +8,7 @@ from ktui.contract.events import RequestFinished
 from ktui.core.format import figure, integer, long_bytes, milliseconds
 from ktui.core.request_view import READS, unfinished
 from ktui.core.state import RequestRow
-from ktui.core.walkthrough import OTHER, FunnelStep, Phase, fewer_phases, funnel_of, phases_of
+from ktui.core.walkthrough import OTHER, FunnelStep, TimedPhase, fewer_phases, funnel_of, phases_of
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -57,7 +57,7 @@ def _amplified(done: RequestFinished, width: int) -> Content:
     return longest_that_fits([line((form, "$ink-muted")) for form in forms], width)
 
 
-def _phase(phase: Phase, total: float, track: int) -> Content:
+def _phase(phase: TimedPhase, total: float, track: int) -> Content:
     """Its bar begins at a cell and ends at an eighth of one: the last one fills the track."""
     end = round((phase.start + phase.ms) / total * track * 8) if total else 0
     start = min(int(phase.start / total * track) if total else 0, max(0, -(-end // 8) - 1))

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from ktui.core.ranking.lines import RankLine
-from ktui.core.references import Crumb, Place, Read, Reference, Request
+from ktui.core.references import Crumb, Place, Read, Reference, RequestRef
 from ktui.core.request_view import request_object
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
@@ -121,12 +121,12 @@ class RequestsScreen(ModeScreen):
         self.views.visit(reference, self.ktui.state)
         if not self.views.top_shown:
             self.log_view.paint()
-        if isinstance(reference, Request):
+        if isinstance(reference, RequestRef):
             self.log_view.go_to(reference.id)
 
     def references(self) -> Sequence[Reference]:
         row = self.views.row
-        return [Request(row.id)] if row is not None else []
+        return [RequestRef(row.id)] if row is not None else []
 
     def selected_request(self) -> Selection | None:
         return selection_of(self.views.row, "from Requests")

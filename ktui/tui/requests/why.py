@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ktui.core.format import integer, long_bytes, milliseconds, safe
-from ktui.core.prediction.alternatives import Alternatives, Cheaper, VersionRoute
+from ktui.core.prediction.alternatives import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import request_runs, unfinished
 from ktui.core.routes import Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow, RouteStep
@@ -83,7 +83,7 @@ def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
     return line(*runs).truncate(width, ellipsis=True)
 
 
-def cheaper_lines(advice: Cheaper, width: int, most: int) -> list[Content]:
+def cheaper_lines(advice: Alternative, width: int, most: int) -> list[Content]:
     """`cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
     label = "cheaper: "
     phrase = f"{advice.change} — {advice.why}" if advice.change else advice.why

@@ -18,7 +18,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
-    from ktui.core.table.filter.assist import Assist, Suggestion
+    from ktui.core.table.filter.assist import Assist, FilterSuggestion
 
 FILTER_HINT = "word  column:begins  ~contains  ms>10  !not"
 
@@ -30,7 +30,7 @@ class TypingHelp:
         self._table = table
         self._fields = fields_of(table.columns)
 
-    def suggest(self, text: str) -> tuple[Suggestion, ...]:
+    def suggest(self, text: str) -> tuple[FilterSuggestion, ...]:
         return self._assist(text).suggestions
 
     def completion(self, text: str) -> str:

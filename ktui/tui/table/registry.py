@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ktui.config.errors import Problem, nearest
+from ktui.config.errors import InvalidEntry, nearest
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     table: tuple(columns.split())
@@ -51,12 +51,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def check_columns(chosen: Mapping[str, Iterable[str]]) -> Iterator[Problem]:
+def check_columns(chosen: Mapping[str, Iterable[str]]) -> Iterator[InvalidEntry]:
     """What is wrong with a choice of columns (table id → column ids): each table once."""
     for table, ids in chosen.items():
         known = COLUMNS.get(table)
         strange = [item for item in ids if known is not None and item not in known]
         if known is None:
-            yield Problem(table, f"there is no table {table!r}; {nearest(table, COLUMNS)}")
+            yield InvalidEntry(table, f"there is no table {table!r}; {nearest(table, COLUMNS)}")
         elif strange:
-            yield Problem(table, f"{table} has no column {strange[0]!r}; {nearest(strange[0], known)}")
+            yield InvalidEntry(table, f"{table} has no column {strange[0]!r}; {nearest(strange[0], known)}")

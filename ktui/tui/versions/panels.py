@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from textual.content import Content
 
 from ktui.core.format import safe
-from ktui.core.prediction.alternatives import Cheaper
+from ktui.core.prediction.alternatives import Alternative
 from ktui.core.routes import badge_of_route
 from ktui.core.selection import Selection
 from ktui.core.state import RouteStep
@@ -96,7 +96,7 @@ def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Cont
     return lines([each.truncate(width, ellipsis=True) for each in drawn[:height]])
 
 
-def cheaper_content(found: Iterable[Cheaper], width: int, height: int) -> Content:
+def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Content:
     """Each form with where it would be served, and why; with lines between them where those fit."""
     blocks = [_block(item, width) for item in found]
     if not blocks:
@@ -108,7 +108,7 @@ def cheaper_content(found: Iterable[Cheaper], width: int, height: int) -> Conten
     return lines(drawn[:height])
 
 
-def _block(item: Cheaper, width: int) -> list[Content]:
+def _block(item: Alternative, width: int) -> list[Content]:
     badge = badge_of_route(item.route)
     head = line(
         ("→ ", "bold $success"),

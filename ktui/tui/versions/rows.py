@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ktui.core.format import integer
-from ktui.core.prediction.alternatives import Cheaper
+from ktui.core.prediction.alternatives import Alternative
 from ktui.core.prediction.assumptions import Assumptions, logged, server_behaviour
 from ktui.core.prediction.predict import cheaper_of, resource_id, seat_range
 from ktui.core.prediction.sizes import size_in
@@ -74,7 +74,7 @@ class Matrix:
             return {}
         return explain(self.request, self.assumed.cache, row.under.behaviour, level=self.level).document()
 
-    def cheaper(self, row: VersionRow) -> tuple[Cheaper, ...]:
+    def cheaper(self, row: VersionRow) -> tuple[Alternative, ...]:
         """Cheaper forms of the request under the rules of one version."""
         if self.request is None or self.assumed is None:
             return ()

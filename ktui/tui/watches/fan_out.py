@@ -9,7 +9,7 @@ from textual.content import Content
 
 from ktui.core.format import clock_time, integer, within
 from ktui.core.state import FanOut
-from ktui.kube.fanout import DELETED_HISTORY, ERAS, Audience, DeletedObject, Making, fan_out
+from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, Making, fan_out
 from ktui.kube.versions import behaviour_of
 from ktui.tui.charts.bars import bar, share_of
 from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad
@@ -35,9 +35,9 @@ class Maker:
     ours: bool = False
 
 
-def audience_of(event: FanOut) -> Audience:
+def audience_of(event: FanOut) -> ChangeRecipients:
     """The event's audience as the rules want to know it."""
-    return Audience(
+    return ChangeRecipients(
         change=event.change,
         concerned=event.concerned,
         plain=event.delivered - event.leaving - event.tables,

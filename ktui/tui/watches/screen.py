@@ -13,7 +13,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.core.format import integer
-from ktui.core.references import Reference, Request, Resource, Revision, Watcher
+from ktui.core.references import Reference, RequestRef, ResourceRef, Revision, WatcherRef
 from ktui.core.request_view import short_resource
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import CLOSED_WATCHERS, State
@@ -151,7 +151,7 @@ class WatchesScreen(ModeScreen):
 
     def visit(self, reference: Reference | None) -> None:
         """A watcher: the cursor goes to it."""
-        if isinstance(reference, Watcher):
+        if isinstance(reference, WatcherRef):
             self.paint_tables(self.ktui.state)
             shown = [watch.id for watch in self.table.rows]
             if reference.id in shown:
@@ -165,7 +165,7 @@ class WatchesScreen(ModeScreen):
             return ()
         since = watch.row.opened.since
         began = (Revision(int(since)),) if since.isdigit() and int(since) else ()
-        return (Request(watch.id), Resource(watch.row.resource), *began)
+        return (RequestRef(watch.id), ResourceRef(watch.row.resource), *began)
 
     def selected_request(self) -> Selection | None:
         watch = self.table.row

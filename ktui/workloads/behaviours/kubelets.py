@@ -9,7 +9,7 @@ from ktui.client.api import ApiClient
 from ktui.workloads.demo.apps import pod_facts
 from ktui.workloads.demo.events import event
 from ktui.workloads.demo.objects import timestamp
-from ktui.workloads.demo.plan import Plan
+from ktui.workloads.demo.plan import DemoPlan
 from ktui.workloads.demo.pods import pod_status
 
 MERGE = "application/merge-patch+json"
@@ -18,7 +18,7 @@ MERGE = "application/merge-patch+json"
 class Kubelets:
     """All kubelets of the plan behind one client; each call is one node's or one pod's turn."""
 
-    def __init__(self, client: ApiClient, plan: Plan) -> None:
+    def __init__(self, client: ApiClient, plan: DemoPlan) -> None:
         self._client = client
         self._plan = plan
         self._rng = random.Random(plan.size.seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ktui.workloads.demo.plan import Plan
+from ktui.workloads.demo.plan import DemoPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Poll:
     pages: bool = False
 
 
-def habits(plan: Plan) -> Iterator[Poll]:
+def habits(plan: DemoPlan) -> Iterator[Poll]:
     """The demo's pollers; paths are those that the articles on LIST cost talk about."""
     node = plan.nodes[0]
     team = plan.teams[0]

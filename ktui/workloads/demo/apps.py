@@ -6,14 +6,14 @@ import base64
 from collections.abc import Iterator
 
 from ktui.workloads.demo.objects import Create, Json, core, demo_uid, group, owner
-from ktui.workloads.demo.plan import App, Plan
+from ktui.workloads.demo.plan import App, DemoPlan
 from ktui.workloads.demo.pods import PodFacts, pod
 
 # One pod in this many is not Running: a cluster without problems teaches little.
 PENDING_EVERY, FAILED_EVERY = 97, 211
 
 
-def configs(plan: Plan) -> Iterator[Create]:
+def configs(plan: DemoPlan) -> Iterator[Create]:
     for namespace in plan.namespaces:
         data = {"ca.crt": "-----BEGIN CERTIFICATE-----\n(demo)\n-----END CERTIFICATE-----\n"}
         yield Create(core(namespace, "configmaps"), _config(namespace, "kube-root-ca.crt", {}, data))
@@ -28,7 +28,7 @@ def configs(plan: Plan) -> Iterator[Create]:
         yield Create(core(app.namespace, "secrets"), _release_secret(app))
 
 
-def services(plan: Plan) -> Iterator[Create]:
+def services(plan: DemoPlan) -> Iterator[Create]:
     for index, app in enumerate(plan.apps):
         spec: Json = {
             "type": "ClusterIP",
@@ -47,7 +47,7 @@ def services(plan: Plan) -> Iterator[Create]:
         yield Create(core(app.namespace, "services"), body, {"loadBalancer": {}})
 
 
-def endpoint_slices(plan: Plan) -> Iterator[Create]:
+def endpoint_slices(plan: DemoPlan) -> Iterator[Create]:
     index = 0
     for app in plan.apps:
         endpoints = []
@@ -78,7 +78,7 @@ def endpoint_slices(plan: Plan) -> Iterator[Create]:
         yield Create(group("discovery.k8s.io/v1", app.namespace, "endpointslices"), body)
 
 
-def deployments(plan: Plan) -> Iterator[Create]:
+def deployments(plan: DemoPlan) -> Iterator[Create]:
     for app in plan.apps:
         metadata = {"name": app.name, "namespace": app.namespace, "labels": app.labels}
         spec = {
@@ -97,7 +97,7 @@ def deployments(plan: Plan) -> Iterator[Create]:
         yield _replica_set(app)
 
 
-def pods(plan: Plan, now: float) -> Iterator[Create]:
+def pods(plan: DemoPlan, now: float) -> Iterator[Create]:
     for index, (app, ordinal, node) in enumerate(plan.app_pods()):
         yield pod(pod_facts(app, ordinal, index, node), now)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ktui.workloads.demo.apps import pod_ip
 from ktui.workloads.demo.objects import Create, Json, group
-from ktui.workloads.demo.plan import Plan
+from ktui.workloads.demo.plan import DemoPlan
 
 API_VERSION = "cilium.io/v2"
 # (kind, plural, short name, namespaced)
@@ -52,14 +52,14 @@ def definitions() -> Iterator[Create]:
         yield Create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
 
 
-def objects(plan: Plan) -> Iterator[Create]:
+def objects(plan: DemoPlan) -> Iterator[Create]:
     yield from _nodes(plan)
     yield from _identities(plan)
     yield from _endpoints(plan)
     yield from _policies(plan)
 
 
-def _nodes(plan: Plan) -> Iterator[Create]:
+def _nodes(plan: DemoPlan) -> Iterator[Create]:
     for index, name in enumerate(plan.nodes):
         addresses = [{"type": "InternalIP", "ip": f"192.168.{index // 250}.{index % 250 + 1}"}]
         spec = {"addresses": addresses, "ipam": {"podCIDRs": [f"10.{64 + index // 256}.{index % 256}.0/24"]}}
@@ -68,7 +68,7 @@ def _nodes(plan: Plan) -> Iterator[Create]:
         )
 
 
-def _identities(plan: Plan) -> Iterator[Create]:
+def _identities(plan: DemoPlan) -> Iterator[Create]:
     for number, app in enumerate(plan.apps):
         labels = {"k8s:app": app.name, "k8s:io.kubernetes.pod.namespace": app.namespace}
         metadata = {"name": str(10_000 + number), "labels": {"io.kubernetes.pod.namespace": app.namespace}}
@@ -76,7 +76,7 @@ def _identities(plan: Plan) -> Iterator[Create]:
         yield Create(f"/apis/{API_VERSION}/ciliumidentities", body)
 
 
-def _endpoints(plan: Plan) -> Iterator[Create]:
+def _endpoints(plan: DemoPlan) -> Iterator[Create]:
     identity = {(app.namespace, app.name): 10_000 + number for number, app in enumerate(plan.apps)}
     for index, (app, ordinal, node) in enumerate(plan.app_pods()):
         metadata = {"name": app.pod_name(ordinal), "namespace": app.namespace, "labels": app.labels}
@@ -90,7 +90,7 @@ def _endpoints(plan: Plan) -> Iterator[Create]:
         yield Create(group(API_VERSION, app.namespace, "ciliumendpoints"), body)
 
 
-def _policies(plan: Plan) -> Iterator[Create]:
+def _policies(plan: DemoPlan) -> Iterator[Create]:
     for team in plan.teams:
         ingress = [{"fromEndpoints": [{"matchLabels": {"k8s:io.kubernetes.pod.namespace": team}}]}]
         spec: Json = {"endpointSelector": {}, "ingress": ingress}

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ktui.workloads.demo.objects import Create, Json, core, group, timestamp
-from ktui.workloads.demo.plan import DAEMONS, ZONES, Plan
+from ktui.workloads.demo.plan import DAEMONS, ZONES, DemoPlan
 from ktui.workloads.demo.pods import PodFacts, pod
 
 
-def namespaces(plan: Plan) -> Iterator[Create]:
+def namespaces(plan: DemoPlan) -> Iterator[Create]:
     for name in plan.namespaces:
         labels = {"kubernetes.io/metadata.name": name}
         body: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
         yield Create("/api/v1/namespaces", body)
 
 
-def nodes(plan: Plan, now: float) -> Iterator[Create]:
+def nodes(plan: DemoPlan, now: float) -> Iterator[Create]:
     for index, name in enumerate(plan.nodes):
         metadata = {
             "name": name,
@@ -34,7 +34,7 @@ def nodes(plan: Plan, now: float) -> Iterator[Create]:
         yield Create("/api/v1/nodes", body, _node_status(index, name, now))
 
 
-def leases(plan: Plan, now: float) -> Iterator[Create]:
+def leases(plan: DemoPlan, now: float) -> Iterator[Create]:
     for name in plan.nodes:
         spec = {
             "holderIdentity": name,
@@ -51,7 +51,7 @@ def leases(plan: Plan, now: float) -> Iterator[Create]:
         yield Create(group("coordination.k8s.io/v1", "kube-node-lease", "leases"), body)
 
 
-def daemon_pods(plan: Plan, now: float) -> Iterator[Create]:
+def daemon_pods(plan: DemoPlan, now: float) -> Iterator[Create]:
     for daemon in DAEMONS:
         for index, node in enumerate(plan.nodes):
             facts = PodFacts(

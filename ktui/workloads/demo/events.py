@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from ktui.workloads.demo.objects import Create, Json, core, timestamp
-from ktui.workloads.demo.plan import Plan
+from ktui.workloads.demo.plan import DemoPlan
 
 _REASONS = (
     ("Normal", "Scheduled", "Successfully assigned {namespace}/{name} to {node}", "default-scheduler"),
@@ -36,7 +36,7 @@ def event(namespace: str, name: str, node: str, number: int, now: float) -> Crea
     return Create(core(namespace, "events"), body)
 
 
-def events(plan: Plan, now: float) -> Iterator[Create]:
+def events(plan: DemoPlan, now: float) -> Iterator[Create]:
     """One event for every fourth pod."""
     rng = random.Random(plan.size.seed)
     for index, (app, ordinal, node) in enumerate(plan.app_pods()):

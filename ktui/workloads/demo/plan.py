@@ -52,7 +52,7 @@ class App:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DemoPlan:
     """Every name in the demo cluster."""
 
     size: DemoSize
@@ -77,14 +77,14 @@ class Plan:
                 index += 1
 
 
-def make_plan(size: DemoSize) -> Plan:
+def make_plan(size: DemoSize) -> DemoPlan:
     """The plan for `size`; the same size and seed give the same plan."""
     rng = random.Random(size.seed)
     teams = _teams(max(1, size.namespaces - len(SYSTEM_NAMESPACES)))
     nodes = tuple(f"node-{number:0{max(2, len(str(size.nodes)))}d}" for number in range(1, size.nodes + 1))
     daemon_pods = len(DAEMONS) * size.nodes
     wanted = max(0, size.pods - daemon_pods)
-    return Plan(size, SYSTEM_NAMESPACES + teams, nodes, tuple(_apps(teams, wanted, rng)))
+    return DemoPlan(size, SYSTEM_NAMESPACES + teams, nodes, tuple(_apps(teams, wanted, rng)))
 
 
 def _teams(count: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
-from ktui.kube.status import Cause, StatusError
+from ktui.kube.status import StatusCause, StatusError
 from ktui.writes.managedfields.compare import Changes, compare
 from ktui.writes.managedfields.entries import entry_order, group_of, owned, store_entries, track_update
 from ktui.writes.managedfields.fieldset import (
@@ -140,7 +140,8 @@ def _described(entry: Entry) -> str:
 
 def _conflict(conflicts: list[tuple[str, str]]) -> StatusError:
     causes = [
-        Cause("FieldManagerConflict", f"conflict with {manager}", path).body() for manager, path in conflicts
+        StatusCause("FieldManagerConflict", f"conflict with {manager}", path).body()
+        for manager, path in conflicts
     ]
     if len(conflicts) == 1:
         manager, path = conflicts[0]

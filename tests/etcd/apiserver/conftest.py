@@ -19,15 +19,14 @@ from ktui.apiserver.services import Services
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
-from ktui.cli.server.codec import StoredCodec
 from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.storage.browser import Browser
-from ktui.storage.browsing import AskedBrowser
+from ktui.storage.browser import EtcdBrowser
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
+from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.handlers import WRITES
 
 TOKEN = "s3cret"
@@ -121,7 +120,7 @@ async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) ->
         return Store(client, resource, prefix, leases=leases)
 
     registry = Registry(make_store, settings, bus)
-    browser = AskedBrowser(Browser(client, prefix))
+    browser = EtcdBrowser(client, prefix)
     services = Services(registry, settings, bus, facts, browser, StoredCodec(), token)
     app = build_app(services, WRITES)
     server = HttpServer(app, "127.0.0.1:0")

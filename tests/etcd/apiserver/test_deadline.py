@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from ktui.contract.events import CacheState, RequestFinished, RequestRouted
+from ktui.contract.events import CacheStatus, RequestFinished, RequestRouted
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -82,7 +82,7 @@ async def test_everybody_can_see_who_waits(stalled: Api):
             if isinstance(event, kind) and all(getattr(event, k) == v for k, v in wanted.items())
         )
 
-    routed, waiting = place(RequestRouted, route="cache"), place(CacheState, resource="nodes", waiting=1)
+    routed, waiting = place(RequestRouted, route="cache"), place(CacheStatus, resource="nodes", waiting=1)
     assert routed < waiting < place(RequestFinished, status=504)
 
 

@@ -19,7 +19,7 @@ from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.versions import behaviour_of
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 
@@ -101,7 +101,7 @@ def _labelled(obj: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
 
 def _parsed(query: str, cacher: Cacher, namespace: str | None) -> Any:
     options = parse_list_options(query)
-    selection = Selection(
+    selection = SelectionPredicate(
         LabelSelector.parse(options.label_selector),
         FieldSelector.parse(options.field_selector, cacher.resource),
         namespace,

@@ -11,7 +11,7 @@ import pytest
 
 from ktui.cli.child import ServerChild
 from ktui.client.api import ApiClient
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.workloads.demo.plan import DemoSize, make_plan
 from ktui.workloads.seeding import seed
 
@@ -43,7 +43,7 @@ def in_loop() -> Iterator[Run]:
 
 
 @pytest.fixture(scope="session")
-def server(home: str, in_loop: Run) -> Iterator[Connection]:
+def server(home: str, in_loop: Run) -> Iterator[ServerConnection]:
     child = ServerChild(["--insecure-http"])
     connection = in_loop(child.start())
     in_loop(_fill(connection))
@@ -51,7 +51,7 @@ def server(home: str, in_loop: Run) -> Iterator[Connection]:
     in_loop(child.stop())
 
 
-async def _fill(connection: Connection) -> None:
+async def _fill(connection: ServerConnection) -> None:
     client = ApiClient(connection)
     await seed(connection, make_plan(SIZE))
     for plural in ("ciliumnodes", "ciliumnetworkpolicies", "ciliumclusterwidenetworkpolicies"):
@@ -62,7 +62,7 @@ async def _fill(connection: Connection) -> None:
 
 
 @pytest.fixture
-def behave(server: Connection, in_loop: Run) -> Iterator[Callable[[str], None]]:
+def behave(server: ServerConnection, in_loop: Run) -> Iterator[Callable[[str], None]]:
     """Switch the Kubernetes version whose rules the server follows; back to the newest afterwards."""
 
     async def switch(version: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 
 OWN = ("x-ktui", "server-timing")
 HOP = ("transfer-encoding", "content-length", "content-encoding", "connection")
@@ -33,7 +33,7 @@ class Trouble:
 
 @dataclass
 class FrontDoor:
-    upstream: Connection
+    upstream: ServerConnection
     tls: tuple[Path, Path] | None = None  # certificate and key
     client_ca: Path | None = None  # who signs those of the clients
     trouble: Trouble = field(default_factory=Trouble)

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from ktui.client.api import ApiClient
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.paths import REQUESTS as PATH
 
 
 @pytest.mark.anyio
-async def test_accounts_of_many_requests_at_once(server: Connection) -> None:
+async def test_accounts_of_many_requests_at_once(server: ServerConnection) -> None:
     client = ApiClient(server)
     server_api = KtuiApi(client)
     await server_api.keep_requests()
@@ -31,7 +31,7 @@ async def test_accounts_of_many_requests_at_once(server: Connection) -> None:
 
 
 @pytest.mark.anyio
-async def test_what_is_not_known_is_404(server: Connection) -> None:
+async def test_what_is_not_known_is_404(server: ServerConnection) -> None:
     client = ApiClient(server)
     assert (await client.request("GET", f"{PATH}/x")).status_code == 400
     assert (await client.request("GET", f"{PATH}/123456789")).status_code == 404

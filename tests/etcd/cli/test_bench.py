@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.cli.main import main
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from tests.etcd.cli.conftest import SIZE
 
 
@@ -18,7 +18,7 @@ def bench(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 
 def test_the_nine_lists(
-    server: Connection, behave: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+    server: ServerConnection, behave: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     behave("1.24")
     found = bench(capsys, "cilium-agent")
@@ -35,7 +35,7 @@ def test_the_nine_lists(
     assert pods["bytes"]["processed"] < pods["without_selector"]["bytes"]["processed"] / 4
 
 
-def test_extrapolated_to_more_nodes(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+def test_extrapolated_to_more_nodes(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> None:
     found = bench(capsys, "cilium-agent", "--nodes", str(10 * SIZE.nodes), "--no-without")
     many = found["extrapolated"]
     assert (many["agents"], many["growth"], many["measured"]) == (10 * SIZE.nodes, 10.0, False)
@@ -46,14 +46,16 @@ def test_extrapolated_to_more_nodes(server: Connection, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("plan", ["kubelet", "kube-proxy", "kubectl-user", "helm", "informer-restart"])
-def test_every_plan_is_answered(server: Connection, plan: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_plan_is_answered(
+    server: ServerConnection, plan: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     lists = bench(capsys, plan, "--no-without")["lists"]
     assert [row["status"] for row in lists] == [200] * len(lists)
     assert all(row["predicted"]["agrees"] for row in lists)
     assert {row["client"] for row in lists} != {""}
 
 
-def test_a_table_and_markdown(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_and_markdown(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "helm", "--repeat", "1"]) == 0
     assert "helm list -A" in capsys.readouterr().out
     assert main(["bench", "helm", "--repeat", "1", "--markdown"]) == 0

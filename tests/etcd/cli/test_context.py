@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ktui.client.connection import Connection
-from ktui.contract.events import Progress, ServerInfo
+from ktui.client.connection import ServerConnection
+from ktui.contract.events import EtcdProgress, ServerInfo
 from ktui.core.recordings.recorder import write_recording
 
 pytestmark = pytest.mark.etcd
@@ -32,7 +32,7 @@ def configure(home: Path, text: str) -> None:
     (home / "ktui" / "config.toml").chmod(0o600)
 
 
-def test_a_list_at_a_context_of_a_running_server(server: Connection, tmp_path: Path) -> None:
+def test_a_list_at_a_context_of_a_running_server(server: ServerConnection, tmp_path: Path) -> None:
     configure(tmp_path, f'[contexts.here]\nattach = "{server.url}"\ntoken = "{server.token or "none"}"\n')
     done = ktui(tmp_path, "list", "/api/v1/pods", "--context", "here", "--json")
     assert done.returncode == 0, done.stderr
@@ -75,7 +75,7 @@ def test_a_screenshot_of_a_quiet_recording_waits_for_no_request(tmp_path: Path) 
         at=100.0,
         seq=1,
     )
-    write_recording(recording, [info, Progress(head=1_234, at=101.0, seq=2)])
+    write_recording(recording, [info, EtcdProgress(head=1_234, at=101.0, seq=2)])
     done = ktui(tmp_path, "--replay", str(recording), "--screenshot", str(picture))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "quiet-etcd" in picture.read_text()

@@ -10,7 +10,7 @@ import pytest
 
 from ktui.cli.main import main
 from ktui.client.api import ApiClient
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from tests.etcd.cli.conftest import SIZE, Run
 
 NODE_PODS = "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-01"
@@ -18,7 +18,7 @@ Behave = Callable[[str], None]
 
 
 @pytest.fixture
-def fire(server: Connection, capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, Any]]:
+def fire(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, Any]]:
     def fire(*words: str, status: int = 0) -> dict[str, Any]:
         assert main(["list", *words, "--json"]) == status
         document: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -58,7 +58,7 @@ READ = {"cache": "apiserver_cache_list", "etcd": "apiserver_storage_list"}
 
 
 def test_a_trial_agrees_with_what_metrics_have_counted(
-    server: Connection, fire: Fire, behave: Behave, in_loop: Run
+    server: ServerConnection, fire: Fire, behave: Behave, in_loop: Run
 ) -> None:
     """Six LISTs each: the one that only warms up and the five that count."""
     behave("1.30")
@@ -76,7 +76,7 @@ def test_a_trial_agrees_with_what_metrics_have_counted(
     assert after[SENT] - asked == sent
 
 
-async def _list_counters(server: Connection) -> Counter[str]:
+async def _list_counters(server: ServerConnection) -> Counter[str]:
     """The counters of LISTs of pods."""
     client = ApiClient(server)
     text = (await client.request("GET", "/metrics")).text
@@ -140,12 +140,12 @@ def test_bodies_are_saved_page_by_page(fire: Fire, tmp_path: Path) -> None:
     assert nodes == [f"node-{number:02d}" for number in range(1, SIZE.nodes + 1)]
 
 
-def test_a_file_that_cannot_be_written(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_written(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "/api/v1/nodes", "--save-body", "/nowhere/body"]) == 2
     assert "cannot write /nowhere/body" in capsys.readouterr().err
 
 
-def test_for_people(server: Connection, behave: Behave, capsys: pytest.CaptureFixture[str]) -> None:
+def test_for_people(server: ServerConnection, behave: Behave, capsys: pytest.CaptureFixture[str]) -> None:
     behave("1.24")
     assert main(["list", NODE_PODS, "--try"]) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -156,7 +156,7 @@ def test_for_people(server: Connection, behave: Behave, capsys: pytest.CaptureFi
 
 
 def test_by_kubeconfig_the_cost_comes_from_the_counters(
-    server: Connection, fire: Fire, behave: Behave, capsys: pytest.CaptureFixture[str]
+    server: ServerConnection, fire: Fire, behave: Behave, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["kubeconfig"]) == 0
     kubeconfig = capsys.readouterr().out.strip()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ktui.cli.main import main
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from tests.etcd.certificates import Authority
 from tests.etcd.cli.conftest import SIZE, Run
 from tests.etcd.cli.frontdoor import TOKEN, FrontDoor
@@ -20,7 +20,7 @@ Say = Callable[..., tuple[int, Any, str]]
 
 
 @pytest.fixture
-def door(server: Connection, in_loop: Run) -> Iterator[FrontDoor]:
+def door(server: ServerConnection, in_loop: Run) -> Iterator[FrontDoor]:
     found = FrontDoor(server)
     in_loop(found.open())
     yield found
@@ -130,7 +130,7 @@ def test_a_context_that_does_not_exist(say: Say) -> None:
     assert "'prdo'" in err and "real" in err
 
 
-def test_tls(say: Say, server: Connection, in_loop: Run, tmp_path: Path) -> None:
+def test_tls(say: Say, server: ServerConnection, in_loop: Run, tmp_path: Path) -> None:
     """The server's name, its authority, and a client certificate that it asks for."""
     authority = Authority(tmp_path / "pki")
     door = FrontDoor(server, authority.issue("api", address="10.9.8.7"), client_ca=authority.file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import EtcdCall, EtcdUsage, Progress
+from ktui.contract.events import EtcdCall, EtcdProgress, EtcdUsage
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.errors import (
@@ -95,7 +95,7 @@ async def test_a_new_subscriber_learns_toll_and_head(client: EtcdClient, bus: Bu
     subscription.close()
     first = [event for batch in [b async for b in subscription.batches()] for event in batch]
     usage = next(e for e in first if isinstance(e, EtcdUsage))
-    progress = next(e for e in first if isinstance(e, Progress))
+    progress = next(e for e in first if isinstance(e, EtcdProgress))
     assert usage.rpcs == 2 and usage.received_bytes == client.usage.received_bytes > 0
     assert progress.head == client.head > 0 and progress.db_bytes > 0
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.contract.events import EtcdHealth, Progress
+from ktui.contract.events import EtcdHealth, EtcdProgress
 from ktui.etcd import vitals
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -83,5 +83,7 @@ async def test_an_etcd_that_was_emptied_has_another_history(tmp_path: Path, bus:
         assert client.head == 1 < before
         await client.create(b"/k", b"x")
         assert (client.head, client.ledger.histories) == (2, 1)
-        assert [event.histories for event in client.ledger.describe() if isinstance(event, Progress)] == [1]
+        assert [event.histories for event in client.ledger.describe() if isinstance(event, EtcdProgress)] == [
+            1
+        ]
         await client.close()

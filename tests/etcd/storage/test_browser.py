@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.storage.browser import Browser
+from ktui.storage.browser import EtcdBrowser
 
 pytestmark = pytest.mark.anyio
 
@@ -13,8 +13,8 @@ RESOURCES = {"pods/": "pods", "services/specs/": "services"}
 
 
 @pytest.fixture
-def browser(client: EtcdClient, prefix: str) -> Browser:
-    return Browser(client, prefix, lambda below: RESOURCES.get(below, ""))
+def browser(client: EtcdClient, prefix: str) -> EtcdBrowser:
+    return EtcdBrowser(client, prefix, lambda below: RESOURCES.get(below, ""))
 
 
 async def put(client: EtcdClient, prefix: str, *keys: str, size: int = 10) -> None:
@@ -22,7 +22,7 @@ async def put(client: EtcdClient, prefix: str, *keys: str, size: int = 10) -> No
         await client.create(f"{prefix}{key}".encode(), b"x" * size)
 
 
-async def test_children_with_counts_and_bytes(client: EtcdClient, browser: Browser, prefix: str) -> None:
+async def test_children_with_counts_and_bytes(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
     await put(
         client, prefix, "/pods/a/p1", "/pods/a/p2", "/pods/b/p3", "/namespaces/a", "/services/specs/a/s"
     )
@@ -36,7 +36,7 @@ async def test_children_with_counts_and_bytes(client: EtcdClient, browser: Brows
 
 
 async def test_one_seek_for_each_child_however_many_keys(
-    client: EtcdClient, browser: Browser, prefix: str
+    client: EtcdClient, browser: EtcdBrowser, prefix: str
 ) -> None:
     await put(client, prefix, *(f"/pods/{ns}/p{i}" for ns in "abc" for i in range(30)))
     await browser.prefixes(f"{prefix}/pods/")
@@ -46,7 +46,7 @@ async def test_one_seek_for_each_child_however_many_keys(
 
 
 async def test_few_keys_below_a_prefix_are_children_many_are_not(
-    client: EtcdClient, browser: Browser, prefix: str
+    client: EtcdClient, browser: EtcdBrowser, prefix: str
 ) -> None:
     await put(client, prefix, "/a", "/b/c")
     listing = await browser.prefixes(f"{prefix}/")
@@ -59,13 +59,13 @@ async def test_few_keys_below_a_prefix_are_children_many_are_not(
 
 async def test_large_prefixes_are_weighed_by_a_sample(client: EtcdClient, prefix: str) -> None:
     await put(client, prefix, *(f"/big/{i:04}" for i in range(40)), size=400_000)
-    listing = await Browser(client, prefix).prefixes(f"{prefix}/")
+    listing = await EtcdBrowser(client, prefix).prefixes(f"{prefix}/")
     (big,) = listing.children
     assert (big.count, big.exact) == (40, False)
     assert big.bytes == pytest.approx(40 * 400_000, rel=0.01)
 
 
-async def test_keys_are_paged(client: EtcdClient, browser: Browser, prefix: str) -> None:
+async def test_keys_are_paged(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
     await put(client, prefix, *(f"/pods/a/p{i:03}" for i in range(120)))
     first = await browser.keys(f"{prefix}/pods/", limit=100)
     assert (len(first.keys), first.count, first.next) == (100, 120, f"{prefix}/pods/a/p099")
@@ -74,7 +74,9 @@ async def test_keys_are_paged(client: EtcdClient, browser: Browser, prefix: str)
     assert (rest.count, rest.keys[0].bytes, rest.keys[0].version) == (120, 10, 1)
 
 
-async def test_a_page_of_large_values_ends_early(client: EtcdClient, browser: Browser, prefix: str) -> None:
+async def test_a_page_of_large_values_ends_early(
+    client: EtcdClient, browser: EtcdBrowser, prefix: str
+) -> None:
     await put(client, prefix, *(f"/s/{i:02}" for i in range(40)), size=300_000)
     seen, after = 0, ""
     while True:
@@ -86,7 +88,7 @@ async def test_a_page_of_large_values_ends_early(client: EtcdClient, browser: Br
     assert seen == 40
 
 
-async def test_a_key_and_its_past(client: EtcdClient, browser: Browser, prefix: str) -> None:
+async def test_a_key_and_its_past(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
     key = f"{prefix}/deployments/a/d"
     body = b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"name":"d"},"spec":%d}'
     first = (await client.create(key.encode(), body % 1)).revision
@@ -111,7 +113,7 @@ async def test_a_key_and_its_past(client: EtcdClient, browser: Browser, prefix: 
     ],
 )
 async def test_what_is_no_object_says_why(
-    client: EtcdClient, browser: Browser, prefix: str, raw: bytes, encoding: str, says: str
+    client: EtcdClient, browser: EtcdBrowser, prefix: str, raw: bytes, encoding: str, says: str
 ) -> None:
     await client.create(f"{prefix}/x".encode(), raw)
     value = await browser.key(f"{prefix}/x")
@@ -119,14 +121,14 @@ async def test_what_is_no_object_says_why(
     assert value.encoding == encoding and says in value.error and value.error
 
 
-async def test_the_remaining_time_of_a_lease(client: EtcdClient, browser: Browser, prefix: str) -> None:
+async def test_the_remaining_time_of_a_lease(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
     lease = await client.grant_lease(600)
     await client.create(f"{prefix}/x".encode(), b"", lease)
     value = await browser.key(f"{prefix}/x")
     assert value is not None and 0 < value.ttl <= 600 and value.lease == lease
 
 
-async def test_keys_of_any_bytes_can_be_opened(client: EtcdClient, browser: Browser, prefix: str) -> None:
+async def test_keys_of_any_bytes_can_be_opened(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
     key = prefix.encode() + b"/odd/\xff\\\x01"
     await client.create(key, b"here")
     (row,) = (await browser.keys(f"{prefix}/odd/")).keys
@@ -137,7 +139,7 @@ async def test_keys_of_any_bytes_can_be_opened(client: EtcdClient, browser: Brow
     assert len(await browser.history(row.key)) == 1
 
 
-async def test_what_a_field_takes(client: EtcdClient, browser: Browser, prefix: str) -> None:
+async def test_what_a_field_takes(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
     body = b'{"apiVersion":"example.io/v1","kind":"Widget","metadata":{"name":"d"},"spec":{"text":"%s"}}'
     await client.create(f"{prefix}/w".encode(), body % (b"x" * 900))
     value = await browser.key(f"{prefix}/w")
@@ -148,7 +150,7 @@ async def test_what_a_field_takes(client: EtcdClient, browser: Browser, prefix: 
 async def test_an_etcd_that_others_depend_on_is_read_gently(client: EtcdClient, prefix: str) -> None:
     await put(client, prefix, *(f"/pods/a/p{i:03}" for i in range(300)), size=5_000)
     await put(client, prefix, *(f"/secrets/a/s{i:03}" for i in range(300)), size=5_000)
-    gentle = Browser(client, prefix, gentle=True)
+    gentle = EtcdBrowser(client, prefix, gentle=True)
     before = client.usage.received_bytes
     pods, secrets = (await gentle.prefixes(f"{prefix}/")).children
     assert (pods.count, pods.exact, secrets.count, secrets.exact) == (300, False, 300, False)

@@ -13,10 +13,10 @@ from ktui.etcd.errors import ReadOnlyError
 from ktui.kube.resources import BUILTIN
 from ktui.kube.selectors import LabelSelector
 from ktui.kube.status import StatusError
-from ktui.storage.browser import Browser
+from ktui.storage.browser import EtcdBrowser
 from ktui.storage.compaction import compact, follow_compactions
 from ktui.storage.requests import StoreListRequest
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from tests.etcd.recording import RecordingProxy
@@ -50,7 +50,9 @@ async def use_everything(client: EtcdClient, store: Store, prefix: str, rv: int)
     assert (await store.get("shop", "c"))[0] is not None
     assert [page.count async for page in store.pages()] == [1]
     await store.list(StoreListRequest())
-    await store.list(StoreListRequest("shop", limit=1, selection=Selection(LabelSelector.parse("a=b"))))
+    await store.list(
+        StoreListRequest("shop", limit=1, selection=SelectionPredicate(LabelSelector.parse("a=b")))
+    )
     await store.probe()
     await store.count()
     async with store.watch(rv - 1) as watch:
@@ -66,7 +68,7 @@ async def use_everything(client: EtcdClient, store: Store, prefix: str, rv: int)
             await write
     with pytest.raises(ReadOnlyError):
         await compact(client, rv)
-    browser = Browser(client, prefix)
+    browser = EtcdBrowser(client, prefix)
     await browser.prefixes(f"{prefix}/")
     await browser.keys(f"{prefix}/")
     await browser.history(f"{prefix}/leased")

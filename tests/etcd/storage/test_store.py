@@ -15,7 +15,7 @@ from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.requests import StoreListRequest
-from ktui.storage.selection import Selection
+from ktui.storage.selection import SelectionPredicate
 from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.bus import Bus
@@ -84,7 +84,7 @@ async def test_pages_are_of_one_revision_and_end(pods: Store) -> None:
 @pytest.mark.parametrize(("rule", "lists"), [("doubling", 2), ("constant", 3)])
 async def test_a_selective_page_reads_on_until_enough_match(pods: Store, rule: Any, lists: int) -> None:
     await fill(pods, 16)
-    selection = Selection(LabelSelector.parse("app=web"))
+    selection = SelectionPredicate(LabelSelector.parse("app=web"))
     with metered(Meter()) as meter:
         page = await pods.list(StoreListRequest("shop", selection=selection, limit=2, page_rule=rule))
     assert names(page.objects) == ["p00", "p05"]
@@ -103,7 +103,7 @@ async def test_a_page_that_fills_up_inside_a_fetched_page_goes_on_after_the_last
     pods: Store,
 ) -> None:
     await fill(pods, 16)
-    selection = Selection(LabelSelector.parse("app=db"))
+    selection = SelectionPredicate(LabelSelector.parse("app=db"))
     with metered(Meter()) as meter:
         page = await pods.list(StoreListRequest("shop", selection=selection, limit=4))
     assert (meter.fetched, meter.evaluated, meter.returned) == (12, 5, 4)
@@ -123,7 +123,7 @@ async def test_unlimited_lists_come_whole_and_count_once(pods: Store) -> None:
     await pods.create(pod("other", "zoo"))
     with metered(Meter()) as meter:
         everything = await pods.list(StoreListRequest())
-        on_node = Selection(fields=FieldSelector.parse("spec.nodeName=n1", pods.resource))
+        on_node = SelectionPredicate(fields=FieldSelector.parse("spec.nodeName=n1", pods.resource))
         selected = await pods.list(StoreListRequest(selection=on_node))
     assert len(everything.objects) == len(selected.objects) == 17 and meter.etcd_lists == 2
     assert [len(page.objects) async for page in pods.pages("shop")] == [16]
@@ -240,7 +240,7 @@ async def test_events_share_a_lease(client: EtcdClient, prefix: str) -> None:
 async def test_unreadable_values_fail_the_request_with_their_reason(client: EtcdClient, pods: Store) -> None:
     await client.create(f"{pods.prefix}shop/bad".encode(), b"k8s:enc:secretbox:v1:key1:xxxx")
     with pytest.raises(StatusError, match="cannot be read: encrypted") as caught:
-        await pods.list(StoreListRequest(selection=Selection(LabelSelector.parse("app=web"))))
+        await pods.list(StoreListRequest(selection=SelectionPredicate(LabelSelector.parse("app=web"))))
     assert caught.value.code == 500
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     EtcdCall,
     EtcdHealth,
+    EtcdProgress,
     EtcdUsage,
     Prefix,
-    Progress,
     ProgressTick,
     RequestFinished,
     RequestRouted,
@@ -28,8 +28,7 @@ from ktui.contract.events import (
 )
 from ktui.contract.recording import encode_lines
 from ktui.kube.routing import decide_get, decide_list, sentences
-from ktui.kube.routing.cache_state import CacheState as RoutingState
-from ktui.kube.routing.cache_state import Readiness
+from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.versions import behaviour_of
@@ -60,7 +59,7 @@ def _stream() -> Iterator[AnyEvent]:
         pid=4242,
     )
     yield EtcdHealth(at=START, ok=True)
-    yield Progress(at=START, head=HEAD, compact=30_000, db_bytes=41_200_000)
+    yield EtcdProgress(at=START, head=HEAD, compact=30_000, db_bytes=41_200_000)
     yield from _prefixes()
     yield from (_cache(row, START, HEAD - _behind(row[0], 0), 0) for row in CACHES)
     yield from demo_watches.before(START)
@@ -77,7 +76,7 @@ def _stream() -> Iterator[AnyEvent]:
 def _second(second: int) -> Iterator[AnyEvent]:
     """What moves in one second: the head, the caches behind it, a progress tick."""
     at, head = START + second, HEAD + 37 * second // 3
-    yield Progress(at=at, head=head)
+    yield EtcdProgress(at=at, head=head)
     for row in CACHES:
         yield _cache(row, at, head - _behind(row[0], second), second)
     yield ProgressTick(at=at, resource="nodes", rv=head - 4)
@@ -88,14 +87,14 @@ def _behind(resource: str, second: int) -> int:
     return {"nodes": 23, "secrets": 12, "replicasets.apps": 41, "configmaps": 4}.get(resource, second % 2)
 
 
-def _cache(row: tuple[str, int, int, bool], at: float, rv: int, second: int) -> CacheState:
+def _cache(row: tuple[str, int, int, bool], at: float, rv: int, second: int) -> CacheStatus:
     resource, objects, size, _ = row
     common = {"pods": 12, "leases.coordination.k8s.io": 17, "ciliumendpoints.cilium.io": 6}.get(resource, 1)
     if resource == "ciliumidentities.cilium.io":
-        return CacheState(at=at, resource=resource, state="initializing", loaded=96, expected=160)
+        return CacheStatus(at=at, resource=resource, state="initializing", loaded=96, expected=160)
     if resource == "ciliumnodes.cilium.io":
-        return CacheState(at=at, resource=resource, state="cold")
-    return CacheState(
+        return CacheStatus(at=at, resource=resource, state="cold")
+    return CacheStatus(
         at=at,
         resource=resource,
         state="ready",
@@ -123,7 +122,7 @@ def _prefixes() -> Iterator[AnyEvent]:
 
 
 def _plan(ask: Ask) -> Plan:
-    state = RoutingState(
+    state = CacheState(
         readiness=Readiness.DISABLED if ask.disabled else Readiness.READY,
         cache_rv=48_110,
         oldest_snapshot_rv=47_000,

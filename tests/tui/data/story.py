@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ktui.kube.routing.questions import ListQuestion, Token, TokenState
+from ktui.kube.routing.questions import DecodedToken, ListQuestion, TokenState
 
 # resource, objects, stored bytes, leased
 CACHES = (
@@ -142,7 +142,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "limit=500&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NDgxMDIsInN0YXJ0IjoiZGVmYXVsdC9hcGktMDUwIn0",
-        ListQuestion("", limit=500, token=Token(TokenState.VALID, 48_102)),
+        ListQuestion("", limit=500, token=DecodedToken(TokenState.VALID, 48_102)),
         fetched=501,
         matched=500,
         returned=500,

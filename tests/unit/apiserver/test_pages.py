@@ -15,14 +15,14 @@ from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels,
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
 from ktui.apiserver.pages.etcd_key import describe
-from ktui.apiserver.pages.health import Check, Health
+from ktui.apiserver.pages.health import Check, HealthPages
 from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.router import PageRouter
 from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.secrets import MASK
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.contract.etcd import FieldSize
-from ktui.contract.events import EtcdUsage, Progress, ServerInfo
+from ktui.contract.events import EtcdProgress, EtcdUsage, ServerInfo
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
@@ -58,7 +58,7 @@ class Facts:
     ],
 )
 def test_health(path: str, query: str, status: int, text: str) -> None:
-    health = Health([Check("ping", lambda: "")], [Check("crds", lambda: "not synced")])
+    health = HealthPages([Check("ping", lambda: "")], [Check("crds", lambda: "not synced")])
     exchange = Exchange(f"/{path}", query=query)
     asyncio.run(getattr(health, path)(exchange.request, exchange.response))
     assert (exchange.answer.status, exchange.answer.body.decode()) == (status, text)
@@ -67,7 +67,7 @@ def test_health(path: str, query: str, status: int, text: str) -> None:
 def test_stale_caches_are_named_by_readyz() -> None:
     stale: dict[str, float] = {}
     check = Check("watch-caches", lambda: stale_text(stale), shown=True)
-    health = Health([Check("ping", lambda: "")], [check])
+    health = HealthPages([Check("ping", lambda: "")], [check])
 
     def answer(path: str) -> tuple[int, str]:
         exchange = Exchange(path)
@@ -95,7 +95,7 @@ def test_telemetry_tells_the_state_first_then_what_happens() -> None:
         task = asyncio.create_task(stream.get(exchange.request, exchange.response))
         while not bus.watched:
             await asyncio.sleep(0)
-        bus.publish(Progress(head=9))
+        bus.publish(EtcdProgress(head=9))
         while b'"head":9' not in exchange.answer.body:
             await asyncio.sleep(0)
         exchange.hang_up()

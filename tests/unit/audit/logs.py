@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from ktui.audit.record import Request, SlowRequest
+from ktui.audit.record import LoggedRequest, SlowRequest
 from ktui.kube.golang.quoting import quote
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def audit_id(request: Request) -> str:
+def audit_id(request: LoggedRequest) -> str:
     """Its own, or one that both lines of this request have."""
     said = f"{request.uri} {request.agent} {request.at} {request.took}".encode()
     return request.id or str(UUID(bytes=hashlib.md5(said, usedforsecurity=False).digest()))
@@ -45,7 +45,7 @@ def _plain(value: int, unit: int) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
-def audit_event(request: Request, stage: str = "", *, body: str = "") -> bytes:
+def audit_event(request: LoggedRequest, stage: str = "", *, body: str = "") -> bytes:
     """An Event; `body` is the JSON of a responseObject (level RequestResponse)."""
     stage = stage or ("ResponseComplete" if request.done else "ResponseStarted")
     event: dict[str, object] = {
@@ -76,7 +76,7 @@ def _micro_time(micros: int) -> str:
     return moment(micros).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def httplog(request: Request, minor: int) -> bytes:
+def httplog(request: LoggedRequest, minor: int) -> bytes:
     """An httplog line of 1.`minor`; `request` has what that version logs."""
     verb = request.verb if minor >= 22 else "GET"
     fields = [
@@ -192,13 +192,13 @@ def traffic(seed: int, *, malformed: float = 0.001) -> Iterator[bytes]:
         n = chance.randrange(1, 5000)
         took = int(chance.lognormvariate(8.5, 1.5))
         code = 429 if chance.random() < 0.01 else 200
-        request = Request(verb, uri.format(n=n), agent, user.format(n=n), at, took, code)
+        request = LoggedRequest(verb, uri.format(n=n), agent, user.format(n=n), at, took, code)
         form = chance.random()
         if form < 0.75:
             yield audit_event(request, "RequestReceived")
             yield audit_event(request)
         elif form < 0.97:
-            upper = Request(
+            upper = LoggedRequest(
                 verb.upper(), request.uri, agent, "", at, took, code, seats=chance.randrange(1, 10)
             )
             yield httplog(upper, chance.choice((19, 22, 23, 24, 30, 37)))

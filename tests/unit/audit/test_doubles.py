@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ktui.audit.build import Question, build_report
+from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.doubles import Doubles
 from ktui.audit.fingerprints import Fingerprints
-from ktui.audit.record import Request
+from ktui.audit.record import LoggedRequest
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_from
@@ -42,7 +42,7 @@ def report_of(*files: Sequence[bytes], most_groups: int = 4096) -> Report:
     for number, lines in enumerate(files):
         tally.open_file(f"file-{number}")
         tally.feed(list(lines))
-    return build_report(tally, Question(versions_from("1.30", {}), {}))
+    return build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
 
 
 @pytest.mark.parametrize("minor", [19, 22, 30], ids=["no ID", "ID", "ID and seats"])
@@ -177,14 +177,14 @@ def test_a_bag_whose_content_changes_need_not_grow() -> None:
 def test_what_cannot_be_remembered_is_told() -> None:
     doubles = Doubles(most=1 << 10)
     for number in range(2_000):
-        doubles.event(Request("list", "/api/v1/pods", "a", "u", AT, 1, 200, id=f"{number}"))
+        doubles.event(LoggedRequest("list", "/api/v1/pods", "a", "u", AT, 1, 200, id=f"{number}"))
     assert doubles.lost
 
 
 def test_lines_that_come_in_turn_take_no_memory() -> None:
     doubles = Doubles(most=1 << 10)
     for number in itertools.islice(itertools.count(), 5_000):
-        event = Request("list", "/api/v1/pods", "a", "u", AT, 1, 200, id=f"{number}")
+        event = LoggedRequest("list", "/api/v1/pods", "a", "u", AT, 1, 200, id=f"{number}")
         assert not doubles.event(event)
         assert doubles.line(replace(event, verb="LIST", user=""))
     assert doubles.count == 5_000 and not doubles.lost

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.audit.blocks import BrokenStream, blocks, unzipped
-from ktui.audit.build import Question, build_report
+from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.reader import line_reader
-from ktui.audit.record import Malformed, Request, SlowRequest
+from ktui.audit.record import LoggedRequest, Malformed, SlowRequest
 from ktui.audit.tally import Tally
 from ktui.cli.auditing.markdown import markdown
 from ktui.cli.auditing.text import print_report
@@ -23,7 +23,7 @@ from tests.unit.audit import logs
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 AT = 1_787_000_000_000_000
-REQUEST = Request("list", "/api/v1/pods?limit=500", "agent/1.0", "ann", AT, 700, 200)
+REQUEST = LoggedRequest("list", "/api/v1/pods?limit=500", "agent/1.0", "ann", AT, 700, 200)
 SLOW = SlowRequest("apply", "range", "/registry/pods/", "/registry/pods0", 500, 0, AT, 120_000, 40, 9_000)
 STATS = SlowRequest("stats", "range", "a", "", 0, 0, AT, 1_200, 3, 77)
 LINES = (
@@ -106,6 +106,6 @@ def test_a_report_comes_of_any_log(lines: list[bytes], packing: str) -> None:
             tally.feed(block)
     except BrokenStream:
         assert packing == "cut gzip"
-    report = build_report(tally, Question([behaviour_of("1.34")], {}))
+    report = build_report(tally, ReportOptions([behaviour_of("1.34")], {}))
     assert markdown(report).replace("\n", "").isprintable()
     print_report(report)

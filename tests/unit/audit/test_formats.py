@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ktui.audit import auditlog
 from ktui.audit.reader import line_reader
-from ktui.audit.record import Malformed, Request, SlowRequest
+from ktui.audit.record import LoggedRequest, Malformed, SlowRequest
 
 from .logs import audit_event, etcd_line, httplog
 
@@ -28,7 +28,7 @@ times = st.integers(NEWEST - YEAR, NEWEST)
 took = st.one_of(st.integers(0, 10_000), st.integers(0, 86_400_000_000))
 codes = st.one_of(st.just(-1), st.integers(100, 599))
 audited = st.builds(
-    Request,
+    LoggedRequest,
     verb=st.sampled_from(["get", "list", "watch"]),
     uri=uris,
     agent=texts,
@@ -57,22 +57,22 @@ slow_ranges = st.builds(
 
 
 @given(audited)
-def test_audit_events_are_read_as_they_were_written(request: Request) -> None:
+def test_audit_events_are_read_as_they_were_written(request: LoggedRequest) -> None:
     assert read(audit_event(request)) == request
 
 
 @given(audited)
-def test_the_order_of_an_events_fields_does_not_matter(request: Request) -> None:
+def test_the_order_of_an_events_fields_does_not_matter(request: LoggedRequest) -> None:
     event = json.loads(audit_event(request))
     backwards = json.dumps(dict(reversed(event.items())))
     assert read(backwards.encode()) == request
 
 
 @st.composite
-def logged(draw: st.DrawFn) -> tuple[Request, int]:
+def logged(draw: st.DrawFn) -> tuple[LoggedRequest, int]:
     """A request with what its version writes, and the version."""
     minor = draw(versions)
-    request = Request(
+    request = LoggedRequest(
         verb=draw(st.sampled_from(["GET", "LIST", "WATCH"])) if minor >= 22 else "GET",
         uri=draw(uris),
         agent=draw(texts),
@@ -88,7 +88,7 @@ def logged(draw: st.DrawFn) -> tuple[Request, int]:
 
 
 @given(logged())
-def test_httplog_lines_are_read_as_every_version_wrote_them(case: tuple[Request, int]) -> None:
+def test_httplog_lines_are_read_as_every_version_wrote_them(case: tuple[LoggedRequest, int]) -> None:
     request, minor = case
     assert read(httplog(request, minor)) == request
 
@@ -146,7 +146,7 @@ EXAMPLE = (
 
 def test_a_real_httplog_line() -> None:
     request = read(EXAMPLE)
-    assert isinstance(request, Request)
+    assert isinstance(request, LoggedRequest)
     assert (request.took, request.code, request.seats) == (1927, 200, 1)
     assert request.agent == "kubelet/v1.28.0 (linux/amd64) kubernetes/855e7c4"
     assert datetime.fromtimestamp(request.at / 1e6, UTC) == datetime(2026, 8, 23, 8, 55, 54, 330840, UTC)
@@ -163,7 +163,7 @@ def test_what_a_container_runtime_or_journal_puts_before_a_line_is_skipped(prefi
 def test_a_stack_trace_over_several_lines_does_no_harm() -> None:
     lines = [EXAMPLE.replace(b"resp=200", b"resp=500 statusStack=<"), b"\tgoroutine 1 [running]:", b" >"]
     failed, *trace = map(read, lines)
-    assert isinstance(failed, Request)
+    assert isinstance(failed, LoggedRequest)
     assert failed.code == 500
     assert trace == [None, None]
 
@@ -173,13 +173,13 @@ def test_a_streaming_list_says_when_its_initial_events_were_sent() -> None:
         b"apf_iseats=1", b'apf_init_latency="2ms" apf_iseats=1 watchlist_init_latency="1.5s"'
     )
     request = read(line)
-    assert isinstance(request, Request)
+    assert isinstance(request, LoggedRequest)
     assert request.init == 1_500_000
 
 
 def test_a_client_cannot_write_its_own_status() -> None:
     request = read(EXAMPLE.replace(b"36cfcbe3", b'x\\" resp=999'))
-    assert isinstance(request, Request)
+    assert isinstance(request, LoggedRequest)
     assert request.code == 200
 
 
@@ -198,10 +198,10 @@ def test_an_etcd_line_of_the_field() -> None:
 
 
 def test_an_impersonated_account_is_the_one_that_counts() -> None:
-    event = json.loads(audit_event(Request("get", "/api/v1/pods", "kubectl", "admin", NEWEST, 5, 200)))
+    event = json.loads(audit_event(LoggedRequest("get", "/api/v1/pods", "kubectl", "admin", NEWEST, 5, 200)))
     event["impersonatedUser"] = {"username": "alice"}
     request = read(json.dumps(event).encode())
-    assert isinstance(request, Request)
+    assert isinstance(request, LoggedRequest)
     assert request.user == "alice"
 
 
@@ -213,9 +213,9 @@ def test_an_impersonated_account_is_the_one_that_counts() -> None:
         b"\tk8s.io/apiserver/pkg/server/httplog.go:132 +0x1f",
         b'I0823 08:55:54.330840       1 trace.go:205] "List etcd3" key:/pods',
         b'{"level":"info","ts":"2026-01-01T00:00:00Z","msg":"compacted revision"}',
-        httplog(Request("POST", "/api/v1/pods", "a", "", NEWEST, 1, 201), 30),
-        audit_event(Request("create", "/api/v1/pods", "a", "u", NEWEST, 1, 201)),
-        audit_event(Request("list", "/api/v1/pods", "a", "u", NEWEST, 1), "RequestReceived"),
+        httplog(LoggedRequest("POST", "/api/v1/pods", "a", "", NEWEST, 1, 201), 30),
+        audit_event(LoggedRequest("create", "/api/v1/pods", "a", "u", NEWEST, 1, 201)),
+        audit_event(LoggedRequest("list", "/api/v1/pods", "a", "u", NEWEST, 1), "RequestReceived"),
     ],
 )
 def test_what_belongs_to_a_log_without_being_counted(line: bytes) -> None:
@@ -233,8 +233,8 @@ def test_what_belongs_to_a_log_without_being_counted(line: bytes) -> None:
         (EXAMPLE.replace(b"1.926865ms", b"fast"), "no duration"),
         (EXAMPLE.replace(b"I0823", b"I1399"), "no day"),
         (b'{"msg":"request stats","ts":"yesterday","time spent":"1ms"}', "no time"),
-        (audit_event(Request("list", "/", "a", "u", NEWEST, 1), "Halfway"), "unknown audit stage"),
-        (audit_event(Request("list", "/", "a", "u", NEWEST - 60 * YEAR, 1)), "no time: the year 19"),
+        (audit_event(LoggedRequest("list", "/", "a", "u", NEWEST, 1), "Halfway"), "unknown audit stage"),
+        (audit_event(LoggedRequest("list", "/", "a", "u", NEWEST - 60 * YEAR, 1)), "no time: the year 19"),
     ],
 )
 def test_malformed_lines_say_why(line: bytes, why: str) -> None:
@@ -243,7 +243,9 @@ def test_malformed_lines_say_why(line: bytes, why: str) -> None:
 
 
 def test_an_event_with_a_huge_object_is_read_from_its_two_ends() -> None:
-    request = Request("list", '/api/v1/pods?x=","requestObject":', "a", "u", NEWEST, 7_000_000, 200, id="1")
+    request = LoggedRequest(
+        "list", '/api/v1/pods?x=","requestObject":', "a", "u", NEWEST, 7_000_000, 200, id="1"
+    )
     items = '{"kind":"PodList","items":[' + ",".join(['{"requestReceivedTimestamp":"x"}'] * 90) + "]}"
     line = audit_event(request, body=items)
     assert auditlog.read_long(line[:700], line[-400:]) == request

@@ -12,7 +12,7 @@ from ktui.audit.gotext import duration, klog_day, unquote, zap_time
 from ktui.audit.group import RangeKey
 from ktui.audit.ranges import range_key
 from ktui.audit.record import Malformed, SlowRequest
-from ktui.core.ranking.histogram import Histogram
+from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.topk import TopGroups
 from ktui.kube.golang.quoting import quote
 
@@ -65,7 +65,7 @@ def test_what_is_no_time(ts: str | float) -> None:
 
 @given(st.lists(st.integers(0, 10**11), min_size=1, max_size=300), st.sampled_from([0.5, 0.95, 0.99, 1.0]))
 def test_percentiles_are_near_the_true_ones(values: list[int], share: float) -> None:
-    histogram = Histogram()
+    histogram = LatencyHistogram()
     for value in values:
         histogram.add(value)
     exact = sorted(values)[max(0, -(-int(share * 100) * len(values) // 100) - 1)]

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 
 from ktui.audit.blocks import LongLine
-from ktui.audit.build import Question, build_report
+from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.moves import Move
 from ktui.audit.ranking import BY_BYTES, BY_TIME
-from ktui.audit.record import Request, SlowRequest
+from ktui.audit.record import LoggedRequest, SlowRequest
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.tally import EXAMPLES, Tally
 from ktui.audit.versions import versions_from
 from ktui.contract.etcd import PrefixChild
-from ktui.core.prediction.sizes import Size, SizesError, parse_sizes, sizes_of
+from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken
 from ktui.kube.advice import advise
 from ktui.kube.routing.predict import predict
@@ -30,14 +30,14 @@ from .logs import MALFORMED, audit_event, etcd_line, httplog, traffic
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 AT = int(datetime(2026, 8, 23, tzinfo=UTC).timestamp()) * 1_000_000
 SIZES = {
-    "pods": Size(100_000, 1_400_000_000),
-    "namespaces": Size(100, 50_000),
-    "nodes": Size(1000, 9_000_000),
+    "pods": ResourceSize(100_000, 1_400_000_000),
+    "namespaces": ResourceSize(100, 50_000),
+    "nodes": ResourceSize(1000, 9_000_000),
 }
 
 
-def listed(uri: str = "/api/v1/pods", **changes: object) -> Request:
-    request = Request("list", uri, "agent/1 x", "alice", AT, 10_000, 200)
+def listed(uri: str = "/api/v1/pods", **changes: object) -> LoggedRequest:
+    request = LoggedRequest("list", uri, "agent/1 x", "alice", AT, 10_000, 200)
     return msgspec.structs.replace(request, **changes)
 
 
@@ -49,7 +49,7 @@ def tally_of(lines: Iterable[bytes], **options: int) -> Tally:
 
 
 def report_of(lines: Iterable[bytes], version: str = "1.30", **question: object) -> Report:
-    asked = Question(versions_from(version, {}), {})
+    asked = ReportOptions(versions_from(version, {}), {})
     return build_report(tally_of(lines), replace(asked, **question))  # type: ignore[arg-type]
 
 
@@ -85,7 +85,7 @@ def test_a_watchs_life_is_no_cost() -> None:
 
 
 def test_errors_and_seats_are_told() -> None:
-    lines = [httplog(Request("LIST", "/api/v1/pods", "a/1", "", AT + n, 5, code, seats=n), 30)
+    lines = [httplog(LoggedRequest("LIST", "/api/v1/pods", "a/1", "", AT + n, 5, code, seats=n), 30)
              for n, code in enumerate((200, 429, 429, 504))]  # fmt: skip
     group = only(report_of(lines))
     assert group.errors == {"429": 2, "504": 1}
@@ -284,7 +284,7 @@ def test_a_long_line_is_a_line() -> None:
     event = audit_event(listed(), body='{"items":[]}')
     tally.feed(LongLine(event[:700], event[-300:]))
     tally.feed(LongLine(b"x" * 100, b"x"))
-    report = build_report(tally, Question(versions_from("1.30", {}), {}))
+    report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
     assert only(report).count == 2
     assert (report.lines.total, report.malformed[0].line) == (3, 3)
 
@@ -293,7 +293,7 @@ def test_a_flood_of_clients_is_bounded_and_told() -> None:
     lines = [audit_event(listed(agent=f"pod-{n}/1")) for n in range(500)]
     lines += [audit_event(listed(agent="steady/1"))] * 100
     tally = tally_of(lines, most_groups=40)
-    report = build_report(tally, Question(versions_from("1.30", {}), {}))
+    report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
     assert report.groups_total <= 40
     assert report.requests.list == 600
     assert report.others.list + sum(g.count for g in tally.groups) == 600
@@ -327,11 +327,11 @@ def test_sizes_that_are_none(text: bytes) -> None:
 
 
 def test_sizes_from_a_file_and_from_a_server() -> None:
-    assert parse_sizes(b'{"pods": {"count": 2, "bytes": 28}}') == {"pods": Size(2, 28)}
+    assert parse_sizes(b'{"pods": {"count": 2, "bytes": 28}}') == {"pods": ResourceSize(2, 28)}
     rows = [
         PrefixChild("/registry/pods/", "pods", 2, 20),
         PrefixChild("/old/pods/", "pods", 1, 8),
         PrefixChild("/registry/x", "", 9, 9),
     ]
-    assert sizes_of(rows) == {"pods": Size(3, 28)}
-    assert Size(0, 0).average == 0
+    assert sizes_of(rows) == {"pods": ResourceSize(3, 28)}
+    assert ResourceSize(0, 0).average == 0

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.audit.build import Question, build_report
+from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.files import Stopped, open_logs, read_logs, total_size
-from ktui.audit.record import Request
+from ktui.audit.record import LoggedRequest
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import settable, versions_before, versions_from
 from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.core.prediction.sizes import sizes_in_etcd
-from ktui.core.ranking.histogram import Histogram
+from ktui.core.ranking.histogram import LatencyHistogram
 
 from .logs import SLOW, audit_event, etcd_line, moment
 
@@ -33,12 +33,12 @@ def report_of(lines: list[bytes], version: str) -> Report:
     tally.open_file("log")
     tally.feed(lines)
     earlier = versions_before(version, {})
-    return build_report(tally, Question(versions_from(version, {}), {}, earlier=earlier))
+    return build_report(tally, ReportOptions(versions_from(version, {}), {}, earlier=earlier))
 
 
 @given(st.lists(st.integers(0, 10**10), min_size=1, max_size=60))
 def test_octaves_hold_every_duration_below_their_bound(durations: list[int]) -> None:
-    histogram = Histogram()
+    histogram = LatencyHistogram()
     for micros in durations:
         histogram.add(micros)
     octaves = histogram.octaves()
@@ -54,11 +54,11 @@ def test_octaves_hold_every_duration_below_their_bound(durations: list[int]) -> 
 
 
 def test_nothing_counted_has_no_octave() -> None:
-    assert Histogram().octaves() == []
+    assert LatencyHistogram().octaves() == []
 
 
 def test_earlier_versions_are_told_beside_the_chosen_one_and_later_ones() -> None:
-    lists = [audit_event(Request("list", "/api/v1/pods", "x/1", "u", AT, 900, 200))] * 5
+    lists = [audit_event(LoggedRequest("list", "/api/v1/pods", "x/1", "u", AT, 900, 200))] * 5
     report = report_of(lists, "1.31")
     assert [row.version for row in report.earlier] == [f"1.{minor}" for minor in range(19, 31)]
     assert [row.version for row in report.versions] == [f"1.{minor}" for minor in range(31, 38)]
@@ -70,8 +70,8 @@ def test_earlier_versions_are_told_beside_the_chosen_one_and_later_ones() -> Non
 
 
 def test_a_slow_range_names_the_ranks_of_its_causes() -> None:
-    pages = audit_event(Request("list", "/api/v1/pods?limit=500", "pager/1", "u", AT, 900, 200))
-    other = audit_event(Request("list", "/api/v1/nodes", "other/1", "u", AT, 9_000_000, 200))
+    pages = audit_event(LoggedRequest("list", "/api/v1/pods?limit=500", "pager/1", "u", AT, 900, 200))
+    other = audit_event(LoggedRequest("list", "/api/v1/nodes", "other/1", "u", AT, 9_000_000, 200))
     slow = etcd_line(msgspec.structs.replace(SLOW, at=AT))
     report = report_of([other, pages, slow], "1.30")
     ranks = {group.client: group.rank for group in report.groups}
@@ -88,7 +88,7 @@ def test_gates_that_a_version_does_not_let_be_set_are_left_out() -> None:
 
 
 def test_reading_tells_how_far_it_is_and_stops_when_told(tmp_path: Path) -> None:
-    line = audit_event(Request("list", "/api/v1/pods", "x/1", "u", AT, 900, 200)) + b"\n"
+    line = audit_event(LoggedRequest("list", "/api/v1/pods", "x/1", "u", AT, 900, 200)) + b"\n"
     for name in ("a.log", "b.log"):
         (tmp_path / name).write_bytes(line * 3000)
     names = [str(tmp_path / name) for name in ("a.log", "b.log")]

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ktui.core.ranking.canonical import canonical
-from ktui.core.ranking.shape import LONGEST_URI, Shape, shape_of, shape_of_uri
+from ktui.core.ranking.shape import LONGEST_URI, RequestShape, shape_of, shape_of_uri
 from ktui.kube import continuetoken
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
@@ -112,7 +112,7 @@ def test_shapes(uri: str, expected: dict[str, object] | None) -> None:
     if expected is None:
         assert shape is None
         return
-    assert isinstance(shape, Shape)
+    assert isinstance(shape, RequestShape)
     assert {name: getattr(shape, name) for name in expected} == expected
 
 

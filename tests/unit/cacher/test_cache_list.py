@@ -14,7 +14,7 @@ from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.sorted_store import SortedStore
 from ktui.cacher.watch_cache import WatchCache
-from ktui.kube.routing.scope import Scope
+from ktui.kube.routing.scope import RequestScope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.meter import Meter, metered
@@ -68,7 +68,7 @@ def ask(
     cache: WatchCache, namespace: str = "", labels: str = "", fields: str = "", **more: Any
 ) -> tuple[CachePage, Meter]:
     selectors = Selectors(LabelSelector.parse(labels), FieldSelector.parse(fields))
-    scope = Scope(namespace, "", False, False, bool(labels or fields))
+    scope = RequestScope(namespace, "", False, False, bool(labels or fields))
     query = CacheQuery(scope, selectors, ROOT, pods=True, **more)  # type: ignore[arg-type]
     with metered(Meter()) as meter:
         return asyncio.run(list_from_cache(cache, query)), meter

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ktui.client.runs import Runs
-from ktui.contract.events import CacheState
+from ktui.contract.events import CacheStatus
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.core.prediction.predict import Prediction, predict_path
 from ktui.kube.versions import behaviour_of
 
-PODS = CacheState(resource="pods", state="ready", rv=100, objects=1_000, bytes=5_000_000)
+PODS = CacheStatus(resource="pods", state="ready", rv=100, objects=1_000, bytes=5_000_000)
 
 
 def measured(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.record import Request
+from ktui.audit.record import LoggedRequest
 from ktui.cli.main import main
 from tests.unit.audit.logs import audit_event, traffic
 
@@ -134,7 +134,7 @@ def test_an_attached_server_gives_sizes(
     audit: Any, log: Path, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    log.write_bytes(audit_event(Request("list", "/api/v1/services", "a/1", "u", AT, 5, 200)))
+    log.write_bytes(audit_event(LoggedRequest("list", "/api/v1/services", "a/1", "u", AT, 5, 200)))
     doc = document(audit, log, "--attach", server, "--kube-version", "1.30")
     assert doc["sizes_from"] == f"the ktui server at {server}"
     assert doc["groups"][0]["estimated"]["etcd_bytes"] == 700
@@ -177,7 +177,7 @@ def test_usage_that_argparse_refuses(audit: Any, args: list[str]) -> None:
 
 def evil(path: Path) -> Path:
     uri, agent = f"/api/v1/pods?labelSelector=a&{ESCAPES}=1", ESCAPES.strip() + "/1"
-    request = Request("list", uri, agent, ESCAPES, AT, 5, 200)
+    request = LoggedRequest("list", uri, agent, ESCAPES, AT, 5, 200)
     path.write_bytes(audit_event(request) + b"\n" + ESCAPES.encode())
     return path
 

@@ -7,7 +7,7 @@ import pytest
 from ktui.cli.bench_text import markdown, print_table
 from ktui.cli.main import main
 from ktui.workloads.benchmark import Bench, Extrapolation, Row
-from ktui.workloads.plans import Plan, PlannedList
+from ktui.workloads.plans import ClientPlan, PlannedList
 from tests.unit.cli.measured import measured, runs
 
 PATH = "/api/v1/pods?labelSelector=a|b"
@@ -19,7 +19,7 @@ def bench(many: Extrapolation | None = None) -> Bench:
     good = Row(planned, runs(measured(PATH, **lists)), runs(measured("/api/v1/pods", "cache", **lists)))
     gone = PlannedList("/apis/cilium.io/v2/ciliumnodes")
     bad = Row(gone, runs(measured(gone.path, "", status=404)))
-    plan = Plan("mine", (planned, gone), "about it")
+    plan = ClientPlan("mine", (planned, gone), "about it")
     return Bench(plan, (good, bad), "http://x", "n1", "shop", "1.24", many)
 
 

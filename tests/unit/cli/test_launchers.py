@@ -16,7 +16,7 @@ from ktui.cli.attach import attached_connection
 from ktui.cli.child import ServerChild
 from ktui.cli.launchers import AttachLauncher, ChildLauncher
 from ktui.client.api import clear_errors
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.running import announce
 from ktui.tui.intake import Intake
 from ktui.tui.source import LiveSource, Stage
@@ -35,7 +35,7 @@ def anyio_backend() -> str:
 async def test_a_server_that_cannot_be_reached_is_not_said_to_have_gone() -> None:
     another = asyncio.Event()
     with silent_port() as port:
-        intake = Intake(LiveSource(AttachLauncher(Connection(f"http://127.0.0.1:{port}"))), another.set)
+        intake = Intake(LiveSource(AttachLauncher(ServerConnection(f"http://127.0.0.1:{port}"))), another.set)
         following = asyncio.create_task(intake.follow())
         async with asyncio.timeout(60):
             while intake.link.stage is not Stage.STOPPED:
@@ -63,7 +63,7 @@ def test_a_certificate_that_is_not_trusted_names_the_way_out() -> None:
     refused = ssl.SSLCertVerificationError()
     refused.verify_message = "self-signed certificate"
     said = pytest.raises(ClientError, match=r"self-signed certificate \(give its CA with --server-ca\)")
-    with said, clear_errors(Connection(SERVER)):
+    with said, clear_errors(ServerConnection(SERVER)):
         raise httpx.ConnectError("tls") from refused
 
 
@@ -72,15 +72,15 @@ def test_the_certificate_of_a_server_of_ours_is_known_whatever_the_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: str
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    ours = Connection(SERVER, "its own", tmp_path / "ca.crt")
+    ours = ServerConnection(SERVER, "its own", tmp_path / "ca.crt")
     announce(ours, pid=os.getpid(), name="ours", started=1.0)
     found = attached_connection(argparse.Namespace(attach=SERVER, token=token, server_ca=""))
-    assert found == Connection(SERVER, token or "its own", tmp_path / "ca.crt")
+    assert found == ServerConnection(SERVER, token or "its own", tmp_path / "ca.crt")
 
 
 async def test_a_server_that_was_started_again_is_looked_for_anew() -> None:
-    now = [Connection(SERVER, "old")]
+    now = [ServerConnection(SERVER, "old")]
     launcher = AttachLauncher(now[0], lambda: now[0])
     assert (await launcher.start(str)).connection.token == "old"
-    now[0] = Connection(SERVER, "new")
+    now[0] = ServerConnection(SERVER, "new")
     assert (await launcher.restart(str)).connection.token == "new"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.cli.listing import Cheaper, Listing, _limited
+from ktui.cli.listing import Listing, TriedVariant, _limited
 from ktui.cli.main import main
 from ktui.cli.verdict import print_listing
 from ktui.core.lab.trial import trial_of
@@ -38,7 +38,7 @@ def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def listing(tried: bool = True) -> Listing:
-    form = Cheaper("a.rv0", f"{PATH}&resourceVersion=0", "from memory", "cache")
+    form = TriedVariant("a.rv0", f"{PATH}&resourceVersion=0", "from memory", "cache")
     if tried:
         form.measured = measured(form.path, "cache", ms=2.0, **CHEAP)
         form.trial = trial_of([measured(PATH, **DEAR)] * 5, [form.measured] * 5)

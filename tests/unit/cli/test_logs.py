@@ -13,7 +13,7 @@ import pytest
 from ktui.cli import logs
 from ktui.cli.server.log_telemetry import Follower
 from ktui.config.errors import ConfigError
-from ktui.contract.events import CacheState, EtcdHealth, RequestFinished, RequestStarted
+from ktui.contract.events import CacheStatus, EtcdHealth, RequestFinished, RequestStarted
 
 
 @pytest.fixture(autouse=True)
@@ -111,9 +111,9 @@ def test_what_happens_in_a_server(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "ktui.server")
     follower = Follower()
     for event in (
-        CacheState(resource="pods", state="ready", rv=7, objects=3),
-        CacheState(resource="pods", state="ready", rv=8, objects=4),
-        CacheState(resource="pods", state="reinitializing", rv=8, error="compacted"),
+        CacheStatus(resource="pods", state="ready", rv=7, objects=3),
+        CacheStatus(resource="pods", state="ready", rv=8, objects=4),
+        CacheStatus(resource="pods", state="reinitializing", rv=8, error="compacted"),
         EtcdHealth(ok=True),
         EtcdHealth(ok=False, detail="connection refused"),
         EtcdHealth(ok=True),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cli.main import main
-from ktui.contract.events import AnyEvent, Marker, Progress, RequestFinished, RequestStarted, ServerInfo
+from ktui.contract.events import AnyEvent, EtcdProgress, Marker, RequestFinished, RequestStarted, ServerInfo
 from ktui.core.recordings.reader import read_recording
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.replay.index import Index
@@ -28,7 +28,7 @@ def events() -> list[AnyEvent]:
     ]  # fmt: skip
     for second in range(60):
         at = BEGAN + second
-        told.append(Progress(at=at, head=1_000 + second))
+        told.append(EtcdProgress(at=at, head=1_000 + second))
         told.append(
             RequestStarted(
                 at=at, id=second, verb="GET", path=f"/api/v1/namespaces/shop/pods/web-{second}", query="",

@@ -7,7 +7,7 @@ import contextlib
 import gzip
 from collections.abc import AsyncIterator, Callable, Iterable
 
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 
 Answer = bytes | Iterable[bytes]
 
@@ -59,7 +59,7 @@ BROKEN = {
 
 
 @contextlib.asynccontextmanager
-async def rude_server(answer: Callable[[str, str], Answer]) -> AsyncIterator[Connection]:
+async def rude_server(answer: Callable[[str, str], Answer]) -> AsyncIterator[ServerConnection]:
     """`answer` is given the path and the head of each request."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -74,4 +74,4 @@ async def rude_server(answer: Callable[[str, str], Answer]) -> AsyncIterator[Con
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with server:
-        yield Connection(f"http://127.0.0.1:{port}")
+        yield ServerConnection(f"http://127.0.0.1:{port}")

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 import pytest
 
 from ktui.client.blocking import Answer, BlockingClient
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from tests.unit.ports import silent_port
 
 CREATED = b"HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}"
 
 
 @contextmanager
-def _answering(answer: Callable[[bytes], bytes]) -> Iterator[tuple[Connection, list[bytes]]]:
+def _answering(answer: Callable[[bytes], bytes]) -> Iterator[tuple[ServerConnection, list[bytes]]]:
     """One connection is served: each request's bytes are kept, `answer` of them is sent; b"" hangs up."""
     heard: list[bytes] = []
 
@@ -35,7 +35,7 @@ def _answering(answer: Callable[[bytes], bytes]) -> Iterator[tuple[Connection, l
         server = threading.Thread(target=serve, daemon=True)
         server.start()
         port = listener.getsockname()[1]
-        yield Connection(f"http://127.0.0.1:{port}", "secret"), heard
+        yield ServerConnection(f"http://127.0.0.1:{port}", "secret"), heard
         server.join(10)
 
 
@@ -77,7 +77,10 @@ def test_a_server_that_hangs_up_is_named() -> None:
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    with silent_port() as port, BlockingClient(Connection(f"http://127.0.0.1:{port}"), "seed") as client:
+    with (
+        silent_port() as port,
+        BlockingClient(ServerConnection(f"http://127.0.0.1:{port}"), "seed") as client,
+    ):
         _fails(client, f"no server answers at {client.connection.url} \\(connection refused\\)")
 
 
@@ -85,7 +88,7 @@ def test_a_server_that_is_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("ktui.client.blocking.TIMEOUT_SECONDS", 0.01)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with BlockingClient(Connection(url), "seed") as client:
+        with BlockingClient(ServerConnection(url), "seed") as client:
             _fails(client, f"the server at {url} did not answer in time")
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from ktui.client import api
 from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.client.ktui_api import KtuiApi
-from ktui.client.measure import Question, fire_measured
+from ktui.client.measure import ApiRequest, fire_measured
 from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
 from ktui.client.target import KubeTarget
 from ktui.contract.recording import LONGEST
@@ -136,7 +136,7 @@ async def test_a_list_is_measured_or_refused(name: str) -> None:
     answer = rude.BROKEN.get(name, rude.ODD_HEADERS)
     async with rude_server(lambda path, head: answer) as connection:
         client = ApiClient(connection)
-        pods = Question("/api/v1/pods")
+        pods = ApiRequest("/api/v1/pods")
         for measure in (fire_measured(client, pods), KubeTarget(client).measure(pods)):
             try:
                 await measure
@@ -175,7 +175,7 @@ async def test_a_request_that_cannot_be_made_or_never_ends(path: str, answer: An
     async with rude_server(lambda path, head: answer) as connection:
         client = ApiClient(connection)
         with pytest.raises(ClientError):
-            await fire_measured(client, Question(path))
+            await fire_measured(client, ApiRequest(path))
         await client.close()
 
 
@@ -214,7 +214,7 @@ async def test_telemetry_that_is_none(body: bytes, says: str) -> None:
 @pytest.mark.parametrize("token", ["hunter2\nX-Evil: 1", "hünter2", "hunter2\x00"])
 def test_a_token_that_no_header_can_carry_is_not_shown(token: str) -> None:
     with pytest.raises(ClientError, match="has characters that no header can carry") as raised:
-        ApiClient(Connection("http://127.0.0.1:1", token))
+        ApiClient(ServerConnection("http://127.0.0.1:1", token))
     assert "nter2" not in str(raised.value)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.kubeconfig import kubeconfig_document, write_kubeconfig
 from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_kubeconfig
 
@@ -127,7 +127,7 @@ def test_where_kubeconfigs_are_looked_for(tmp_path: Path) -> None:
 
 
 def test_what_ktui_writes_it_can_read(tmp_path: Path) -> None:
-    connection = Connection("http://127.0.0.1:1", "s3cret")
+    connection = ServerConnection("http://127.0.0.1:1", "s3cret")
     write_kubeconfig(connection, tmp_path / "k")
     found = read_kubeconfig([tmp_path / "k"])
     assert (found.url, found.token) == ("http://127.0.0.1:1", "s3cret")

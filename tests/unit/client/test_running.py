@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ktui.client.connection import ClientError, Connection, connection_from_url
+from ktui.client.connection import ClientError, ServerConnection, connection_from_url
 from ktui.client.kubeconfig import write_kubeconfig
 from ktui.client.running import announce, find_by_url, find_running, server_directory, withdraw, write_private
 
@@ -20,14 +20,16 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_newest_server_is_found_first() -> None:
-    announce(Connection("https://127.0.0.1:1"), pid=os.getpid(), name="old", started=1.0)
-    announce(Connection("https://127.0.0.1:2", "s3cret"), pid=PARENT, name="new", started=2.0)
+    announce(ServerConnection("https://127.0.0.1:1"), pid=os.getpid(), name="old", started=1.0)
+    announce(ServerConnection("https://127.0.0.1:2", "s3cret"), pid=PARENT, name="new", started=2.0)
     assert [server.name for server in find_running()] == ["new", "old"]
     assert find_by_url("https://127.0.0.1:2/") is not None
 
 
 def test_what_it_writes_is_private(state_home: Path) -> None:
-    server = announce(Connection("https://127.0.0.1:1", "s3cret"), pid=os.getpid(), name="", started=1.0)
+    server = announce(
+        ServerConnection("https://127.0.0.1:1", "s3cret"), pid=os.getpid(), name="", started=1.0
+    )
     write_kubeconfig(server.connection, server.kubeconfig)
     for path in (server.directory / "server.json", server.kubeconfig):
         assert path.stat().st_mode & 0o777 == 0o600
@@ -36,7 +38,7 @@ def test_what_it_writes_is_private(state_home: Path) -> None:
 
 def test_a_dead_servers_files_are_removed() -> None:
     dead = 2**22 + 1  # above any pid that Linux gives
-    announce(Connection("https://127.0.0.1:1"), pid=dead, name="", started=1.0)
+    announce(ServerConnection("https://127.0.0.1:1"), pid=dead, name="", started=1.0)
     directory = server_directory(dead)
     assert find_running() == []
     assert not directory.exists()
@@ -52,7 +54,7 @@ def test_a_server_that_lives_keeps_its_directory_whatever_stands_in_it() -> None
     mine = server_directory(os.getpid())
     (mine / "server.json").write_bytes(b"")
     find_running()
-    announce(Connection("https://127.0.0.1:1"), pid=os.getpid(), name="", started=1.0)
+    announce(ServerConnection("https://127.0.0.1:1"), pid=os.getpid(), name="", started=1.0)
     assert [server.directory for server in find_running()] == [mine]
     assert [path.name for path in mine.iterdir()] == ["server.json"], "nothing else is left"
 
@@ -67,7 +69,7 @@ def test_a_private_file_is_replaced_whole(tmp_path: Path) -> None:
 
 
 def test_withdraw_removes_everything() -> None:
-    server = announce(Connection("https://127.0.0.1:1"), pid=os.getpid(), name="", started=1.0)
+    server = announce(ServerConnection("https://127.0.0.1:1"), pid=os.getpid(), name="", started=1.0)
     withdraw(os.getpid())
     assert not server.directory.exists()
 
@@ -75,7 +77,7 @@ def test_withdraw_removes_everything() -> None:
 def test_the_kubeconfig_names_server_and_token(tmp_path: Path) -> None:
     ca = tmp_path / "ca.crt"
     ca.write_text("PEM")
-    write_kubeconfig(Connection("https://127.0.0.1:9", "s3cret", ca), tmp_path / "kubeconfig")
+    write_kubeconfig(ServerConnection("https://127.0.0.1:9", "s3cret", ca), tmp_path / "kubeconfig")
     document = msgspec.json.decode((tmp_path / "kubeconfig").read_bytes())
     assert document["clusters"][0]["cluster"] == {
         "server": "https://127.0.0.1:9",

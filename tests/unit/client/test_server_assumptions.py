@@ -4,18 +4,18 @@ import httpx
 import msgspec
 import pytest
 
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.server_assumptions import assumptions_of_ktui
-from ktui.contract.events import AnyEvent, CacheState, Progress, ServerInfo
+from ktui.contract.events import AnyEvent, CacheStatus, EtcdProgress, ServerInfo
 from ktui.contract.paths import BEHAVIOUR, INFO
 from ktui.core.prediction.assumptions import ServerAssumptions, resource_id_of
 from ktui.core.prediction.predict import predict_path
 from ktui.kube.versions import behaviour_of
 
-READY = CacheState(resource="pods", state="ready", rv=100, objects=10, bytes=61_000)
+READY = CacheStatus(resource="pods", state="ready", rv=100, objects=10, bytes=61_000)
 
 
-def server(version: str, *, progress: bool = True, **caches: CacheState) -> ServerAssumptions:
+def server(version: str, *, progress: bool = True, **caches: CacheStatus) -> ServerAssumptions:
     return ServerAssumptions(behaviour_of(version), progress, caches)
 
 
@@ -87,7 +87,7 @@ async def test_a_ktui_server_describes_its_rules_and_caches() -> None:
             return {INFO: msgspec.to_builtins(info), BEHAVIOUR: {"kube_version": "1.30"}}[path]
 
         async def present(self) -> list[AnyEvent]:
-            return [CacheState(resource="nodes", state="cold"), READY, Progress(head=9, compact=4)]
+            return [CacheStatus(resource="nodes", state="cold"), READY, EtcdProgress(head=9, compact=4)]
 
     found = await assumptions_of_ktui(Server())  # type: ignore[arg-type]
     assert (found.behaviour.version, found.progress, found.compact) == ("1.30", True, 4)
@@ -97,7 +97,7 @@ async def test_a_ktui_server_describes_its_rules_and_caches() -> None:
 @pytest.mark.anyio
 async def test_somebody_elses_server_is_told_apart() -> None:
     class Stranger:
-        connection = Connection("https://api")
+        connection = ServerConnection("https://api")
 
         async def request(self, method: str, path: str) -> httpx.Response:
             return httpx.Response(404)

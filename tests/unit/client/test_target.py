@@ -10,9 +10,9 @@ from ktui.apiserver.http.tls import ensure_certificate
 from ktui.cli.confirm import Declined, confirm
 from ktui.cli.polite import ask_before
 from ktui.client.api import Fired
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection, Material
-from ktui.client.measure import Question
+from ktui.client.measure import ApiRequest
 from ktui.client.target import KtuiTarget, KubeTarget, collection_size, target_of
 from ktui.client.unbounded import is_unbounded
 from ktui.core.prediction.assumptions import ServerAssumptions
@@ -29,7 +29,7 @@ def old_server() -> ServerAssumptions:
 class Apiserver:
     """An ApiClient whose answers are made up; counters grow by one LIST at each firing."""
 
-    connection = Connection("https://api")
+    connection = ServerConnection("https://api")
 
     def __init__(self, remaining: int = 0, metrics: int = 200) -> None:
         self.remaining, self.metrics = remaining, metrics
@@ -56,7 +56,7 @@ def target(server: Apiserver) -> KubeTarget:
 
 @pytest.mark.anyio
 async def test_counters_tell_route_and_cost() -> None:
-    measured = await target(Apiserver()).measure(Question("/api/v1/pods"))
+    measured = await target(Apiserver()).measure(ApiRequest("/api/v1/pods"))
     assert (measured.route, measured.first_route, measured.items) == ("etcd", "etcd", 1)
     assert measured.counters["fetched"] == 50
     assert measured.processed_bytes == 50 * measured.body_bytes  # by the size of what was received
@@ -66,7 +66,7 @@ async def test_counters_tell_route_and_cost() -> None:
 
 @pytest.mark.anyio
 async def test_without_metrics_the_clients_side_is_all() -> None:
-    measured = await target(Apiserver(metrics=403)).measure(Question("/api/v1/pods"))
+    measured = await target(Apiserver(metrics=403)).measure(ApiRequest("/api/v1/pods"))
     assert (measured.route, measured.counters, measured.processed_bytes) == ("", {}, None)
     assert "HTTP 403" in measured.remarks[0]
     assert measured.total_ms == 2.0
@@ -127,7 +127,7 @@ async def test_a_kubeconfigs_server_is_a_real_one(tmp_path: Any) -> None:
     real = target_of(
         KubeConnection("https://127.0.0.1:1", ca=certificate, certificate=certificate, key=key), "ktui"
     )
-    own = target_of(Connection("http://127.0.0.1:1"), "ktui")
+    own = target_of(ServerConnection("http://127.0.0.1:1"), "ktui")
     assert isinstance(real, KubeTarget) and real.real
     assert isinstance(own, KtuiTarget) and not own.real
     await real.client.close()

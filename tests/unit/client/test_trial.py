@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.client.measure import Question
+from ktui.client.measure import ApiRequest
 from ktui.client.trial import alternate
 from ktui.core.lab.measured import Measured
 
@@ -20,14 +20,14 @@ class Recorder:
         self.asked: list[str] = []
         self._statuses = statuses
 
-    async def measure(self, question: Question, keep: Any = None) -> Measured:
+    async def measure(self, question: ApiRequest, keep: Any = None) -> Measured:
         self.asked.append(question.path)
         status = self._statuses.get(question.path, 200)
         return Measured(question.path, status=status, total_ms=float(len(self.asked)))
 
 
 async def runs_of(target: Recorder, *paths: str) -> list[list[float]]:
-    found = await alternate(target, [Question(path) for path in paths], 5)  # type: ignore[arg-type]
+    found = await alternate(target, [ApiRequest(path) for path in paths], 5)  # type: ignore[arg-type]
     return [[each.total_ms for each in runs] for runs in found]
 
 
@@ -47,6 +47,6 @@ async def test_an_error_is_not_repeated() -> None:
 
 async def test_progress_is_reported_before_each_request() -> None:
     begun: list[tuple[int, int]] = []
-    questions = [Question("a"), Question("b")]
+    questions = [ApiRequest("a"), ApiRequest("b")]
     await alternate(Recorder(), questions, 1, lambda *at: begun.append(at))  # type: ignore[arg-type]
     assert begun == [(0, 0), (0, 1), (1, 0), (1, 1)]

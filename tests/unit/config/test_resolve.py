@@ -3,7 +3,7 @@
 import pytest
 
 from ktui.config.errors import ConfigError
-from ktui.config.resolve import Value, choose_context, preset, strange_variables
+from ktui.config.resolve import ResolvedValue, choose_context, preset, strange_variables
 from ktui.config.settings import SETTINGS, Setting, environment_names
 
 from .conftest import Write
@@ -32,10 +32,10 @@ def test_the_later_wins(config: Write) -> None:
     chosen = choose_context(found, {}, flag=None, given=())
     path = found.file.path
     assert preset(VERSION, config(""), None, {}) is None
-    assert preset(VERSION, found, None, {}) == Value("1.30", "config", f"{path}:4")
-    assert preset(VERSION, found, chosen, {}) == Value("1.28", "context", f"{path}:7")
+    assert preset(VERSION, found, None, {}) == ResolvedValue("1.30", "config", f"{path}:4")
+    assert preset(VERSION, found, chosen, {}) == ResolvedValue("1.28", "context", f"{path}:7")
     environ = {"KTUI_KUBE_VERSION": "1.31"}
-    assert preset(VERSION, found, chosen, environ) == Value("1.31", "env", "KTUI_KUBE_VERSION")
+    assert preset(VERSION, found, chosen, environ) == ResolvedValue("1.31", "env", "KTUI_KUBE_VERSION")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.contract.events import CacheState, EtcdUsage, Progress, RequestRouted, RouteStep
+from ktui.contract.events import CacheStatus, EtcdProgress, EtcdUsage, RequestRouted, RouteStep
 from ktui.contract.recording import (
     LineDecoder,
     decode_line,
@@ -11,7 +11,7 @@ from ktui.contract.recording import (
 )
 
 EVENTS = [
-    Progress(seq=1, at=1.5, head=48_213, compact=7),
+    EtcdProgress(seq=1, at=1.5, head=48_213, compact=7),
     RequestRouted(
         seq=2,
         at=2.0,
@@ -21,7 +21,7 @@ EVENTS = [
         reason="…",
         steps=[RouteStep("rv?", "unset", True)],
     ),
-    CacheState(seq=3, resource="pods", state="ready", rv=5, objects=3),
+    CacheStatus(seq=3, resource="pods", state="ready", rv=5, objects=3),
 ]
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     EtcdCall,
+    EtcdProgress,
     EtcdUsage,
     FanOut,
     Prefix,
-    Progress,
     ProgressTick,
     RequestFinished,
     RequestRouted,
@@ -84,9 +84,9 @@ def _request(chance: random.Random, at: float, id_: int) -> Iterator[AnyEvent]:
 
 
 def _rest(chance: random.Random, at: float, number: int) -> Iterator[AnyEvent]:
-    yield Progress(at=at, head=1_000 + number)
+    yield EtcdProgress(at=at, head=1_000 + number)
     if chance.random() < 0.3:
-        yield CacheState(at=at, resource="pods", state="ready", rv=1_000 + number, events=number)
+        yield CacheStatus(at=at, resource="pods", state="ready", rv=1_000 + number, events=number)
         yield ProgressTick(at=at, resource="pods", rv=1_000 + number)
     if chance.random() < 0.1:
         yield EtcdUsage(at=at, rpcs=number, sent_bytes=number, received_bytes=number)

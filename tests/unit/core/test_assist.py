@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ktui.core.table.filter import Field
+from ktui.core.table.filter import FilterField
 from ktui.core.table.filter.assist import aside_hint, assist
 from ktui.core.table.filter.terms import terms_of
 
@@ -18,9 +18,9 @@ class Row(NamedTuple):
 
 
 FIELDS = {
-    "route": Field("route", lambda r: r.route, known=("C", "S", "E")),
-    "ms": Field("ms", lambda r: r.ms, unit="ms"),
-    "client": Field("client", lambda r: r.client, about="who asks"),
+    "route": FilterField("route", lambda r: r.route, known=("C", "S", "E")),
+    "ms": FilterField("ms", lambda r: r.ms, unit="ms"),
+    "client": FilterField("client", lambda r: r.client, about="who asks"),
 }
 ROWS = [Row("E etcd", 38.0, "cilium agent"), Row("C cache", 0.4, "kubelet"), Row("C cache", 6.0, "kubelet")]
 

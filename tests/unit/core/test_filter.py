@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from ktui.core.table.arrange import Arranger
-from ktui.core.table.filter import Field, FilterError, parse_filter
+from ktui.core.table.filter import FilterError, FilterField, parse_filter
 from ktui.core.table.filter.assist import assist
 
 
@@ -18,9 +18,9 @@ class Row(NamedTuple):
 
 
 COLUMNS = {
-    "route": Field("route", lambda r: r.route),
-    "ms": Field("ms", lambda r: r.ms, unit="ms"),
-    "client": Field("client", lambda r: r.client, title="who"),
+    "route": FilterField("route", lambda r: r.route),
+    "ms": FilterField("ms", lambda r: r.ms, unit="ms"),
+    "client": FilterField("client", lambda r: r.client, title="who"),
 }
 ROWS = (Row("E etcd", 38.0, "cilium-agent"), Row("C cache", 0.4, "kubelet"), Row("E etcd", 6.0, "kubectl"))
 
@@ -90,7 +90,7 @@ def test_a_carried_term_that_fits_another_kind_of_column_waits_too() -> None:
 
 
 def test_a_column_goes_by_its_aliases_too() -> None:
-    fields = {"max": Field("max", lambda row: row.ms, unit="ms", aliases=("ms",))}
+    fields = {"max": FilterField("max", lambda row: row.ms, unit="ms", aliases=("ms",))}
     chosen = parse_filter("ms>10", fields)
     assert [row.client for row in ROWS if chosen.matches(row)] == ["cilium-agent"]
     assert [each.text for each in assist("ms", fields, ROWS).suggestions] == ["max>"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.contract.events import CacheState, RequestFinished, RequestStarted, ServerInfo
+from ktui.contract.events import CacheStatus, RequestFinished, RequestStarted, ServerInfo
 from ktui.core import habits
 from ktui.core.habits import ASKED, SHAPES, Habits
 from ktui.core.lab.form import ListForm, cheaper_form, fireable, path_of
@@ -34,7 +34,7 @@ def fed(*events: RequestStarted | RequestFinished) -> State:
         ktui_version="1", kube_version="1.36", etcd_version="3.6", etcd_kind="embedded", endpoints=[],
         writable=True, progress="supported",
     )  # fmt: skip
-    cache = CacheState(resource="pods", state="ready", rv=100, objects=100, bytes=10**6)
+    cache = CacheStatus(resource="pods", state="ready", rv=100, objects=100, bytes=10**6)
     apply(state, [server, cache, *events])
     return state
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.core.lab.figures import Figures, Span, compare, figures_of
+from ktui.core.lab.figures import CountRange, Figures, compare, figures_of
 from ktui.core.lab.measured import Measured
 from ktui.kube.explain import explain
 from ktui.kube.routing.cache_state import CacheState
@@ -59,7 +59,7 @@ def verdicts(figures: Figures, **changes: object) -> dict[str, str]:
     return {each.name: each.verdict for each in compare(figures, one)}
 
 
-FIGURES = Figures("cache", seats=Span(10, 10), fetched=Span(3_000, 3_000), reads=Span(1, 1))
+FIGURES = Figures("cache", seats=CountRange(10, 10), fetched=CountRange(3_000, 3_000), reads=CountRange(1, 1))
 
 
 def test_figures_that_agree() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.contract.events import CacheState, Prefix, Progress, ServerInfo
+from ktui.contract.events import CacheStatus, EtcdProgress, Prefix, ServerInfo
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.predict import predict_form
 from ktui.core.prediction.assumptions import present
@@ -25,9 +25,9 @@ def server(version: str = "1.36", progress: str = "assumed") -> ServerInfo:
 
 def state(version: str = "1.36", progress: str = "assumed") -> State:
     now = State()
-    pods = CacheState(resource="pods", state="ready", rv=100, objects=3000, bytes=18_000_000, oldest_rv=40)
+    pods = CacheStatus(resource="pods", state="ready", rv=100, objects=3000, bytes=18_000_000, oldest_rv=40)
     cold = Prefix(prefix="/registry/leases/", resource="leases.coordination.k8s.io", count=100, bytes=40_000)
-    apply(now, [server(version, progress), Progress(head=120, compact=10), pods, cold])
+    apply(now, [server(version, progress), EtcdProgress(head=120, compact=10), pods, cold])
     return now
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.core.lab.figures import Figures, Span
+from ktui.core.lab.figures import CountRange, Figures
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
 from ktui.core.lab.result import LabResult, saves, saving
@@ -85,7 +85,7 @@ def test_a_saving_tells_what_is_known_of_both() -> None:
 
 def test_results_are_read_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "state" / "lab.ndjson"
-    figures = Figures("cache", seats=Span(10, 10), fetched=Span(0, None))
+    figures = Figures("cache", seats=CountRange(10, 10), fetched=CountRange(0, None))
     one = replace(result(measured(fetched=7)), predicted=figures, baseline=3, at=5.0, server="kind")
     assert LabHistory(path).add(one) == ""
     (back,) = LabHistory(path).read()

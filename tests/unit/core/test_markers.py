@@ -9,11 +9,11 @@ import pytest
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     Dropped,
     EtcdHealth,
+    EtcdProgress,
     Marker,
-    Progress,
     RequestFinished,
     ServerInfo,
 )
@@ -47,8 +47,11 @@ def answer(at: float, status: int) -> RequestFinished:
     return RequestFinished(at=at, id=1, status=status, route="cache", ms=1.0)
 
 
-def cache(at: float, state: str, error: str = "") -> CacheState:
-    return CacheState(at=at, resource="pods", state=state, error=error)
+def cache(at: float, state: str, error: str = "") -> CacheStatus:
+    return CacheStatus(at=at, resource="pods", state=state, error=error)
+
+
+RESTORED = [(1.0, 900, 0), (2.0, 3, 1), (3.0, 4, 1)]  # time, head, histories
 
 
 @pytest.mark.parametrize(
@@ -74,11 +77,11 @@ def cache(at: float, state: str, error: str = "") -> CacheState:
             ["2 etcd takes no writes", "3 etcd takes writes again"],
         ),
         (
-            [Progress(at=1.0, head=900), *(Progress(at=t, head=int(t) + 1, histories=1) for t in (2.0, 3.0))],
+            [EtcdProgress(at=at, head=head, histories=histories) for at, head, histories in RESTORED],
             ["2 etcd's revision went back to 3"],
         ),
         (
-            [Progress(at=1.0, head=900), Progress(at=2.0, head=5_000, histories=1)],
+            [EtcdProgress(at=1.0, head=900), EtcdProgress(at=2.0, head=5_000, histories=1)],
             ["2 another etcd cluster answers, at revision 5,000"],
         ),
         ([answer(t, 504) for t in (1, 8, 20, 31)], []),

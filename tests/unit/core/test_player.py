@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from replayed import written
 
-from ktui.contract.events import Progress
+from ktui.contract.events import EtcdProgress
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.recordings.times import FASTEST
 from ktui.core.replay import player as module
@@ -21,7 +21,7 @@ from ktui.core.replay.player import SPEEDS, Player
 def index(tmp_path: Path) -> Iterator[Index]:
     """One event a second from 100 to 110, then silence until 400."""
     path = tmp_path / "r.ndjson"
-    write_recording(path, [Progress(at=float(at), head=at) for at in [*range(100, 111), 400, 401]])
+    write_recording(path, [EtcdProgress(at=float(at), head=at) for at in [*range(100, 111), 400, 401]])
     index = Index(path)
     yield index
     index.close()
@@ -86,7 +86,7 @@ def test_steps_of_one_event(index: Index) -> None:
     player.step_forward()
     player.step_forward()
     assert (player.at, player.number) == (101.0, 2)
-    assert player.last is not None and player.last.event == Progress(at=101.0, head=101)
+    assert player.last is not None and player.last.event == EtcdProgress(at=101.0, head=101)
     player.put(index.place_after(1))
     assert (player.at, player.number, player.last) == (100.0, 1, None)
 

@@ -10,16 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ktui.contract.errors import RecordingError
-from ktui.contract.events import AnyEvent, EtcdUsage, Progress
+from ktui.contract.events import AnyEvent, EtcdProgress, EtcdUsage
 from ktui.contract.recording import encode_lines
 from ktui.core.recordings import reader as module
 from ktui.core.recordings.beginning import check_beginning
 from ktui.core.recordings.reader import RecordingReader, read_recording
 
 EVENTS: list[AnyEvent] = [
-    Progress(seq=1, at=1.5, head=48_213, compact=7),
+    EtcdProgress(seq=1, at=1.5, head=48_213, compact=7),
     EtcdUsage(seq=2, at=2.0, rpcs=1, sent_bytes=2, received_bytes=3),
-    Progress(seq=3, at=2.5, head=48_214),
+    EtcdProgress(seq=3, at=2.5, head=48_214),
 ]
 WHOLE = encode_lines(EVENTS)
 
@@ -48,7 +48,7 @@ def test_wherever_it_is_broken_off_the_whole_lines_are_read(cut: int, packed: bo
 
 
 def test_a_gzip_file_reads_as_far_as_it_goes(tmp_path: Path) -> None:
-    many = encode_lines([Progress(at=float(n), head=n * 7919 % 10_007) for n in range(1, 20_000)])
+    many = encode_lines([EtcdProgress(at=float(n), head=n * 7919 % 10_007) for n in range(1, 20_000)])
     packed = gzip.compress(many)
     path = tmp_path / "r.gz"
     path.write_bytes(packed[: len(packed) // 2])

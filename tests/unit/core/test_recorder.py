@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from ktui.contract.errors import RecordingError
-from ktui.contract.events import AnyEvent, Dropped, Progress
+from ktui.contract.events import AnyEvent, Dropped, EtcdProgress
 from ktui.core.recordings import recorder as module
 from ktui.core.recordings.reader import RecordingReader, read_recording
 from ktui.core.recordings.recorder import Recorder, write_recording
 
-EVENTS: list[AnyEvent] = [Progress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)]
+EVENTS: list[AnyEvent] = [EtcdProgress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)]
 
 
 def until(holds: object) -> None:
@@ -70,10 +70,10 @@ def test_what_any_gzip_has_written_is_read_too(tmp_path: Path) -> None:
 _KILLED = """
 import sys, time
 from pathlib import Path
-from ktui.contract.events import Progress
+from ktui.contract.events import EtcdProgress
 from ktui.core.recordings.recorder import Recorder
 recorder = Recorder(Path(sys.argv[1]))
-recorder.write([Progress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)])
+recorder.write([EtcdProgress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)])
 while recorder.bytes == 0:
     time.sleep(0.01)
 print("written", flush=True)

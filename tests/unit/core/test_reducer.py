@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ktui.contract.events import (
-    CacheState,
+    CacheStatus,
     Dropped,
     EtcdCall,
+    EtcdProgress,
     EtcdUsage,
-    Progress,
     ProgressTick,
     RequestFinished,
     RequestRouted,
@@ -95,7 +95,10 @@ def test_etcd_calls_go_to_their_request_up_to_a_bound() -> None:
 
 def test_the_head_never_goes_back_and_its_rate_comes_from_event_times() -> None:
     state = State()
-    apply(state, [Progress(at=10.0, head=100), Progress(at=12.0, head=174), Progress(at=12.1, head=170)])
+    apply(
+        state,
+        [EtcdProgress(at=10.0, head=100), EtcdProgress(at=12.0, head=174), EtcdProgress(at=12.1, head=170)],
+    )
     assert state.head.revision == 174
     assert 34 <= state.revisions_per_second <= 37
 
@@ -103,25 +106,25 @@ def test_the_head_never_goes_back_and_its_rate_comes_from_event_times() -> None:
 def test_a_head_of_another_history_is_taken_as_it_is() -> None:
     state = State()
     apply(state, [
-        Progress(at=10.0, head=4_000),
-        CacheState(at=10.0, resource="pods", state="ready", rv=3_990),
+        EtcdProgress(at=10.0, head=4_000),
+        CacheStatus(at=10.0, resource="pods", state="ready", rv=3_990),
         ProgressTick(at=10.5, resource="pods", rv=4_000),
-        Progress(at=11.0, head=7, histories=1),
-        CacheState(at=11.0, resource="pods", state="ready", rv=5),
+        EtcdProgress(at=11.0, head=7, histories=1),
+        CacheStatus(at=11.0, resource="pods", state="ready", rv=5),
     ])  # fmt: skip
     assert (state.head.revision, state.revisions_per_second) == (7, 0.0)
     assert state.caches["pods"].rv == 5 and state.caches["pods"].lag(7) == 2
     assert state.rewind == Rewind(11.0, 4_000, 7)
     late = State()
-    apply(late, [Progress(at=12.0, head=9, histories=1)])
+    apply(late, [EtcdProgress(at=12.0, head=9, histories=1)])
     assert late.head.revision == 9 and late.rewind is None, "nothing of the old history was shown"
 
 
 def test_rates_fall_when_nothing_moves_though_no_event_says_so() -> None:
     state = State()
-    moving = [Progress(at=at, head=int(100 * at)) for at in (10.0, 11.0, 12.0)]
+    moving = [EtcdProgress(at=at, head=int(100 * at)) for at in (10.0, 11.0, 12.0)]
     fed = [
-        CacheState(at=at, resource="pods", state="ready", events=int(100 * at)) for at in (10.0, 11.0, 12.0)
+        CacheStatus(at=at, resource="pods", state="ready", events=int(100 * at)) for at in (10.0, 11.0, 12.0)
     ]
     apply(state, [*moving, *fed])
     assert state.revisions_per_second == state.events_per_second("pods") == 100.0
@@ -134,17 +137,19 @@ def test_rates_fall_when_nothing_moves_though_no_event_says_so() -> None:
 
 def test_a_progress_tick_moves_a_cache_on_without_an_event() -> None:
     state = State()
-    apply(state, [Progress(at=1.0, head=120), CacheState(at=1.0, resource="nodes", state="ready", rv=90)])
+    apply(
+        state, [EtcdProgress(at=1.0, head=120), CacheStatus(at=1.0, resource="nodes", state="ready", rv=90)]
+    )
     assert state.caches["nodes"].lag(state.head.revision) == 30
     apply(state, [ProgressTick(at=1.1, resource="nodes", rv=118)])
     assert (state.caches["nodes"].rv, state.caches["nodes"].lag(120)) == (118, 2)
-    apply(state, [CacheState(at=1.2, resource="nodes", state="ready", rv=91)])
+    apply(state, [CacheStatus(at=1.2, resource="nodes", state="ready", rv=91)])
     assert state.caches["nodes"].rv == 118
 
 
 def test_a_cache_that_is_not_ready_has_no_lag() -> None:
     state = State()
-    apply(state, [CacheState(at=1.0, resource="pods", state="initializing", loaded=3, expected=9)])
+    apply(state, [CacheStatus(at=1.0, resource="pods", state="initializing", loaded=3, expected=9)])
     assert state.caches["pods"].lag(500) == 0
 
 
@@ -159,7 +164,7 @@ def test_watchers_come_and_go_and_drops_are_counted() -> None:
 def test_touched_tells_which_part_has_moved() -> None:
     state = State()
     before = state.touched.requests
-    apply(state, [Progress(at=1.0, head=1)])
+    apply(state, [EtcdProgress(at=1.0, head=1)])
     assert state.touched.requests == before
     apply(state, [started(1)])
     assert state.touched.requests > before

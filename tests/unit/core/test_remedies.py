@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import CacheState, Prefix, ServerInfo
+from ktui.contract.events import CacheStatus, Prefix, ServerInfo
 from ktui.core import reducer
 from ktui.core.ranking.lines import RankLines
 from ktui.core.ranking.ranking import Group
@@ -18,7 +18,7 @@ SERVER = ServerInfo(
     at=AT, ktui_version="0", kube_version="1.30", etcd_version="3.5.1", etcd_kind="embedded", endpoints=[],
     writable=True, progress="supported",
 )  # fmt: skip
-PODS = CacheState(at=AT, resource="pods", state="ready", rv=1_000, objects=3_000, bytes=18_000_000)
+PODS = CacheStatus(at=AT, resource="pods", state="ready", rv=1_000, objects=3_000, bytes=18_000_000)
 NODES = Prefix(at=AT, prefix="/registry/minions/", resource="nodes", count=100, bytes=900_000)
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import fields
 from replayed import BEGAN, written
 
 from ktui.contract.errors import RecordingError
-from ktui.contract.events import AnyEvent, Marker, Progress, ServerInfo
+from ktui.contract.events import AnyEvent, EtcdProgress, Marker, ServerInfo
 from ktui.contract.recording import encode_lines
 from ktui.core import reducer
 from ktui.core import state as model
@@ -107,11 +107,11 @@ def test_keyframes_are_thinned_out_and_nothing_is_lost(
 def test_a_time_is_all_that_came_by_then(tmp_path: Path) -> None:
     path = tmp_path / "r.ndjson"
     events: list[AnyEvent] = [
-        Progress(at=10.0, head=1),
-        Progress(at=12.0, head=2),
-        Progress(at=11.0, head=3),  # late: it came when it was 12 already
-        Progress(head=4),
-        Progress(at=15.0, head=5),
+        EtcdProgress(at=10.0, head=1),
+        EtcdProgress(at=12.0, head=2),
+        EtcdProgress(at=11.0, head=3),  # late: it came when it was 12 already
+        EtcdProgress(head=4),
+        EtcdProgress(at=15.0, head=5),
     ]
     write_recording(path, events)
     index = Index(path)
@@ -125,7 +125,7 @@ def test_a_time_is_all_that_came_by_then(tmp_path: Path) -> None:
 def test_what_a_recording_is_about_is_found_in_one_reading(tmp_path: Path) -> None:
     path = tmp_path / "r.ndjson"
     lines = encode_lines(
-        [Progress(at=100.0, head=1), Marker(at=101.5, text="deploy"), Progress(at=103.0, head=2)]
+        [EtcdProgress(at=100.0, head=1), Marker(at=101.5, text="deploy"), EtcdProgress(at=103.0, head=2)]
     )
     path.write_bytes(lines + b'{"type":"sharded_watch"}\n' + b'{"type":"progr')
     index = Index(path)
@@ -136,7 +136,7 @@ def test_what_a_recording_is_about_is_found_in_one_reading(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "content", [b"\n\n", b'{"type":"sharded_watch"}\n', encode_lines([Progress(head=1)])]
+    "content", [b"\n\n", b'{"type":"sharded_watch"}\n', encode_lines([EtcdProgress(head=1)])]
 )
 def test_a_file_without_events_in_time_is_no_recording(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "r").write_bytes(content)

@@ -12,7 +12,7 @@ import pytest
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     EtcdCall,
     EtcdHealth,
     FanOut,
@@ -112,7 +112,7 @@ def telling() -> Iterator[AnyEvent]:
     ):
         yield RequestFinished(id=1, status=404, route="etcd", ms=1.0, error=error)
         yield EtcdHealth(ok=False, detail=error)
-        yield CacheState(resource="pods", state="reinitializing", error=error)
+        yield CacheStatus(resource="pods", state="reinitializing", error=error)
         yield EtcdCall(op="range", request="", error=error)
         yield WatcherClosed(id=1, resource="pods", delivered=1, cause=error)
         yield Marker(text=error)

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from ktui.contract.events import AnyEvent, EtcdHealth, EtcdUsage, Progress
+from ktui.contract.events import AnyEvent, EtcdHealth, EtcdProgress, EtcdUsage
 from ktui.etcd import ledger as module
 from ktui.etcd.errors import UnreachableError
-from ktui.etcd.ledger import Entry, Ledger
+from ktui.etcd.ledger import Ledger, LedgerEntry
 from ktui.telemetry.bus import Bus
 
 
@@ -34,7 +34,7 @@ async def burst() -> None:
     bus = Watched()
     ledger = Ledger(bus)
     for revision in range(1, 1001):
-        ledger.book(Entry("range", "list", sent=10, received=100, revision=revision), str)
+        ledger.book(LedgerEntry("range", "list", sent=10, received=100, revision=revision), str)
     assert (ledger.rpcs, ledger.sent_bytes, ledger.received_bytes, ledger.head) == (
         1000,
         10_000,
@@ -47,7 +47,7 @@ async def burst() -> None:
     async with asyncio.timeout(60):
         await bus.arrived.wait()
     assert bus.of(EtcdUsage)[first:] == [EtcdUsage(rpcs=1000, sent_bytes=10_000, received_bytes=100_000)]
-    assert bus.of(Progress)[-1] == Progress(head=1000)
+    assert bus.of(EtcdProgress)[-1] == EtcdProgress(head=1000)
     ledger.close()
     assert len(bus.of(EtcdUsage)) == 2
 

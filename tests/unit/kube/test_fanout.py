@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ktui.kube.fanout import (
     DELETED_HISTORY,
     ERAS,
-    Audience,
+    ChangeRecipients,
     DeletedObject,
     Making,
     fan_out,
@@ -20,7 +20,7 @@ from ktui.kube.gates import NEWEST_MINOR, OLDEST_MINOR
 from ktui.kube.versions import behaviour_of
 
 
-def made(version: str, audience: Audience, **gates: bool) -> Making:
+def made(version: str, audience: ChangeRecipients, **gates: bool) -> Making:
     return fan_out(audience, behaviour_of(version, gates))
 
 
@@ -53,27 +53,27 @@ ALONE = {"concerned": 2, "plain": 2}
 def test_copies_and_encodings(
     change: str, audience: dict[str, int], copies: tuple[int, ...], encodings: tuple[int, ...]
 ) -> None:
-    of_each = [made(f"1.{last}", Audience(change, **audience)) for _, last in ERAS]
+    of_each = [made(f"1.{last}", ChangeRecipients(change, **audience)) for _, last in ERAS]
     assert tuple(one.copies for one in of_each) == copies
     assert tuple(one.encodings for one in of_each) == encodings
 
 
 def test_three_concerned_watchers_are_wrapped_for() -> None:
-    assert not made("1.23", Audience("ADDED", 2, plain=2)).wrapped
-    assert made("1.23", Audience("ADDED", 3, plain=1)).wrapped
-    assert made("1.24", Audience("ADDED", 1, plain=1)).wrapped
+    assert not made("1.23", ChangeRecipients("ADDED", 2, plain=2)).wrapped
+    assert made("1.23", ChangeRecipients("ADDED", 3, plain=1)).wrapped
+    assert made("1.24", ChangeRecipients("ADDED", 1, plain=1)).wrapped
 
 
 def test_self_links_were_written_up_to_1_19_and_where_the_gate_says_so() -> None:
-    many = Audience("ADDED", concerned=10, plain=6, tables=2)
+    many = ChangeRecipients("ADDED", concerned=10, plain=6, tables=2)
     assert made("1.19", many).links == 3, "once into the shared object, once into each Table's copy"
-    assert made("1.19", Audience("ADDED", 2, plain=2)).links == 2
+    assert made("1.19", ChangeRecipients("ADDED", 2, plain=2)).links == 2
     assert made("1.20", many).links == 0
     assert made("1.20", many, RemoveSelfLink=False).links == 3
 
 
 audiences = st.builds(
-    lambda change, counts, out: Audience(change, sum(counts) + out, *counts),
+    lambda change, counts, out: ChangeRecipients(change, sum(counts) + out, *counts),
     st.sampled_from(["ADDED", "MODIFIED", "DELETED"]),
     st.tuples(*[st.integers(0, 50)] * 3),
     st.integers(0, 50),
@@ -81,13 +81,13 @@ audiences = st.builds(
 
 
 @given(audiences)
-def test_within_an_era_nothing_changes(audience: Audience) -> None:
+def test_within_an_era_nothing_changes(audience: ChangeRecipients) -> None:
     for first, last in ERAS:
         assert len({made(f"1.{minor}", audience) for minor in range(first, last + 1)}) == 1
 
 
 @given(audiences)
-def test_for_three_watchers_and_more_it_has_never_become_dearer(audience: Audience) -> None:
+def test_for_three_watchers_and_more_it_has_never_become_dearer(audience: ChangeRecipients) -> None:
     assume(audience.concerned >= 3)
     for before, after in pairwise(made(f"1.{last}", audience) for _, last in ERAS):
         assert after.copies <= before.copies and after.encodings <= before.encodings

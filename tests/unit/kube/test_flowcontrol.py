@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.flowcontrol import LEVELS, Asked, Requester, classify
+from ktui.kube.flowcontrol import LEVELS, RequestAttributes, Requester, classify
 
 ADMIN = Requester("admin", ("system:masters", "system:authenticated"))
 PERSON = Requester("jane", ("system:authenticated",))
@@ -14,32 +14,50 @@ BUILDER = Requester("system:serviceaccount:ci:builder")
 DNS = Requester("system:serviceaccount:kube-system:coredns")
 ENDPOINTS = Requester("system:serviceaccount:kube-system:endpoint-controller")
 
-LIST_PODS = Asked("list", "", "pods")
-GET_LEASE = Asked("get", "coordination.k8s.io", "leases")
+LIST_PODS = RequestAttributes("list", "", "pods")
+GET_LEASE = RequestAttributes("get", "coordination.k8s.io", "leases")
 
 
 @pytest.mark.parametrize(
     ("who", "asked", "minor", "schema", "level"),
     [
         (ADMIN, LIST_PODS, 36, "exempt", "exempt"),
-        (PERSON, Asked("get", path="/readyz"), 36, "probes", "exempt"),
+        (PERSON, RequestAttributes("get", path="/readyz"), 36, "probes", "exempt"),
         (PERSON, LIST_PODS, 36, "global-default", "global-default"),
         (NODE, LIST_PODS, 36, "system-nodes", "system"),
-        (NODE, Asked("patch", "", "nodes", "status"), 36, "system-node-high", "node-high"),
-        (NODE, Asked("patch", "", "nodes", "status"), 21, "system-nodes", "system"),
+        (NODE, RequestAttributes("patch", "", "nodes", "status"), 36, "system-node-high", "node-high"),
+        (NODE, RequestAttributes("patch", "", "nodes", "status"), 21, "system-nodes", "system"),
         (SCHEDULER, LIST_PODS, 36, "kube-scheduler", "workload-high"),
         (SCHEDULER, GET_LEASE, 36, "system-leader-election", "leader-election"),
         (BUILDER, LIST_PODS, 36, "service-accounts", "workload-low"),
         (BUILDER, GET_LEASE, 36, "service-accounts", "workload-low"),
         (DNS, LIST_PODS, 36, "kube-system-service-accounts", "workload-high"),
-        (DNS, Asked("update", "", "configmaps"), 33, "workload-leader-election", "leader-election"),
-        (DNS, Asked("update", "", "configmaps"), 34, "kube-system-service-accounts", "workload-high"),
-        (ENDPOINTS, Asked("update", "", "endpoints"), 30, "endpoint-controller", "workload-high"),
-        (ENDPOINTS, Asked("update", "", "endpoints"), 23, "workload-leader-election", "leader-election"),
+        (
+            DNS,
+            RequestAttributes("update", "", "configmaps"),
+            33,
+            "workload-leader-election",
+            "leader-election",
+        ),
+        (
+            DNS,
+            RequestAttributes("update", "", "configmaps"),
+            34,
+            "kube-system-service-accounts",
+            "workload-high",
+        ),
+        (ENDPOINTS, RequestAttributes("update", "", "endpoints"), 30, "endpoint-controller", "workload-high"),
+        (
+            ENDPOINTS,
+            RequestAttributes("update", "", "endpoints"),
+            23,
+            "workload-leader-election",
+            "leader-election",
+        ),
     ],
 )
 def test_a_request_falls_under_the_first_schema_that_matches(
-    who: Requester, asked: Asked, minor: int, schema: str, level: str
+    who: Requester, asked: RequestAttributes, minor: int, schema: str, level: str
 ) -> None:
     found = classify(who, asked, minor)
     assert (found.name, found.level.name) == (schema, level)

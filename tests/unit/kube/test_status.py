@@ -82,7 +82,7 @@ def test_details_empty_or_left_out_as_upstream() -> None:
 
 
 def test_equal_causes_are_told_once_but_listed_twice() -> None:
-    cause = status.Cause("FieldValueInvalid", "bad", "metadata.uid")
+    cause = status.StatusCause("FieldValueInvalid", "bad", "metadata.uid")
     error = status.invalid("ConfigMap", "", "x", [cause, cause])
     assert error.message == 'ConfigMap "x" is invalid: metadata.uid: bad'
     assert error.details is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.kube.gates import GATES, Stage, default_of, phase_of
+from ktui.kube.gates import GATES, GateStage, default_of, phase_of
 from ktui.kube.versions import (
     KNOWN_VERSIONS,
     BehaviourError,
@@ -94,7 +94,7 @@ def test_histories_are_in_order() -> None:
         minors = [phase.minor for phase in phases]
         assert minors == sorted(set(minors)), gate
         assert all(19 <= minor <= 37 for minor in minors), gate
-        gone = [phase for phase in phases if phase.stage is Stage.GONE]
+        gone = [phase for phase in phases if phase.stage is GateStage.GONE]
         assert gone in ([], [phases[-1]]), gate
         before = phase_of(gate, phases[0].minor - 1)
         assert before is None and not default_of(gate, phases[0].minor - 1)

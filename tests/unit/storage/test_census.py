@@ -7,7 +7,7 @@ import pytest
 
 from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.storage import census as census_module
-from ktui.storage.browser import Browser
+from ktui.storage.browser import EtcdBrowser
 from ktui.storage.census import Census
 from ktui.telemetry.bus import Bus
 
@@ -33,7 +33,7 @@ def test_an_emptied_etcd_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     browser = FakeBrowser()
 
     async def run() -> None:
-        census = Census(cast(Browser, browser), "/registry", Bus(), every=3_600.0)
+        census = Census(cast(EtcdBrowser, browser), "/registry", Bus(), every=3_600.0)
         task = asyncio.create_task(census.run())
         async with asyncio.timeout(60):
             while not browser.counted:

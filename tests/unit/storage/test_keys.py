@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.resources import BUILTIN
-from ktui.storage.keys import Keys, range_end
+from ktui.storage.keys import ResourceKeys, range_end
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from ktui.storage.keys import Keys, range_end
 def test_namespaced_keys(name: str, etcd_prefix: str, prefix: str, key: str) -> None:
     resource = BUILTIN.by_name(name)
     assert resource is not None
-    keys = Keys(resource, etcd_prefix)
+    keys = ResourceKeys(resource, etcd_prefix)
     assert (keys.prefix, keys.of("shop", "x").decode()) == (prefix, key)
     assert keys.root.decode() == prefix[:-1] and keys.collection("shop") == f"{prefix}shop/"
 
@@ -29,7 +29,7 @@ def test_namespaced_keys(name: str, etcd_prefix: str, prefix: str, key: str) -> 
 def test_cluster_scoped_keys() -> None:
     nodes = BUILTIN.by_name("nodes")
     assert nodes is not None
-    assert Keys(nodes).of(None, "n1") == b"/registry/minions/n1"
+    assert ResourceKeys(nodes).of(None, "n1") == b"/registry/minions/n1"
 
 
 @pytest.mark.parametrize(

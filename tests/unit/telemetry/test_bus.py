@@ -2,14 +2,14 @@
 
 import asyncio
 
-from ktui.contract.events import Dropped, Progress
+from ktui.contract.events import Dropped, EtcdProgress
 from ktui.telemetry.bus import Bus
 
 
 async def first_batch(bus: Bus, backlog: int, publish: int) -> list[object]:
     subscription = bus.subscribe(backlog)
     for head in range(publish):
-        bus.publish(Progress(head=head))
+        bus.publish(EtcdProgress(head=head))
     async for batch in subscription.batches():
         return list(batch)
     return []
@@ -29,7 +29,7 @@ def test_events_are_numbered_without_gaps_and_stamped() -> None:
 def test_a_new_reader_gets_the_present_state_first() -> None:
     async def run() -> list[object]:
         bus = Bus(now=lambda: 7.0)
-        bus.add_snapshot(lambda: [Progress(head=41)])
+        bus.add_snapshot(lambda: [EtcdProgress(head=41)])
         return await first_batch(bus, backlog=10, publish=1)
 
     assert [event.head for event in asyncio.run(run())] == [41, 0]  # type: ignore[attr-defined]
@@ -40,7 +40,7 @@ def test_a_closed_subscription_ends_and_costs_nothing() -> None:
         bus = Bus()
         subscription = bus.subscribe()
         assert bus.watched
-        bus.publish(Progress(head=1))
+        bus.publish(EtcdProgress(head=1))
         subscription.close()
         batches = [batch async for batch in subscription.batches()]
         return bus.watched, len(batches)

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.audit.build import Question, build_report
-from ktui.audit.record import Request
+from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.record import LoggedRequest
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_before, versions_from
 from ktui.audit.words import changes
-from ktui.core.prediction.sizes import Size
+from ktui.core.prediction.sizes import ResourceSize
 from ktui.kube.versions import behaviour_of
 from ktui.tui.audit.report_view import every_route, explanation_of
 from ktui.tui.audit.rows import group_lines, parameters, shape_runs
@@ -21,17 +21,19 @@ from ktui.tui.charts.stacked import by_route, stacked
 from tests.unit.audit.logs import audit_event, moment
 
 AT = 1_787_475_354_330_000
-SIZES = {"pods": Size(1_000, 14_000_000), "namespaces": Size(10, 9_000)}
+SIZES = {"pods": ResourceSize(1_000, 14_000_000), "namespaces": ResourceSize(10, 9_000)}
 
 
-def report_of(uris: dict[str, int], version: str = "1.30", sizes: dict[str, Size] | None = None) -> Report:
+def report_of(
+    uris: dict[str, int], version: str = "1.30", sizes: dict[str, ResourceSize] | None = None
+) -> Report:
     """`uris`: how often each was asked for."""
     tally = Tally(moment(AT))
     tally.open_file("log")
     for uri, count in uris.items():
         verb = "watch" if "watch=true" in uri else "list"
-        tally.feed([audit_event(Request(verb, uri, "x/1", "u", AT, 2_000, 200))] * count)
-    question = Question(versions_from(version, {}), sizes or {}, earlier=versions_before(version, {}))
+        tally.feed([audit_event(LoggedRequest(verb, uri, "x/1", "u", AT, 2_000, 200))] * count)
+    question = ReportOptions(versions_from(version, {}), sizes or {}, earlier=versions_before(version, {}))
     return build_report(tally, question)
 
 

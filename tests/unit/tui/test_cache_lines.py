@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ktui.contract.events import CacheState, Prefix, Progress
+from ktui.contract.events import CacheStatus, EtcdProgress, Prefix
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.cache.rows import CacheLines
@@ -14,8 +14,8 @@ def state(*events: Any) -> State:
     return now
 
 
-def cache(resource: str, state: str = "ready", **fields: Any) -> CacheState:
-    return CacheState(resource=resource, state=state, **fields)
+def cache(resource: str, state: str = "ready", **fields: Any) -> CacheStatus:
+    return CacheStatus(resource=resource, state=state, **fields)
 
 
 def prefix(resource: str, count: int = 5) -> Prefix:
@@ -42,7 +42,7 @@ def test_what_holds_something_comes_first_then_what_etcd_holds() -> None:
 
 
 def test_a_line_that_has_not_changed_stays_the_same_object() -> None:
-    now = state(Progress(head=10), cache("nodes", rv=8, objects=1), cache("pods", rv=10, objects=1))
+    now = state(EtcdProgress(head=10), cache("nodes", rv=8, objects=1), cache("pods", rv=10, objects=1))
     lines = CacheLines()
     before = lines.of(now)
     assert [line.lag for line in before] == [2, 0]

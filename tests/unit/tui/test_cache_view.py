@@ -3,12 +3,12 @@
 from typing import Any
 
 from ktui.contract.caches import CachedObject, ObjectPage
-from ktui.core.state import CacheRow, CacheState
+from ktui.core.state import CacheRow, CacheStatus
 from ktui.tui.cache.objects import ObjectPages, Unread, loaded_share, window
 
 
 def row(resource: str, state: str = "ready", **fields: Any) -> CacheRow:
-    return CacheRow(CacheState(resource=resource, state=state, **fields), rv=fields.get("rv", 0))
+    return CacheRow(CacheStatus(resource=resource, state=state, **fields), rv=fields.get("rv", 0))
 
 
 def test_progress_is_a_share_only_when_the_total_is_known() -> None:

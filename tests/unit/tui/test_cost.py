@@ -8,7 +8,7 @@ from msgspec import structs
 
 from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.core.state import RequestRow
-from ktui.core.walkthrough import OTHER, Phase, fewer_phases, phases_of
+from ktui.core.walkthrough import OTHER, TimedPhase, fewer_phases, phases_of
 from ktui.tui.cache.rv_progress import Lane, RevisionProgress, progress_content
 from ktui.tui.requests.cost import funnel_content, waterfall_content
 
@@ -53,7 +53,7 @@ def test_what_has_no_line_of_its_own_is_not_lost() -> None:
 
 
 def test_enough_room_changes_nothing() -> None:
-    phases = [Phase("wait", 0.0, 1.0), Phase("etcd", 1.0, 2.0)]
+    phases = [TimedPhase("wait", 0.0, 1.0), TimedPhase("etcd", 1.0, 2.0)]
     assert fewer_phases(phases, 2) == phases
 
 

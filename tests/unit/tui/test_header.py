@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import EtcdUsage, Progress, ServerInfo
+from ktui.contract.events import EtcdProgress, EtcdUsage, ServerInfo
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.source import Link, Stage
@@ -20,7 +20,7 @@ def busy() -> State:
         endpoints=[], writable=True, progress="supported", name="https://10.0.0.1:2379",
     )  # fmt: skip
     usage = EtcdUsage(at=1.0, rpcs=12_345, sent_bytes=1, received_bytes=620_000_000)
-    apply(state, [server, Progress(at=1.0, head=1_048_213), usage])
+    apply(state, [server, EtcdProgress(at=1.0, head=1_048_213), usage])
     state.dropped = 1_234_567
     return state
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from ktui.client.connection import ClientError
-from ktui.contract.events import AnyEvent, Progress
+from ktui.contract.events import AnyEvent, EtcdProgress
 from ktui.tui import intake as intake_module
 from ktui.tui.intake import SILENCE_SECONDS, Intake
 from ktui.tui.source import Link, Report, Stage
@@ -39,7 +39,7 @@ class Server:
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
         if not self.answers.pop(0):
             raise ClientError("nobody answers")
-        yield [Progress(at=1.0, head=100 * self.attempts)]
+        yield [EtcdProgress(at=1.0, head=100 * self.attempts)]
         self.served.set()
         await self.end.wait()
 
@@ -113,7 +113,7 @@ async def test_a_server_that_says_nothing_is_told_and_heard_again() -> None:
     intake.fold()
     assert intake.link.stage is Stage.SILENT and intake.link.restartable
     assert intake.state.head.revision == 100, "what is known stays"
-    intake.take([Progress(at=2.0, head=101)])
+    intake.take([EtcdProgress(at=2.0, head=101)])
     intake.fold()
     assert intake.link.stage is Stage.LIVE and intake.state.head.revision == 101
     following.cancel()

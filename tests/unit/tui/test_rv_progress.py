@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.contract.events import CacheState, Prefix, Progress
-from ktui.core.prefixes import PrefixTree
+from ktui.contract.events import CacheStatus, EtcdProgress, Prefix
+from ktui.core.prefixes import PrefixOutline
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.cache.rv_progress import Lane, RevisionProgress, nice_span, progress_of
@@ -26,10 +26,10 @@ def test_a_track_has_a_round_length(lag: int, span: int) -> None:
 def test_the_head_runs_first_and_the_fullest_next() -> None:
     state = State()
     caches = [("nodes", 100, 95), ("pods", 3000, 118), ("secrets", 0, 0)]
-    apply(state, [Progress(at=1.0, head=120)])
+    apply(state, [EtcdProgress(at=1.0, head=120)])
     for name, objects, rv in caches:
         condition = "ready" if objects else "cold"
-        apply(state, [CacheState(at=1.0, resource=name, state=condition, rv=rv, objects=objects)])
+        apply(state, [CacheStatus(at=1.0, resource=name, state=condition, rv=rv, objects=objects)])
     progress = progress_of(state)
     assert [(lane.name, lane.lag) for lane in progress.lanes] == [("etcd", 0), ("pods", 2), ("nodes", 25)]
 
@@ -51,7 +51,7 @@ def test_places_stay_on_the_track(rv: int, width: int) -> None:
 
 def test_the_tree_opens_where_it_was_told() -> None:
     top = {p.prefix: p for p in (Prefix(prefix="/r/pods/", bytes=9), Prefix(prefix="/r/a.io/crs/", bytes=90))}
-    tree = PrefixTree(root="/r/")
+    tree = PrefixOutline(root="/r/")
     tree.children["/r/pods/"] = [Prefix(prefix="/r/pods/team-00/", count=2, bytes=4)]
     assert [row.label for row in tree.rows(top)] == ["crs", "pods"]
     tree.opened.add("/r/pods/")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.contract.events import EtcdCall, Progress, RequestFinished, RequestStarted
+from ktui.contract.events import EtcdCall, EtcdProgress, RequestFinished, RequestStarted
 from ktui.core.recordings.markers import TimelineMarker
 from ktui.core.recordings.times import FASTEST
 from ktui.tui.replay.bar import Position, Span, density, event_text, status_line, track_line
@@ -109,4 +109,4 @@ def test_events_in_a_few_words() -> None:
         == "request_finished #7 200 3.0 ms"
     )
     assert event_text(EtcdCall(op="range", request="", purpose="probe")) == "etcd_call range probe"
-    assert event_text(Progress(head=1)) == "progress"
+    assert event_text(EtcdProgress(head=1)) == "progress"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from ktui.core.references import Place, Resource
+from ktui.core.references import Place, ResourceRef
 from ktui.tui.navigation.trail import LONGEST, Trail
 
-HOME, CACHE, PODS, ETCD = Place("overview"), Place("cache"), Place("cache", Resource("pods")), Place("etcd")
+HOME, CACHE, PODS, ETCD = (
+    Place("overview"),
+    Place("cache"),
+    Place("cache", ResourceRef("pods")),
+    Place("etcd"),
+)
 
 
 def test_back_walks_through_what_was_open_inside_a_screen() -> None:

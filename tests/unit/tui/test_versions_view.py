@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import CacheState, RequestStarted, ServerInfo
+from ktui.contract.events import CacheStatus, RequestStarted, ServerInfo
 from ktui.core.reducer import apply
 from ktui.core.selection import EXAMPLE, Selection, read_selection, selection_of
 from ktui.core.state import RequestRow, State
@@ -101,7 +101,7 @@ def test_causes_are_named_with_their_stage() -> None:
 
 
 def test_seats_follow_the_size_where_it_is_known() -> None:
-    state = state_of(CacheState(resource="pods", state="ready", rv=9, objects=450, bytes=450 * 6_000))
+    state = state_of(CacheStatus(resource="pods", state="ready", rv=9, objects=450, bytes=450 * 6_000))
     outcomes = {row.version: row.under.outcome.seats for row in matrix_of(EXAMPLE, state).rows}
     assert outcomes["1.19"] == (0, 0) and outcomes["1.22"] == (1, 1) and outcomes["1.30"] == (9, 9)
     assert matrix_of(EXAMPLE, State()).rows[12].under.outcome.seats == (1, 10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import FanOut, Progress, WatcherClosed, WatcherOpened, WatcherState
+from ktui.contract.events import EtcdProgress, FanOut, WatcherClosed, WatcherOpened, WatcherState
 from ktui.core.reducer import apply
 from ktui.core.state import FAN_OUTS, State
 from ktui.tui.watches.fan_out import audience_of, fan_out_content, makers_of
@@ -52,9 +52,9 @@ def test_a_closed_one_stays_for_a_while_with_its_last_numbers() -> None:
     assert [line.id for line in lines.of(state)] == [2, 1], "open ones first"
     row = lines.of(state)[1].row
     assert (row.delivered, row.bookmarks, row.made, row.shared, row.buffered) == (9, 2, 4, 5, 0)
-    apply(state, [Progress(at=5.0 + KEPT_SECONDS, head=1)])
+    apply(state, [EtcdProgress(at=5.0 + KEPT_SECONDS, head=1)])
     assert len(lines.of(state)) == 2
-    apply(state, [Progress(at=5.1 + KEPT_SECONDS, head=1)])
+    apply(state, [EtcdProgress(at=5.1 + KEPT_SECONDS, head=1)])
     assert [line.id for line in lines.of(state)] == [2]
 
 
@@ -62,7 +62,7 @@ def test_a_line_stays_the_same_object_while_it_reads_the_same() -> None:
     lines = WatchLines()
     state = state_of(opened(1, at=0.0), stands(1, at=100.0))
     (before,) = lines.of(state)
-    apply(state, [Progress(at=101.0, head=1)])
+    apply(state, [EtcdProgress(at=101.0, head=1)])
     assert lines.of(state)[0] is before, "1m either way"
     apply(state, [stands(1, at=102.0, delivered=1)])
     assert lines.of(state)[0] is not before
@@ -71,7 +71,7 @@ def test_a_line_stays_the_same_object_while_it_reads_the_same() -> None:
 def test_the_rate_comes_from_what_was_delivered() -> None:
     state = state_of(opened(1), *(stands(1, at=float(at), delivered=5 * at) for at in range(1, 9)))
     assert WatchLines().of(state)[0].per_second == 5.0
-    apply(state, [Progress(at=30.0, head=1)])
+    apply(state, [EtcdProgress(at=30.0, head=1)])
     assert WatchLines().of(state)[0].per_second == 0.0, "nothing has come for long"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.contract.events import FanOut, Prefix, RequestFinished, RequestStarted, WatcherOpened
 from ktui.core import reducer, references
-from ktui.core.references import Key, Object, Place, Request, Resource, Watcher
+from ktui.core.references import KeyRef, Object, Place, RequestRef, ResourceRef, WatcherRef
 from ktui.core.state import State
 from ktui.tui.navigation.ways import at_revision, implied, object_at, prefix_of, resource_below, ways
 
@@ -35,7 +35,7 @@ def places(*references: references.Reference, state: State) -> dict[str, Place]:
 
 
 def test_a_list_leads_to_the_lab_the_versions_its_cache_and_its_prefix() -> None:
-    found = places(Request(7), state=state_of(request(7, query="limit=5")))
+    found = places(RequestRef(7), state=state_of(request(7, query="limit=5")))
     assert {letter: place.mode for letter, place in found.items()} == {
         "r": "requests",
         "l": "lab",
@@ -49,32 +49,32 @@ def test_a_list_leads_to_the_lab_the_versions_its_cache_and_its_prefix() -> None
 
 
 def test_a_get_leads_to_its_object_and_its_key_but_not_to_the_lab() -> None:
-    found = places(Request(7), state=state_of(request(7, "GET", "web")))
+    found = places(RequestRef(7), state=state_of(request(7, "GET", "web")))
     assert found["o"] == Place("cache", Object("pods", "shop", "web"))
-    assert found["e"] == Place("etcd", Key("/k8s/pods/shop/web"))
+    assert found["e"] == Place("etcd", KeyRef("/k8s/pods/shop/web"))
     assert "l" not in found
 
 
 def test_a_watch_leads_to_the_lab_where_it_begins_with_all_objects() -> None:
     for query, leads in (("watch=1&resourceVersion=0", True), ("watch=1&resourceVersion=41", False)):
-        found = places(Request(7), state=state_of(request(7, "WATCH", query=query)))
+        found = places(RequestRef(7), state=state_of(request(7, "WATCH", query=query)))
         assert ("l" in found) == leads
 
 
 def test_an_open_watch_leads_to_its_watcher_and_back_to_its_request() -> None:
     opened = WatcherOpened(id=7, resource="pods", since="41", client="kubelet")
     state = state_of(request(7, "WATCH"), opened)
-    assert places(Request(7), state=state)["w"] == Place("watches", Watcher(7))
-    assert places(Watcher(7), state=state)["r"] == Place("requests", Request(7))
+    assert places(RequestRef(7), state=state)["w"] == Place("watches", WatcherRef(7))
+    assert places(WatcherRef(7), state=state)["r"] == Place("requests", RequestRef(7))
 
 
 def test_a_request_that_is_not_kept_leads_nowhere() -> None:
-    assert ways([Request(99)], state_of()) == []
+    assert ways([RequestRef(99)], state_of()) == []
 
 
 def test_an_event_leads_to_its_key_at_that_revision() -> None:
     found = places(Object("pods", "shop", "web", 48), state=state_of())
-    assert found["e"].reference == Key("/k8s/pods/shop/web", 48)
+    assert found["e"].reference == KeyRef("/k8s/pods/shop/web", 48)
 
 
 def test_a_key_names_its_object_where_its_prefix_is_known_or_built_in() -> None:
@@ -89,15 +89,15 @@ def test_a_key_names_its_object_where_its_prefix_is_known_or_built_in() -> None:
 
 def test_every_letter_is_given_once() -> None:
     state = state_of(request(7), request(8, "GET", "web"))
-    found = ways([Request(7), Request(8)], state)
+    found = ways([RequestRef(7), RequestRef(8)], state)
     assert len({way.letter for way in found}) == len(found)
     assert not {way.letter for way in found} & set("jkq")
 
 
 def test_what_is_implied_is_said_once_even_in_a_circle() -> None:
     opened = WatcherOpened(id=7, resource="pods", since="", client="kubelet")
-    found = implied([Request(7)], state_of(request(7, "WATCH"), opened))
-    assert len(found) == len(set(found)) and Watcher(7) in found and Resource("pods") in found
+    found = implied([RequestRef(7)], state_of(request(7, "WATCH"), opened))
+    assert len(found) == len(set(found)) and WatcherRef(7) in found and ResourceRef("pods") in found
 
 
 def test_a_revision_tells_of_events_answers_and_watches_at_it() -> None:
@@ -107,5 +107,5 @@ def test_a_revision_tells_of_events_answers_and_watches_at_it() -> None:
         WatcherOpened(id=9, resource="pods", since="48", client="kubelet"),
         FanOut(resource="pods", change="MODIFIED", rv=48, namespace="shop", name="web"),
     )
-    assert at_revision(48, state) == [Object("pods", "shop", "web", 48), Watcher(9), Request(7)]
+    assert at_revision(48, state) == [Object("pods", "shop", "web", 48), WatcherRef(9), RequestRef(7)]
     assert at_revision(49, state) == []

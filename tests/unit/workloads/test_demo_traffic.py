@@ -13,7 +13,7 @@ import pytest
 from ktui.supervision import Failure, Supervisor
 from ktui.workloads import traffic
 from ktui.workloads.behaviours import informer
-from ktui.workloads.demo.plan import DemoSize, Plan, make_plan
+from ktui.workloads.demo.plan import DemoPlan, DemoSize, make_plan
 from ktui.workloads.traffic import INFORMERS, start_kubelets, start_readers
 from tests.unit.client.rude import BROKEN, Answer, rude_server, whole
 
@@ -38,7 +38,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module.asyncio, "sleep", at_once)
 
 
-def agents_of(plan: Plan) -> set[str]:
+def agents_of(plan: DemoPlan) -> set[str]:
     return {poll.user_agent for poll in traffic.habits(plan)} | {agent for agent, _, _ in INFORMERS}
 
 

@@ -9,7 +9,7 @@ from ktui.workloads.behaviours.polling import cilium_agent_lists
 from ktui.workloads.plans import (
     NAMESPACE,
     NODE,
-    Plan,
+    ClientPlan,
     PlanError,
     PlannedList,
     builtin_plans,
@@ -35,7 +35,7 @@ def test_what_is_built_in() -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=lambda plan: plan.name)
-def test_every_built_in_list_is_one(plan: Plan) -> None:
+def test_every_built_in_list_is_one(plan: ClientPlan) -> None:
     for planned in plan.lists:
         filled = planned.filled("node-01", "shop")
         for path in filter(None, (filled.path, filled.without)):

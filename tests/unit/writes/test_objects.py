@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ktui.cli.server.codec import StoredCodec
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
+from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.admission.pods import admit_pod, qos_class
 from ktui.writes.before_delete import Fate, begin_deletion, grace_seconds
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, updated

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ktui.apiserver.http.request import Request
-from ktui.cli.server.codec import StoredCodec
 from ktui.kube.status import StatusError
+from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.options import DeleteOptions, delete_options, write_options
 from tests.unit.writes.bodies import sent
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ktui.core.format import integer, many
-from ktui.core.table.filter.parsing import Field, Fields, FilterError, find_field, names_of
+from ktui.core.table.filter.parsing import Fields, FilterError, FilterField, find_field, names_of
 from ktui.core.table.filter.terms import COMPARING, Term, terms_of
 from ktui.core.table.filter.unfinished import begun
 
@@ -21,7 +21,7 @@ _NOTHING_TYPED = Term("", 0, False, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class FilterSuggestion:
     """`text` is the whole line as it could become, `label` what would be new in it."""
 
     text: str
@@ -35,7 +35,7 @@ class Assist:
     """`hint` explains the term at the end of the line."""
 
     hint: str
-    suggestions: tuple[Suggestion, ...] = ()
+    suggestions: tuple[FilterSuggestion, ...] = ()
 
     @property
     def completion(self) -> str:
@@ -81,19 +81,19 @@ def _columns(word: str, begin: str, fields: Fields[Row], rows: Sequence[Row]) ->
     suggestions = []
     for each in chosen[:OFFERED]:
         label = each.id + (">" if _is_number(each, rows) else ":")
-        suggestions.append(Suggestion(begin + label, label, each.about, more=True))
+        suggestions.append(FilterSuggestion(begin + label, label, each.about, more=True))
     return Assist("in any column", tuple(suggestions))
 
 
-def _begins(each: Field[Row], word: str) -> bool:
+def _begins(each: FilterField[Row], word: str) -> bool:
     return any(name.startswith(word) for name in (each.id, *each.aliases))
 
 
-def _is_number(chosen: Field[Row], rows: Sequence[Row]) -> bool:
+def _is_number(chosen: FilterField[Row], rows: Sequence[Row]) -> bool:
     return any(isinstance(chosen.value(row), int | float) for row in rows[-NEWEST:])
 
 
-def _values(term: Term, begin: str, chosen: Field[Row], rows: Sequence[Row]) -> Assist:
+def _values(term: Term, begin: str, chosen: FilterField[Row], rows: Sequence[Row]) -> Assist:
     if term.op in COMPARING or _is_number(chosen, rows):
         return Assist(_range(chosen, rows))
     if term.op == "~" and term.value.startswith("/"):
@@ -101,7 +101,7 @@ def _values(term: Term, begin: str, chosen: Field[Row], rows: Sequence[Row]) -> 
     counted = _counted(chosen, rows, term.op)
     wanted = term.value.casefold()
     suggestions = [
-        Suggestion(f"{begin}{term.column}{term.op}{_quoted(value)}", value, many(count, "row"))
+        FilterSuggestion(f"{begin}{term.column}{term.op}{_quoted(value)}", value, many(count, "row"))
         for value, count in counted.items()
         if value.casefold().startswith(wanted)
     ]
@@ -114,7 +114,7 @@ def _values(term: Term, begin: str, chosen: Field[Row], rows: Sequence[Row]) -> 
     return Assist("  ".join(each.label for each in offered) + more, tuple(offered))
 
 
-def _counted(chosen: Field[Row], rows: Sequence[Row], op: str) -> dict[str, int]:
+def _counted(chosen: FilterField[Row], rows: Sequence[Row], op: str) -> dict[str, int]:
     """The column's values, the commonest first; of a column with known ones their first words."""
     counted = Counter(str(value) for value in map(chosen.value, rows) if value is not None)
     if not (op == ":" and chosen.known):
@@ -131,7 +131,7 @@ def _quoted(value: str) -> str:
     return f'"{value}"' if any(char.isspace() for char in value) else value
 
 
-def _range(chosen: Field[Row], rows: Sequence[Row]) -> str:
+def _range(chosen: FilterField[Row], rows: Sequence[Row]) -> str:
     """`0.02 to 204 ms here; write 10, 300ms, 2s`."""
     numbers: list[Any] = [value for value in map(chosen.value, rows) if isinstance(value, int | float)]
     unit = f" {chosen.unit}" if chosen.unit else ""

@@ -14,10 +14,10 @@ from ktui.core.table.filter.terms import Term, terms_of
 from ktui.core.table.filter.unfinished import may_become, says_nothing
 
 Row = TypeVar("Row")
-__all__ = ["Field", "Fields", "Filter", "FilterError", "fields_of", "parse_filter"]
+__all__ = ["Fields", "Filter", "FilterError", "FilterField", "fields_of", "parse_filter"]
 
 
-class Field(Struct, Generic[Row], frozen=True):
+class FilterField(Struct, Generic[Row], frozen=True):
     """What a filter may say of a column: its value, its unit, what it may be called besides its id."""
 
     id: str
@@ -34,7 +34,7 @@ class Field(Struct, Generic[Row], frozen=True):
         return tuple(name for name in (self.id, self.title.lower(), *self.aliases) if name)
 
 
-Fields: TypeAlias = Mapping[str, Field[Row]]
+Fields: TypeAlias = Mapping[str, FilterField[Row]]
 
 
 class _Column(Protocol):
@@ -57,10 +57,10 @@ class _Column(Protocol):
     def value_of(self, row: Any) -> Any: ...
 
 
-def fields_of(columns: Sequence[_Column]) -> dict[str, Field[Any]]:
+def fields_of(columns: Sequence[_Column]) -> dict[str, FilterField[Any]]:
     """The fields of a table's columns, by their ids."""
     return {
-        each.id: Field(
+        each.id: FilterField(
             each.id,
             each.value or each.value_of,
             each.title,
@@ -162,12 +162,12 @@ class UnknownColumnError(FilterError):
         super().__init__(f"no column {name!r}{meant} {' '.join(fields)}")
 
 
-def names_of(fields: Fields[Row]) -> dict[str, Field[Row]]:
+def names_of(fields: Fields[Row]) -> dict[str, FilterField[Row]]:
     """The fields by all that they may be called."""
     return {name: each for each in fields.values() for name in each.names}
 
 
-def find_field(name: str, fields: Fields[Row]) -> Field[Row]:
+def find_field(name: str, fields: Fields[Row]) -> FilterField[Row]:
     """By its id, else by another of its names. Raises UnknownColumnError."""
     if name in fields:
         return fields[name]

@@ -15,7 +15,7 @@ import pytest
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import Plan
-from ktui.kube.routing.questions import ListQuestion, Token, TokenState
+from ktui.kube.routing.questions import DecodedToken, ListQuestion, TokenState
 
 GATES = {
     "consistent": "ConsistentListFromCache",
@@ -70,7 +70,7 @@ def list_question(
         resource_version=revision(rv),
         match="Sometimes" if match == "other" else match,
         limit=500 * limit,
-        token=Token(
+        token=DecodedToken(
             states.get(token, TokenState.VALID),
             -1 if token.startswith("latest") else classes.get(token, 0),
         ),

@@ -10,7 +10,7 @@ from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.questions import ListQuestion, Token, TokenState, WatchQuestion
+from ktui.kube.routing.questions import DecodedToken, ListQuestion, TokenState, WatchQuestion
 from ktui.kube.routing.reasons import GET_REASONS, LIST_REASONS, REASONS, WATCH_REASONS
 from ktui.kube.routing.resource_version import MAX_REVISION
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of
@@ -45,7 +45,7 @@ def questions(draw: st.DrawFn) -> ListQuestion:
         draw(revisions),
         draw(matches),
         draw(st.sampled_from([-3, 0, 1, 500])),
-        Token(draw(st.sampled_from(TokenState)), draw(st.sampled_from([-7, -1, 1, 40, 80, 100, 150]))),
+        DecodedToken(draw(st.sampled_from(TokenState)), draw(st.sampled_from([-7, -1, 1, 40, 80, 100, 150]))),
         draw(st.booleans()),
         draw(st.booleans()),
         draw(st.booleans()),
@@ -181,7 +181,7 @@ def test_early_patches_of_1_33_lose_a_consistent_page(patch: int, source: Source
 
 
 def test_a_422_names_every_cause() -> None:
-    question = ListQuestion("", "Sometimes", token=Token(TokenState.VALID, 5))
+    question = ListQuestion("", "Sometimes", token=DecodedToken(TokenState.VALID, 5))
     error = decide_list(question, CacheState(), behaviour_of("1.36")).error
     assert error is not None
     assert error.message.startswith('ListOptions.meta.k8s.io "" is invalid: [')

@@ -1,4 +1,4 @@
-"""Both directions of the wire room as the one object that the API server asks for."""
+"""Everything the API server needs of `ktui.wire`, in one object."""
 
 from __future__ import annotations
 
