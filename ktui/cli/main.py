@@ -23,6 +23,7 @@ COMMANDS = {
     "serve": ("ktui.cli.serve", "run the API server alone, over an embedded or a real etcd"),
     "list": ("ktui.cli.list", "fire a GET or LIST and print route, reason and cost"),
     "bench": ("ktui.cli.bench", "measure the LISTs of a client, with and without their selectors"),
+    "workload": ("ktui.cli.workload", "run client behaviours (agents that boot together, kubelets, …)"),
     "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),
     "audit": ("ktui.cli.audit", "rank the requests in an apiserver's logs by what they cost"),
     "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),

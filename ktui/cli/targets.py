@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -62,23 +62,29 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
         async with _open(target_of(connection, user_agent)) as found:
             yield found
         return
-    async with _demo(user_agent) as found:
+    async with demo_target(user_agent) as found:
         yield found
 
 
 @asynccontextmanager
-async def _demo(user_agent: str) -> AsyncIterator[Target]:
-    """A server for this one command, with the whole demo cluster in it before anything is fired."""
+async def demo_target(
+    user_agent: str, words: Sequence[str] = (), *, pods: int = 0, nodes: int = 0
+) -> AsyncIterator[Target]:
+    """A server for this one command, with the whole demo cluster in it before anything is sent.
+
+    `words` are further ones for `ktui serve`.
+    """
     from ktui.cli.child import ServerChild  # start-up time
     from ktui.client.target import target_of
     from ktui.workloads.demo.plan import DemoSize, make_plan
     from ktui.workloads.seeding import seed
 
-    warn(f"no server runs here; starting one with a demo cluster of {integer(PODS)} pods …")
-    child = ServerChild([])
+    size = DemoSize(pods=pods or PODS, nodes=nodes or NODES)
+    warn(f"starting a server with a demo cluster of {integer(size.pods)} pods …")
+    child = ServerChild(words)
     try:
         connection = await child.start()
-        await seed(connection, make_plan(DemoSize(pods=PODS, nodes=NODES)))
+        await seed(connection, make_plan(size))
         async with _open(target_of(connection, user_agent)) as found:
             yield found
     finally:

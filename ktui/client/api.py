@@ -75,7 +75,13 @@ class Fired:
 class ApiClient:
     """An asyncio client of one server. Raises ClientError when it cannot be reached."""
 
-    def __init__(self, connection: ServerConnection, user_agent: str = f"ktui/{__version__}") -> None:
+    def __init__(
+        self,
+        connection: ServerConnection,
+        user_agent: str = f"ktui/{__version__}",
+        connections: int | None = None,
+    ) -> None:
+        """`connections`: how many to open at most; requests beyond wait for one without a time limit."""
         self.connection = connection
         headers = {
             "User-Agent": user_agent,
@@ -93,7 +99,8 @@ class ApiClient:
                 base_url=connection.url,
                 headers=headers,
                 verify=connection.ssl_context(),
-                timeout=TIMEOUT,
+                timeout=TIMEOUT if connections is None else httpx.Timeout(10.0, read=120.0, pool=None),
+                limits=_limits(connections),
                 proxy=connection.proxy,
                 trust_env=False,  # only what the connection itself says
                 event_hooks={"request": [self._name_server]},
@@ -119,15 +126,23 @@ class ApiClient:
         return self._document(path, await self.request(method, path, body, content_type))
 
     async def request(
-        self, method: str, path: str, body: Any = None, content_type: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str = "application/json",
+        *,
+        headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         """Any request, any answer (also an error Status), whole; ClientError only when there is none."""
         content = None if body is None else msgspec.json.encode(body)
-        headers = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
+        typed = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
         with clear_errors(self.connection):
             async with (
                 asyncio.timeout(MOST_SECONDS),
-                self._http.stream(method, path, content=content, headers=headers) as response,
+                self._http.stream(
+                    method, path, content=content, headers={**typed, **(headers or {})}
+                ) as response,
             ):
                 whole = await self._whole(response, MOST_BYTES)
         kept = [(name, text) for name, text in response.headers.raw if name.lower() not in _OF_THE_WIRE]
@@ -198,11 +213,13 @@ class ApiClient:
         except RecordingError as error:
             raise ClientError(f"{self.connection.url} sends what is {error}") from error
 
-    async def watch(self, path: str) -> AsyncIterator[bytes]:
+    async def watch(self, path: str, headers: Mapping[str, str] | None = None) -> AsyncGenerator[bytes, None]:
         """The body of a streamed answer (a WATCH) in pieces, unbounded in time."""
         with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
-            async with self._http.stream("GET", path, timeout=timeout) as response:
+            async with self._http.stream(
+                "GET", path, timeout=timeout, headers=dict(headers or {})
+            ) as response:
                 if response.status_code != 200:
                     raise ClientError(await self._streamed_refusal(response))
                 async for piece in _body(response):
@@ -244,6 +261,12 @@ class ApiClient:
         if status == 401:
             message = self.connection.unauthorized
         return f"{status}: {message.strip()}"
+
+
+def _limits(connections: int | None) -> httpx.Limits:
+    if connections is None:
+        return httpx.Limits(max_connections=100, max_keepalive_connections=20)
+    return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 
 def _body(response: httpx.Response) -> AsyncIterator[bytes]:

@@ -1,0 +1,182 @@
+"""`ktui workload`: client behaviours as programs, and what they cost a control plane."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from ktui.cli.exits import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.options import count
+from ktui.cli.output import emit_json, progress
+from ktui.cli.targets import add_target_arguments, target_conflict
+
+if TYPE_CHECKING:
+    from ktui.workloads.running.knobs import Knobs
+    from ktui.workloads.running.runner import Run
+    from ktui.workloads.running.workload import Workload
+
+SECONDS = 60.0
+MOST_SECONDS = 3_600.0
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?$")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+EPILOG = """examples:
+  ktui workload list
+  ktui workload list agent-boot                                    its knobs
+  ktui workload run agent-boot --set agents=200 --for 30s
+  ktui workload run agent-boot --kube-version 1.24 --set rv=unset --json
+  ktui workload run agent-boot --set rv=0 --set rv=unset --compare  two policies in turn, and the difference
+
+Without --attach or --kubeconfig a server is started for the run, over an etcd of its own with a demo
+cluster. Figures are the server's own: they equal the differences of its /metrics.
+exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection"""
+
+
+class _Append(argparse.Action):
+    """Gather the values of an option given several times (argparse's own needs a list to begin with)."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, [*(before if isinstance(before, list) else []), values])
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "workload",
+        help="run client behaviours and measure what they cost",
+        description="Run client behaviours as programs at a server: agents that boot together, kubelets, "
+        "informers. Each is bounded in requests and time, and ends with a summary by phase.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("action", choices=("list", "run"), help="list the workloads, or run one")
+    add("workload", metavar="NAME", nargs="?", default="", help="a workload")
+    add(
+        "--set",
+        dest="settings",
+        metavar="KNOB=VALUE",
+        action=_Append,
+        default=[],
+        help="change a knob; repeat for others",
+    )
+    add(
+        "--for",
+        dest="seconds",
+        type=seconds,
+        default=SECONDS,
+        metavar="TIME",
+        help="the longest that it may run: 30s, 5m (default: 60s, at most 1h)",
+    )
+    add(
+        "--compare",
+        metavar="FILE.toml",
+        nargs="*",
+        help="run two sets of knobs in turn: two files with a [knobs] table, or a knob given twice by --set",
+    )
+    add("--json", action="store_true", help="one JSON document, for programs")
+    add("--stream", action="store_true", help=argparse.SUPPRESS)  # of the dashboard
+    embedded = parser.add_argument_group("server of its own")
+    embedded.add_argument("--kube-version", metavar="V", default="", help="Kubernetes minor to behave as")
+    embedded.add_argument(
+        "--pods", type=count, default=0, metavar="N", help="pods of its demo (default: 600)"
+    )
+    embedded.add_argument("--nodes", type=count, default=0, metavar="N", help="nodes (default: 20)")
+    embedded.add_argument("--record", metavar="FILE", help="write its telemetry, for `ktui --replay`")
+    add_target_arguments(parser)
+
+
+def seconds(text: str) -> float:
+    """`90`, `60s`, `5m`, `1h` as seconds."""
+    found = _DURATION.match(text.strip())
+    value = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    if not 0 < value <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r}: write a time such as 30s or 5m, at most 1h")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    from ktui.cli.confirm import Declined  # start-up time
+    from ktui.client.connection import ClientError
+    from ktui.workloads.running.knobs import WorkloadError
+
+    if problem := target_conflict(args):
+        return fail(problem, USAGE)
+    try:
+        if args.action == "list":
+            return _list(args)
+        return _run(args)
+    except WorkloadError as error:
+        return fail(str(error), USAGE)
+    except ClientError as error:
+        return fail(str(error), NO_CONNECTION)
+    except Declined as refusal:
+        return fail(str(refusal), refusal.status)
+
+
+def _list(args: argparse.Namespace) -> int:
+    from ktui.cli import workload_text  # start-up time
+    from ktui.workloads.registry import WORKLOADS, find_workload
+
+    chosen = [find_workload(args.workload)] if args.workload else list(WORKLOADS.values())
+    if args.json:
+        emit_json(workload_text.described(chosen))
+    elif args.workload:
+        workload_text.print_knobs(chosen[0])
+    else:
+        workload_text.print_list(chosen)
+    return OK
+
+
+def _run(args: argparse.Namespace) -> int:
+    from ktui.cli.workload_settings import variants_of  # start-up time
+    from ktui.workloads.registry import find_workload
+    from ktui.workloads.running.knobs import WorkloadError
+
+    if not args.workload:
+        raise WorkloadError("name a workload: `ktui workload list` shows them")
+    workload = find_workload(args.workload)
+    run = asyncio.run(_go(args, workload, variants_of(workload, args.settings, args.compare)))
+    from ktui.workloads.running.summary import summary_of  # start-up time
+
+    summary = summary_of(run)
+    if args.json or args.stream:
+        emit_json({"summary": summary} if args.stream else summary)
+    else:
+        from ktui.cli import workload_text  # start-up time
+
+        workload_text.print_summary(summary)
+    return OK if any(variant["total"]["requests"] for variant in summary["variants"]) else SERVER_ERROR
+
+
+async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs]) -> Run:
+    from ktui.cli.workload_server import ask_before_load, load_target  # start-up time
+    from ktui.workloads.running.runner import Run
+
+    async with load_target(args) as found:
+        ask_before_load(found, workload, args)
+        run = Run(workload, variants, found.client, real=found.real)
+        shown = sys.stderr.isatty() and not args.json
+        await run.go(args.seconds, (lambda: _show(run)) if shown else None)
+        if shown:
+            progress("")
+        return run
+
+
+async def _show(run: Run) -> None:
+    """What goes on, on the terminal's line, twice a second."""
+    while True:
+        await asyncio.sleep(0.5)
+        stage = run.current.stage
+        if stage is not None:
+            name = f"{run.current.name} " if run.current.name else ""
+            progress(f"{run.workload.name} {name}· {stage.phase} · {stage.now}"[:100])

@@ -1,0 +1,46 @@
+"""The server that a workload runs against: one of its own, or one that the user names and confirms."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from ktui import __version__
+from ktui.cli.confirm import confirm
+from ktui.cli.targets import demo_target, target
+from ktui.workloads.running.knobs import WorkloadError
+
+if TYPE_CHECKING:
+    from ktui.client.target import Target
+    from ktui.workloads.running.workload import Workload
+
+EMBEDDED_ONLY = ("kube_version", "pods", "nodes", "record")
+
+
+@asynccontextmanager
+async def load_target(args: argparse.Namespace) -> AsyncIterator[Target]:
+    """The target. A server that happens to run on this machine is not taken: only a named one is."""
+    if args.attach or args.kubeconfig or args.context:
+        if given := [name for name in EMBEDDED_ONLY if getattr(args, name)]:
+            option = given[0].replace("_", "-")
+            raise WorkloadError(f"--{option} is for a server of the run's own: leave out --attach")
+        async with target(args, f"ktui/{__version__}") as found:
+            yield found
+        return
+    words = [f"--kube-version={args.kube_version}"] if args.kube_version else []
+    words += [f"--record={args.record}"] if args.record else []
+    async with demo_target(f"ktui/{__version__}", words, pods=args.pods, nodes=args.nodes) as found:
+        yield found
+
+
+def ask_before_load(found: Target, workload: Workload, args: argparse.Namespace) -> None:
+    """Declined unless the user agrees to load on a server that this command did not start."""
+    if not (args.attach or args.kubeconfig or args.context):
+        return
+    writes = " and writes objects" if workload.writes else ""
+    question = (
+        f"{workload.name} puts load on {found.client.connection.url} for up to {args.seconds:.0f} s{writes}"
+    )
+    confirm(question, yes=args.yes)

@@ -1,0 +1,184 @@
+"""Workloads for people: the list, the knobs of one, and the summary of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from ktui.cli.printing import Printer
+from ktui.core.format import figure, integer, long_bytes, milliseconds, times
+from ktui.core.routes import letter_of
+from ktui.workloads.running.knobs import described as knobs_line
+from ktui.workloads.running.knobs import written
+from ktui.workloads.running.summary import COMPARED
+
+if TYPE_CHECKING:
+    from ktui.workloads.running.workload import Workload
+
+_HEADS = ("phase", "s", "requests", "/s", "from", "etcd RPCs/s", "etcd B/s", "keys", "ampl.",
+          "p50", "p95", "p99 ms", "429", "failed")  # fmt: skip
+
+WIDE = 120
+SPARED = ("s", "keys", "p50", "etcd RPCs/s", "failed")
+
+
+def print_list(workloads: Sequence[Workload]) -> None:
+    console = Printer(highlight=False)
+    table = _table(("workload", "what it does"), numbers=0)
+    for workload in workloads:
+        table.add_row(Text(workload.name, "bold"), Text(workload.sentence))
+    console.print(table)
+    console.print(Text("`ktui workload list NAME` shows the knobs of one.", "dim"))
+
+
+def print_knobs(workload: Workload) -> None:
+    console = Printer(highlight=False)
+    console.print(Text(f"{workload.name}: {workload.sentence}"))
+    table = _table(("knob", "default", "values", "what it is"), numbers=0)
+    for knob in workload.knobs:
+        values = ", ".join(knob.choices)
+        if isinstance(knob.default, bool):
+            values = "yes, no"
+        elif not isinstance(knob.default, str):
+            values = f"{knob.least:g} to {knob.most:g}{knob.unit}"
+        table.add_row(Text(knob.name, "bold"), written(knob.default), Text(values), Text(knob.about))
+    console.print(table)
+
+
+def described(workloads: Iterable[Workload]) -> list[dict[str, Any]]:
+    """As JSON."""
+    return [
+        {
+            "name": workload.name,
+            "about": workload.sentence,
+            "writes": workload.writes,
+            "knobs": [
+                {
+                    "name": knob.name,
+                    "default": knob.default,
+                    "about": knob.about,
+                    "choices": list(knob.choices),
+                    "bounds": None if isinstance(knob.default, str | bool) else [knob.least, knob.most],
+                }
+                for knob in workload.knobs
+            ],
+            "fixes": [{"title": fix.title, "settings": list(fix.settings)} for fix in workload.fixes],
+        }
+        for workload in workloads
+    ]
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    console = Printer(highlight=False)
+    version = summary["server"]["kube_version"]
+    console.print(Text(f"{summary['workload']}: {summary['about']}", "bold"))
+    ended = "complete" if summary["ended"] == "complete" else "ended by time"
+    console.print(Text(f"Kubernetes {version or '?'} · {summary['seconds']:.1f} s, {ended}"))
+    for variant in summary["variants"]:
+        name = f"{variant['variant']}: " if variant["variant"] else ""
+        console.print(Text(f"{name}{knobs_line(variant['knobs'])}", "dim"))
+    console.print(_phases(summary, console.width))
+    for variant in summary["variants"]:
+        _print_found(console, variant)
+    if "difference" in summary:
+        console.print(_difference(summary["difference"]))
+    for line in _foot(summary):
+        console.print(Text(line, "dim"))
+
+
+def _phases(summary: dict[str, Any], width: int) -> Table:
+    """Figures by phase; a narrow terminal gets the most telling columns."""
+    table = _table(_HEADS)
+    for variant in summary["variants"]:
+        prefix = f"{variant['variant']} " if variant["variant"] else ""
+        for phase in variant["phases"]:
+            table.add_row(*_cells(f"{prefix}{phase['phase']}", phase))
+        if len(variant["phases"]) > 1:
+            table.add_row(*(Text(cell, "bold") for cell in _cells(f"{prefix}total", variant["total"])))
+    if width < WIDE:
+        table.columns = [column for column in table.columns if column.header not in SPARED]
+    return table
+
+
+def _cells(name: str, figures: dict[str, Any]) -> list[str]:
+    amplification = figures["amplification"]
+    return [
+        name,
+        f"{figures['seconds']:.1f}",
+        integer(figures["requests"]),
+        figure(figures["requests_per_second"]),
+        " ".join(f"{_letter(route)} {integer(count)}" for route, count in figures["routes"].items()),
+        figure(figures["etcd_rpcs_per_second"]),
+        long_bytes(figures["etcd_bytes_per_second"]),
+        integer(figures["etcd_keys"]),
+        "–" if amplification is None else times(amplification),
+        *(milliseconds(value) for value in figures["ms"].values()),
+        integer(figures["rejected"]),
+        integer(figures["failed"]),
+    ]
+
+
+def _letter(route: str) -> str:
+    return "–" if route == "none" else letter_of(route)
+
+
+def _print_found(console: Printer, variant: dict[str, Any]) -> None:
+    if variant["speed"] != 1.0:
+        console.print(Text(f"simulated time is {variant['speed']:g} times as fast as real time", "bold"))
+    if variant["found"]:
+        console.print(Text(" · ".join(f"{name.replace('_', ' ')} {_value(value)}"
+                                      for name, value in variant["found"].items())))  # fmt: skip
+    for document in variant["tables"]:
+        rows = document["rows"]
+        table = _table(tuple(rows[0]), title=document["title"])
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row.values()))
+        console.print(table)
+        for note in document["notes"]:
+            console.print(Text(note, "dim"))
+
+
+def _value(value: float | str) -> str:
+    return value if isinstance(value, str) else figure(value) if isinstance(value, float) else integer(value)
+
+
+def _difference(compared: dict[str, Any]) -> Table:
+    table = _table(("figure", "A", "B", "B/A"))
+    titles = dict(COMPARED)
+    for name, values in compared.items():
+        title = titles.get(name, name.replace("_", " "))
+        factor = "–" if values["factor"] is None else times(values["factor"])
+        table.add_row(title, *(_compared(name, values[side]) for side in ("A", "B")), factor)
+    return table
+
+
+def _compared(name: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return long_bytes(value) if "bytes" in name else figure(value)
+
+
+def _foot(summary: dict[str, Any]) -> Iterable[str]:
+    yield "from: C cache, S snapshot, E etcd, – no storage; ampl.: bytes read for each byte returned"
+    own = summary["housekeeping"]
+    if own["etcd_rpcs"]:
+        yield (
+            f"the server's own housekeeping meanwhile: {integer(own['etcd_rpcs'])} etcd RPCs, "
+            f"{long_bytes(own['etcd_bytes'])} (not in the table)"
+        )
+    yield from summary["remarks"]
+
+
+def _table(heads: Sequence[str], *, numbers: int | None = None, title: str = "") -> Table:
+    """Numbers to the right: all columns but the first, or the last `numbers`."""
+    table = Table(
+        box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, title=title or None, title_justify="left"
+    )
+    right = len(heads) - 1 if numbers is None else numbers
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="right" if place >= len(heads) - right else "left", overflow="fold")
+    return table

@@ -1,0 +1,279 @@
+"""agent-boot: a DaemonSet's agents start at once and send their LISTs.
+
+Every agent sends the LISTs of a plan of `ktui bench`, one after the other. An agent whose boot fails (an
+error, or no time left) is restarted under a restart policy, as a kubelet or a rollout controller would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ktui.client.connection import ClientError
+from ktui.core.format import integer, long_bytes, times
+from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF
+from ktui.workloads.plans import NODE, SELECTORS, Plan, PlanError, find_plan, without_selectors
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.figures import Figures
+from ktui.workloads.running.fleet import LoadClient
+from ktui.workloads.running.knobs import Knob, WorkloadError
+from ktui.workloads.running.stage import Stage, Table
+from ktui.workloads.running.workload import Fix, Workload
+
+POLICIES = ("none", "fixed", "exponential", "tenth")
+FIXED_SECONDS = 5.0
+BACKOFF_SECONDS, MOST_BACKOFF_SECONDS = 10.0, 300.0  # of a kubelet for a crashing container
+ACCEPTS = {"json": JSON, "protobuf": PROTOBUF, "metadata": f"{JSON};{METADATA_ONLY}"}
+FORMS = ("plan", "unset", "0")
+
+KNOBS = (
+    Knob("agents", 50, "agents that start together", least=1, most=5_000),
+    Knob("plan", "cilium-agent", "a plan of `ktui bench`, or a .toml file: what each agent lists"),
+    Knob("rv", "plan", "resourceVersion of each LIST: as the plan says, unset, or 0", FORMS),
+    Knob("selectors", True, "whether LISTs have the plan's selectors"),
+    Knob(
+        "policy",
+        "none",
+        "restarts: none (at once), fixed (5 s), exponential (10 s to 5 min), tenth (a share a minute)",
+        POLICIES,
+    ),
+    Knob("share", 10, "policy tenth: percent of the fleet that may start in a minute", least=1, most=100),
+    Knob("accept", "json", "form of the answers", tuple(ACCEPTS)),
+    Knob("timeout", 60.0, "seconds after which a boot has failed", least=1, most=600, unit="s"),
+    Knob("again", 10.0, "seconds until the whole fleet restarts; 0: boot once", most=3_600, unit="s"),
+)
+
+# What the article measured in a cluster of 4,000 nodes and 100,000 pods: of a collection the bytes read for
+# each agent that names no resourceVersion (up to 1.30), and the bytes that it gets of them.
+ARTICLE_CLUSTER = "4,000 nodes, 100,000 pods"
+ARTICLE = {
+    "/api/v1/pods": (
+        2.0e9,
+        526e3,
+        "18.3 s to send all of them, 0.24 s one node's; 10 s in etcd, 0.05 s with rv=0",
+    ),
+    "/api/v1/nodes": (70e6, None, "0.5 s to send all of them"),
+    "/apis/cilium.io/v2/ciliumendpoints": (193e6, None, "11 s to send all of them"),
+}
+
+
+class PlannedRequest(NamedTuple):
+    """One LIST of the boot, before its node is filled in."""
+
+    label: str
+    path: str
+    client: str
+
+
+def planned_requests(stage: Stage) -> list[PlannedRequest]:
+    """The LISTs of a boot under the present knobs. WorkloadError when the plan cannot be read."""
+    knobs = stage.knobs
+    try:
+        plan = find_plan(knobs.text("plan"))
+    except PlanError as error:
+        raise WorkloadError(str(error)) from error
+    return list(_requests(plan, knobs.text("rv"), selectors=knobs.yes("selectors")))
+
+
+def _requests(plan: Plan, rv: str, *, selectors: bool) -> Iterator[PlannedRequest]:
+    for place, planned in enumerate(plan.lists, 1):
+        path = planned.path if selectors else without_selectors(planned.path) or planned.path
+        if rv != "plan":
+            path = with_version(path, rv)
+        yield PlannedRequest(f"{place} {plural(path)}", path, planned.client)
+
+
+def with_version(path: str, rv: str) -> str:
+    """The LIST with resourceVersion=0, or without one."""
+    plain, _, query = path.partition("?")
+    kept = [text for text in query.split("&") if text and not text.startswith("resourceVersion=")]
+    parameters = [*kept, "resourceVersion=0"] if rv == "0" else kept
+    return plain + (f"?{'&'.join(parameters)}" if parameters else "")
+
+
+def plural(path: str) -> str:
+    return path.partition("?")[0].rpartition("/")[2]
+
+
+async def run(stage: Stage) -> None:
+    """Boot the fleet, and again after a pause, until the run is over."""
+    stage.begin("boot")
+    while True:
+        await boot_fleet(stage)
+        again = stage.knobs.number("again")
+        if not again:
+            return
+        stage.now = f"all agents run; they restart in {again:g} s"
+        await stage.pause(again)
+        stage.begin("restart")
+
+
+async def boot_fleet(stage: Stage) -> None:
+    """Start every agent, and wait until all have booted."""
+    requests = planned_requests(stage)
+    stage.found["booted"] = 0
+    agents = stage.knobs.integer("agents")
+    stage.found["agents"] = agents
+    began = asyncio.get_running_loop().time()
+    async with asyncio.TaskGroup() as group:
+        for number in range(agents):
+            client = stage.client(agent_of(requests))
+            group.create_task(_agent(stage, client, number, requests))
+    stage.found["seconds_until_all_booted"] = round(asyncio.get_running_loop().time() - began, 3)
+
+
+def agent_of(requests: Sequence[PlannedRequest]) -> str:
+    return requests[0].client or "agent"
+
+
+async def _agent(stage: Stage, client: LoadClient, number: int, requests: Sequence[PlannedRequest]) -> None:
+    """One agent, until it runs."""
+    await asyncio.sleep(start_delay(stage, number))
+    attempt = 0
+    while not await boots(stage, client, stage.cluster.node(number), requests):
+        attempt += 1
+        stage.count("failed_boots")
+        await asyncio.sleep(restart_delay(stage, attempt))
+    stage.count("booted")
+    stage.now = f"{integer(int(stage.found['booted']))} of {integer(int(stage.found['agents']))} agents run"
+
+
+def start_delay(stage: Stage, number: int) -> float:
+    """When an agent of a fleet starts first: together, but for the policy that limits starts a minute."""
+    if stage.knobs.text("policy") != "tenth":
+        return 0.0
+    return number / starts_per_second(stage)
+
+
+def starts_per_second(stage: Stage) -> float:
+    return stage.knobs.integer("agents") * stage.knobs.integer("share") / 100 / 60
+
+
+def restart_delay(stage: Stage, attempt: int) -> float:
+    """Seconds before an agent that failed `attempt` times starts again."""
+    match stage.knobs.text("policy"):
+        case "fixed":
+            return FIXED_SECONDS
+        case "exponential":
+            return float(min(MOST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** (attempt - 1)))
+        case "tenth":
+            return attempt / starts_per_second(stage)
+    return 0.1 * stage.rng.random()  # at once; a process takes its time to start
+
+
+async def boots(stage: Stage, client: LoadClient, node: str, requests: Sequence[PlannedRequest]) -> bool:
+    """One boot: its LISTs one after the other. False when one fails or the time is over."""
+    accept = ACCEPTS[stage.knobs.text("accept")]
+    try:
+        async with asyncio.timeout(stage.knobs.number("timeout")):
+            for request in requests:
+                answer = await client.get_patiently(
+                    request.path.replace(NODE, node), request.label, accept=accept
+                )
+                if not answer.ok:
+                    return False
+    except (ClientError, TimeoutError):
+        return False
+    return True
+
+
+def tables(stage: Stage, account: Account) -> list[Table]:
+    """The article's table: what is read for one agent's LISTs and what it gets; then the article's."""
+    measured = [
+        (request, figures)
+        for request in planned_requests(stage)
+        if (figures := account.labels.get((stage.variant, request.label))) is not None and figures.requests
+    ]
+    return [_measured(stage, measured), _article(stage, measured)] if measured else []
+
+
+def _measured(stage: Stage, measured: Sequence[tuple[PlannedRequest, Figures]]) -> Table:
+    agents, nodes = stage.knobs.integer("agents"), len(stage.cluster.nodes)
+    rows = []
+    for request, figures in measured:
+        read, returned = per_request(figures)
+        rows.append(
+            (
+                short(request.path),
+                "".join(sorted(figures.letters)),
+                long_bytes(read),
+                long_bytes(returned),
+                times(read / returned) if returned else "–",
+                long_bytes(read * agents),
+            )
+        )
+    sums = [sum(per_request(figures)[side] for _, figures in measured) for side in (0, 1)]
+    ratio = times(sums[0] / sums[1]) if sums[1] else "–"
+    rows.append(
+        ("all of them", "", long_bytes(sums[0]), long_bytes(sums[1]), ratio, long_bytes(sums[0] * agents))
+    )
+    heads = ("LIST", "from", "read", "returned", "read/returned", f"read × {integer(agents)}")
+    note = (
+        "per agent; read: bytes out of etcd, and stored bytes of the objects looked at in the cache "
+        f"({integer(nodes)} nodes)"
+    )
+    return Table("one agent's LISTs", heads, tuple(rows), (note,))
+
+
+def _article(stage: Stage, measured: Sequence[tuple[PlannedRequest, Figures]]) -> Table:
+    """The article's figures beside those of the same collections here."""
+    rows = []
+    for request, figures in measured:
+        found = ARTICLE.get(request.path.partition("?")[0])
+        if found is None:
+            continue
+        read, returned = per_request(figures)
+        factor = times(read / returned) if returned else "–"
+        said, got, _ = found
+        rows.append(
+            (
+                plural(request.path),
+                long_bytes(said),
+                "–" if got is None else long_bytes(got),
+                "–" if got is None else times(said / got),
+                long_bytes(read),
+                long_bytes(returned),
+                factor,
+            )
+        )
+    heads = ("collection", "article read", "returned ", "factor ", "here read", "returned", "factor")
+    notes = tuple(f"{plural(path)}: {note}" for path, (_, _, note) in ARTICLE.items())
+    return Table(f"the article ({ARTICLE_CLUSTER}) and this run", heads, tuple(rows), notes)
+
+
+def per_request(figures: Figures) -> tuple[float, float]:
+    """Bytes read and bytes returned, the mean of all requests."""
+    spent = figures.spent
+    return spent.processed_bytes / figures.requests, spent.encoded_bytes / figures.requests
+
+
+def short(path: str) -> str:
+    """`pods spec.nodeName rv=0`: a LIST in a few words."""
+    plain, _, query = path.partition("?")
+    words = [plural(plain)]
+    for parameter in query.split("&"):
+        key, _, value = unquote(parameter).partition("=")
+        if key in SELECTORS:
+            words.append(value.partition("=")[0])
+        elif key == "resourceVersion":
+            words.append(f"rv={value}")
+    return " ".join(words)
+
+
+WORKLOAD = Workload(
+    name="agent-boot",
+    sentence="A DaemonSet's agents start at once, and each sends its LISTs: does the storm reach etcd?",
+    own_knobs=KNOBS,
+    run=run,
+    tables=tables,
+    fixes=(
+        Fix("LISTs with resourceVersion=0", ("rv=0",)),
+        Fix("as the agent's authors wrote them", ("rv=plan",)),
+        Fix("LISTs without resourceVersion", ("rv=unset",)),
+        Fix("at most 10 % of the fleet a minute", ("policy=tenth", "share=10")),
+        Fix("the rules of Kubernetes 1.24", ("version=1.24",)),
+        Fix("the rules of Kubernetes 1.36", ("version=1.36",)),
+    ),
+)

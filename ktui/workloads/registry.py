@@ -1,0 +1,20 @@
+"""All workloads by name, and how one is found."""
+
+from __future__ import annotations
+
+import difflib
+
+from ktui.workloads.catalog import agent_boot
+from ktui.workloads.running.knobs import WorkloadError
+from ktui.workloads.running.workload import Workload
+
+WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (agent_boot.WORKLOAD,)}
+
+
+def find_workload(word: str) -> Workload:
+    """The workload of that name. WorkloadError lists those there are."""
+    if word in WORKLOADS:
+        return WORKLOADS[word]
+    close = difflib.get_close_matches(word, WORKLOADS, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(WORKLOADS)}"
+    raise WorkloadError(f"there is no workload {word!r}: {hint}")

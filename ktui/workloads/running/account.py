@@ -1,0 +1,140 @@
+"""The server's own account of a run: its telemetry, added up by variant, phase and label."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ktui.contract.events import (
+    AnyEvent,
+    CacheState,
+    Dropped,
+    EtcdCall,
+    Progress,
+    RequestFinished,
+    RequestStarted,
+    WatcherState,
+)
+from ktui.core.ranking.spent import Spent, by_watch
+from ktui.workloads.running.figures import Figures
+from ktui.workloads.running.tags import Tag, tag_of
+
+
+class _Open(NamedTuple):
+    tag: Tag
+    verb: str
+
+
+class Account:
+    """`take` telemetry events; `phases` and `labels` grow. `moved` is called after each batch.
+
+    `others` counts what the server did meanwhile that was not of this run: its own housekeeping and
+    other clients. `dropped` counts events that the server did not send because this reader was slow.
+    """
+
+    def __init__(self, run: str, moved: Callable[[], None] = lambda: None) -> None:
+        self.phases: dict[tuple[str, str], Figures] = {}
+        self.labels: dict[tuple[str, str], Figures] = {}
+        self.live = Figures()  # since `take_live` was last called
+        self.etcd_calls = 0  # of the whole server
+        self.others = Figures()
+        self.housekeeping = Spent()  # RPCs of the server's own: reflectors, counts, progress requests
+        self.dropped = 0
+        self.head = 0
+        self.caches: dict[str, CacheState] = {}
+        self._run = run
+        self._moved = moved
+        self._open: dict[int, _Open] = {}
+        self._watched: dict[int, Spent] = {}
+        self._verbs: dict[int, str] = {}  # of other clients' open requests
+        self._answered = self._finished_count = 0
+        self._settled = asyncio.Event()
+
+    @property
+    def missing(self) -> int:
+        """Requests that were answered, or are still being served, without the server's account of them."""
+        return max(len(self._open), self._answered - self._finished_count)
+
+    def take(self, events: Iterable[AnyEvent]) -> None:
+        for event in events:
+            match event:
+                case RequestStarted():
+                    self._started(event)
+                case RequestFinished():
+                    self._finished(event)
+                case WatcherState():
+                    self._watching(event)
+                case EtcdCall():
+                    self._called(event)
+                case CacheState():
+                    self.caches[event.resource] = event
+                case Progress():
+                    self.head = event.head
+                case Dropped():
+                    self.dropped += event.count
+        self._settled.set()
+        self._moved()
+
+    def take_live(self) -> Figures:
+        """What was added since the last call."""
+        live, self.live = self.live, Figures()
+        return live
+
+    def unanswered(self, tag: Tag) -> None:
+        """A request failed on the client's side: no answer came."""
+        for figures in self._of(tag):
+            figures.unanswered += 1
+
+    def answered(self) -> None:
+        """A client has its answer: the server's account of it comes, or has come."""
+        self._answered += 1
+
+    async def settled(self) -> None:
+        """Wait until the server has accounted for every request that was answered, and none is open."""
+        while self._open or self._finished_count < self._answered:
+            self._settled.clear()
+            await self._settled.wait()
+
+    def _started(self, event: RequestStarted) -> None:
+        tag = tag_of(event.user_agent, self._run)
+        if tag is None:
+            if len(self._verbs) > 10_000:  # ends were dropped
+                self._verbs.clear()
+            self._verbs[event.id] = event.verb
+            return
+        self._open[event.id] = _Open(tag, event.verb)
+
+    def _finished(self, event: RequestFinished) -> None:
+        found = self._open.pop(event.id, None)
+        if found is None:
+            if (verb := self._verbs.pop(event.id, None)) is not None:
+                self.others.add(verb, event)
+            return
+        before = self._watched.pop(event.id, None)
+        for figures in self._of(found.tag):
+            figures.add(found.verb, event, before)
+        self._finished_count += 1
+
+    def _watching(self, event: WatcherState) -> None:
+        found = self._open.get(event.id)
+        if found is None:
+            return
+        now = by_watch(event, 0)
+        more = now.since(self._watched.get(event.id, Spent()))
+        more.count = 0  # counted when it ends
+        self._watched[event.id] = now
+        for figures in self._of(found.tag):
+            figures.spent.merge(more)
+
+    def _called(self, event: EtcdCall) -> None:
+        self.etcd_calls += 1
+        if not event.request_id:
+            self.housekeeping.merge(
+                Spent(etcd_rpcs=1, etcd_keys=event.count, etcd_bytes=event.received_bytes, count=1)
+            )
+
+    def _of(self, tag: Tag) -> tuple[Figures, ...]:
+        phase = self.phases.setdefault((tag.variant, tag.phase), Figures())
+        label = self.labels.setdefault((tag.variant, tag.label), Figures())
+        return phase, label, self.live

@@ -1,0 +1,166 @@
+"""Runs a workload for a bounded time, and puts what the server counted together."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
+from ktui.supervision import stop
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.cluster import read_cluster
+from ktui.workloads.running.fleet import Fleet
+from ktui.workloads.running.knobs import Knobs
+from ktui.workloads.running.stage import Stage
+from ktui.workloads.running.workload import Workload
+
+SETTLE_SECONDS = 15.0  # for the server to end the requests of clients that have gone
+SLICES = 4  # of each side of a comparison: A B A B A B A B
+
+
+@dataclass(slots=True)
+class Variant:
+    """One side of a comparison, or the whole run: `name` is "" then."""
+
+    name: str
+    knobs: Knobs
+    stage: Stage | None = None
+    seconds: dict[str, float] = field(default_factory=dict)  # by phase
+
+
+class Run:
+    """One run of one workload at one server. `go` once; then `account` and `variants` hold the results."""
+
+    def __init__(
+        self, workload: Workload, variants: Sequence[Knobs], client: ApiClient, *, real: bool
+    ) -> None:
+        self.workload = workload
+        self.id = secrets.token_hex(3)
+        names = [""] if len(variants) == 1 else [chr(ord("A") + place) for place in range(len(variants))]
+        self.variants = [Variant(name, knobs) for name, knobs in zip(names, variants, strict=True)]
+        self.client = client
+        self.real = real
+        self.account = Account(self.id)
+        self.began = 0.0
+        self.seconds = 0.0
+        self.ended = ""  # why it ended: "complete" or "time"
+        self.version = ""
+        self.current = self.variants[0]
+        self._phase_began = 0.0
+
+    async def go(self, seconds: float, beside: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Run for at most `seconds`, with `beside` as long as it lasts. Raises ClientError."""
+        rules = await self._rules()
+        fleet = Fleet(self.client.connection)
+        await self._prepare(fleet)
+        telemetry = await self._follow_telemetry()
+        watcher = None if beside is None else asyncio.ensure_future(beside())
+        try:
+            self.began = time.monotonic()
+            await self._run_variants(seconds)
+        finally:
+            self.seconds = time.monotonic() - self.began if self.began else 0.0
+            await fleet.close()
+            with suppress(TimeoutError):  # then the summary says that some are missing
+                async with asyncio.timeout(0 if telemetry is None else SETTLE_SECONDS):
+                    await self.account.settled()
+            await stop(telemetry, watcher)
+            if rules is not None:
+                with suppress(ClientError):
+                    await self._follow_rules(rules)
+
+    async def _run_variants(self, seconds: float) -> None:
+        slices = [(variant, seconds) for variant in self.variants]
+        if len(self.variants) > 1:
+            each = seconds / (SLICES * len(self.variants))
+            slices = [(variant, each) for _ in range(SLICES) for variant in self.variants]
+        for variant, most in slices:
+            self.current = variant
+            await self._set_version(variant)
+            await self._run_slice(variant, most)
+
+    async def _run_slice(self, variant: Variant, seconds: float) -> None:
+        assert variant.stage is not None
+        self._phase_began = time.monotonic()
+        self.ended = "complete"
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                await self.workload.run(variant.stage)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            self.ended = "time"
+        finally:
+            self._end_phase(variant, variant.stage.phase)
+
+    def _end_phase(self, variant: Variant, phase: str) -> None:
+        now = time.monotonic()
+        variant.seconds[phase] = variant.seconds.get(phase, 0.0) + now - self._phase_began
+        self._phase_began = now
+
+    async def _prepare(self, fleet: Fleet) -> None:
+        cluster = await read_cluster(self.client, self.version)
+        for variant in self.variants:
+            stage = Stage(
+                self.workload.name, self.id, variant.name, variant.knobs, cluster, fleet, self.account
+            )
+            phase = [stage.phase]
+
+            def begun(name: str, variant: Variant = variant, phase: list[str] = phase) -> None:
+                if time.monotonic() - self._phase_began > 0.001:
+                    self._end_phase(variant, phase[0])
+                phase[0] = name
+
+            stage._begun = begun
+            variant.stage = stage
+            variant.knobs.changed = stage.changed.set
+
+    async def set(self, name: str, text: str) -> None:
+        """Change a knob of the running variant. WorkloadError or ClientError when that cannot be."""
+        self.current.knobs.set(name, text)
+        if name == "version":
+            await self._set_version(self.current)
+
+    # The server.
+
+    async def _follow_telemetry(self) -> asyncio.Task[None] | None:
+        if self.real:
+            return None
+        ready = asyncio.Event()
+
+        async def follow() -> None:
+            async for batch in self.client.telemetry():
+                self.account.take(batch)
+                ready.set()
+
+        task = asyncio.create_task(follow(), name="the workload's telemetry")
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if task.done():
+            task.result()
+        return task
+
+    async def _rules(self) -> tuple[str, dict[str, bool]] | None:
+        """The rules that the server follows now, to be restored at the end; None at a real kube-apiserver."""
+        if self.real:
+            return None
+        rules = await KtuiApi(self.client).rules()
+        self.version = rules.kube_version
+        return rules.kube_version, dict(rules.feature_gates)
+
+    async def _set_version(self, variant: Variant) -> None:
+        wanted = variant.knobs.text("version")
+        if wanted and not self.real and wanted != self.version:
+            await self._follow_rules((wanted, {}))
+
+    async def _follow_rules(self, rules: tuple[str, dict[str, bool]]) -> None:
+        if rules[0] != self.version:
+            await KtuiApi(self.client).follow_rules(*rules)
+            self.version = rules[0]

@@ -1,0 +1,97 @@
+"""What a run found: a document for programs, from which the text for people is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.workloads.running.figures import Figures
+from ktui.workloads.running.runner import Run, Variant
+
+
+def summary_of(run: Run) -> dict[str, Any]:
+    """The run as a JSON document."""
+    variants = [_variant(run, variant) for variant in run.variants]
+    document: dict[str, Any] = {
+        "workload": run.workload.name,
+        "about": run.workload.sentence,
+        "server": {"url": run.client.connection.url, "kube_version": run.version, "real": run.real},
+        "seconds": round(run.seconds, 3),
+        "ended": run.ended,
+        "variants": variants,
+        "housekeeping": {
+            "etcd_rpcs": run.account.housekeeping.etcd_rpcs,
+            "etcd_keys": run.account.housekeeping.etcd_keys,
+            "etcd_bytes": run.account.housekeeping.etcd_bytes,
+        },
+        "others": {"requests": run.account.others.requests},
+        "remarks": remarks(run),
+    }
+    if len(variants) == 2:
+        document["difference"] = difference(variants[0]["total"], variants[1]["total"])
+    return document
+
+
+def _variant(run: Run, variant: Variant) -> dict[str, Any]:
+    total, phases = Figures(), []
+    for (name, phase), figures in run.account.phases.items():
+        if name == variant.name:
+            total.merge(figures)
+            phases.append({"phase": phase, **_over(figures, variant.seconds.get(phase, 0.0))})
+    stage = variant.stage
+    return {
+        "variant": variant.name,
+        "knobs": variant.knobs.values(),
+        "total": _over(total, sum(variant.seconds.values())),
+        "phases": phases,
+        "found": {} if stage is None else dict(stage.found),
+        "speed": 1.0 if stage is None else stage.speed,
+        "tables": []
+        if stage is None
+        else [table.document() for table in run.workload.tables(stage, run.account)],
+    }
+
+
+def _over(figures: Figures, seconds: float) -> dict[str, Any]:
+    return {"seconds": round(seconds, 3), **figures.document(seconds)}
+
+
+def remarks(run: Run) -> list[str]:
+    """Reservations about the figures."""
+    found = []
+    account = run.account
+    if run.real:
+        found.append("a real kube-apiserver does not report the cost of each request: see its /metrics")
+    if account.dropped:
+        found.append(f"{account.dropped:,} telemetry events were dropped: the figures are too low")
+    if account.missing:
+        found.append(f"{account.missing:,} requests are not accounted for: their cost is missing")
+    if account.others.requests:
+        found.append(
+            f"other clients sent {account.others.requests:,} requests meanwhile (not in the figures)"
+        )
+    return found
+
+
+# Figures that a comparison prints, with the title of each.
+COMPARED = (
+    ("requests", "requests"),
+    ("requests_per_second", "requests/s"),
+    ("etcd_rpcs_per_second", "etcd RPCs/s"),
+    ("etcd_bytes_per_second", "bytes/s out of etcd"),
+    ("etcd_keys", "keys read"),
+    ("returned_bytes", "bytes returned"),
+    ("amplification", "amplification"),
+    ("rejected", "rejected"),
+    ("failed", "failed"),
+    ("cpu_ms", "CPU ms"),
+)
+
+
+def difference(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Of two totals: both values and the factor between them (None where the first is 0 or unknown)."""
+    compared = {name: (first[name], second[name]) for name, _ in COMPARED}
+    compared |= {f"ms_{share}": (first["ms"][share], second["ms"][share]) for share in first["ms"]}
+    return {
+        name: {"A": a, "B": b, "factor": round(b / a, 4) if a and b is not None else None}
+        for name, (a, b) in compared.items()
+    }

@@ -1,0 +1,48 @@
+"""What a workload is: a name, a sentence, knobs, and a function that sends requests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.knobs import Knob, Knobs
+from ktui.workloads.running.stage import Stage, Table
+
+Run = Callable[[Stage], Awaitable[None]]
+Tables = Callable[[Stage, Account], Sequence[Table]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A remedy that can be applied while the workload runs: a title and the knobs that it sets."""
+
+    title: str
+    settings: tuple[str, ...]
+
+
+# Knobs that every workload has.
+VERSION = Knob("version", "", "Kubernetes version whose rules ktui's server follows; empty: as it is")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """`story` is the page in docs/workloads/. `run` sends requests until it returns or is cancelled;
+    `tables` makes what the summary shows beyond the figures that all workloads have."""
+
+    name: str
+    sentence: str
+    own_knobs: tuple[Knob, ...]
+    run: Run
+    tables: Tables = lambda _stage, _account: ()
+    fixes: tuple[Fix, ...] = ()
+    writes: bool = False  # whether it creates or changes objects
+    faults: tuple[str, ...] = ()  # that it injects itself
+
+    @property
+    def knobs(self) -> tuple[Knob, ...]:
+        return (*self.own_knobs, VERSION)
+
+    def settings(self) -> Knobs:
+        """Knobs at their defaults."""
+        return Knobs(self.knobs)

@@ -1,0 +1,141 @@
+"""`ktui workload` at a real server: its figures are the server's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ktui.cli.main import main
+from ktui.client.api import ApiClient
+from ktui.client.connection import Connection
+from ktui.client.counters import lines_of
+from ktui.workloads.registry import find_workload
+from ktui.workloads.running.knobs import assign
+from ktui.workloads.running.runner import Run
+from ktui.workloads.running.summary import summary_of
+from tests.etcd.cli.conftest import SIZE
+from tests.etcd.cli.conftest import Run as InLoop
+
+
+def workload(capsys: pytest.CaptureFixture[str], server: Connection, *words: str) -> dict[str, Any]:
+    attach = ["--attach", server.url, "--yes"]
+    assert main(["workload", "run", *words, *attach, "--json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+async def measured(server: Connection, name: str, *settings: str) -> tuple[Run, dict[str, float]]:
+    """A run, and by how much some of the server's counters grew meanwhile."""
+    client = ApiClient(server)
+    try:
+        found = find_workload(name)
+        knobs = found.settings()
+        assign(knobs, settings)
+        run = Run(found, [knobs], client, real=False)
+        before = await counters(client)
+        await run.go(60.0)
+        after = await counters(client)
+    finally:
+        await client.close()
+    return run, {name: value - before.get(name, 0.0) for name, value in after.items()}
+
+
+async def counters(client: ApiClient) -> dict[str, float]:
+    """LIST requests answered, and objects that storage fetched for them."""
+    text = (await client.request("GET", "/metrics")).content
+    sums: dict[str, float] = {}
+    for line in lines_of(text, "apiserver_request_total", "apiserver_storage_list_fetched_objects_total"):
+        name, _, value = line.rpartition(" ")
+        if "request_total" not in name or 'verb="LIST"' in name:
+            key = name.partition("{")[0]
+            sums[key] = sums.get(key, 0.0) + float(value)
+    return sums
+
+
+def test_figures_equal_the_growth_of_the_servers_counters(
+    server: Connection, behave: Callable[[str], None], in_loop: InLoop
+) -> None:
+    behave("1.24")
+    run, grown = in_loop(measured(server, "agent-boot", "agents=6", "rv=unset", "again=0"))
+    summary = summary_of(run)
+    total = summary["variants"][0]["total"]
+    assert (total["requests"], total["routes"], summary["ended"]) == (54, {"etcd": 54}, "complete")
+    assert summary["remarks"] == []
+    # The run itself lists the names of nodes and namespaces before it begins.
+    assert grown["apiserver_request_total"] == total["requests"] + 2
+    fetched = grown["apiserver_storage_list_fetched_objects_total"]
+    assert fetched == total["etcd_keys"] + SIZE.nodes + SIZE.namespaces
+
+
+def test_a_selector_without_a_version_reads_the_whole_collection(
+    server: Connection, behave: Callable[[str], None], in_loop: InLoop
+) -> None:
+    behave("1.24")
+    for rv, route in (("unset", "etcd"), ("0", "cache")):
+        run, _ = in_loop(measured(server, "agent-boot", "agents=2", f"rv={rv}", "again=0"))
+        pods = run.account.labels["", "2 pods"]
+        assert set(pods.routes) == {route}
+        read = pods.spent.processed_bytes / pods.spent.encoded_bytes
+        # One node has an eighth of the pods; stored bytes are fewer than those of JSON.
+        assert (read > SIZE.nodes / 2) == (route == "etcd")
+
+
+def test_two_policies_are_compared(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--compare", "--set", "rv=0", "--set", "rv=unset", "--set", "version=1.24")
+    found = workload(capsys, server, "agent-boot", *words, "--set", "agents=2", "--set", "again=0")
+    first, second = found["variants"]
+    assert (first["knobs"]["rv"], second["knobs"]["rv"]) == ("0", "unset")
+    assert first["total"]["requests"] == second["total"]["requests"] == 4 * 2 * 9
+    assert first["total"]["etcd_keys"] == 0 < second["total"]["etcd_keys"]
+    assert found["difference"]["etcd_keys"]["B"] == second["total"]["etcd_keys"]
+
+
+def test_at_a_server_of_others_it_asks_first(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["workload", "run", "agent-boot", "--attach", server.url]) == 2
+    assert "say --yes" in capsys.readouterr().err
+
+
+def test_a_summary_for_people(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--attach", server.url, "--yes", "--set", "agents=2", "--set", "again=0"]
+    assert main(["workload", "run", "agent-boot", *words]) == 0
+    out = capsys.readouterr().out
+    assert "one agent's LISTs" in out and "the article" in out and "p95" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "agent-bot"], "did you mean agent-boot?"),
+        (["run", "agent-boot", "--set", "agent=3"], "did you mean agents?"),
+        (["run", "agent-boot", "--set", "agents=many"], "agents='many' is not a number"),
+        (["run", "agent-boot", "--set", "agents=9999"], "from 1 to 5000"),
+        (["run", "agent-boot", "--set", "rv=7"], "choose one of plan, unset, 0"),
+        (["run", "agent-boot", "--compare", "--set", "rv=0"], "needs a knob given twice"),
+        (["run", "agent-boot", "--compare", "missing.toml", "other.toml"], "cannot read missing.toml"),
+        (["run"], "name a workload"),
+    ],
+)
+def test_misuse(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["workload", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_plan_that_does_not_exist(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--attach", server.url, "--yes", "--set", "plan=nothing"]
+    assert main(["workload", "run", "agent-boot", *words]) == 2
+    assert "there is no plan 'nothing'" in capsys.readouterr().err
+
+
+def test_knobs_from_files(server: Connection, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = []
+    for rv in ("0", "unset"):
+        path = tmp_path / f"{rv}.toml"
+        path.write_text(f'[knobs]\nrv = "{rv}"\nagents = 1\nagain = 0\n')
+        names.append(str(path))
+    found = workload(capsys, server, "agent-boot", "--compare", *names)
+    assert [side["knobs"]["agents"] for side in found["variants"]] == [1, 1]
+    assert found["difference"]["requests"]["factor"] == 1.0
