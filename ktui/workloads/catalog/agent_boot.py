@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, long_bytes, times
 from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF
-from ktui.workloads.plans import NODE, SELECTORS, Plan, PlanError, find_plan, without_selectors
+from ktui.workloads.plans import NODE, SELECTORS, ClientPlan, PlanError, find_plan, without_selectors
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import Figures
 from ktui.workloads.running.fleet import LoadClient
@@ -77,7 +77,7 @@ def planned_requests(stage: Stage) -> list[PlannedRequest]:
     return list(_requests(plan, knobs.text("rv"), selectors=knobs.yes("selectors")))
 
 
-def _requests(plan: Plan, rv: str, *, selectors: bool) -> Iterator[PlannedRequest]:
+def _requests(plan: ClientPlan, rv: str, *, selectors: bool) -> Iterator[PlannedRequest]:
     for place, planned in enumerate(plan.lists, 1):
         path = planned.path if selectors else without_selectors(planned.path) or planned.path
         if rv != "plan":

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheState,
+    CacheStatus,
     Dropped,
     EtcdCall,
-    Progress,
+    EtcdProgress,
     RequestFinished,
     RequestStarted,
     WatcherState,
@@ -42,7 +42,7 @@ class Account:
         self.housekeeping = Spent()  # RPCs of the server's own: reflectors, counts, progress requests
         self.dropped = 0
         self.head = 0
-        self.caches: dict[str, CacheState] = {}
+        self.caches: dict[str, CacheStatus] = {}
         self._run = run
         self._moved = moved
         self._open: dict[int, _Open] = {}
@@ -67,9 +67,9 @@ class Account:
                     self._watching(event)
                 case EtcdCall():
                     self._called(event)
-                case CacheState():
+                case CacheStatus():
                     self.caches[event.resource] = event
-                case Progress():
+                case EtcdProgress():
                     self.head = event.head
                 case Dropped():
                     self.dropped += event.count

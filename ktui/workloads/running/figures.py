@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.contract.events import RequestFinished
-from ktui.core.ranking.histogram import Histogram
+from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.spent import Spent, by_answer
 from ktui.core.routes import letter_of
 
@@ -28,8 +28,8 @@ class Figures:
     routes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
     verbs: Counter[str] = field(default_factory=Counter)
-    times: Histogram = field(default_factory=Histogram)
-    waits: Histogram = field(default_factory=Histogram)  # for the cache to be fresh enough
+    times: LatencyHistogram = field(default_factory=LatencyHistogram)
+    waits: LatencyHistogram = field(default_factory=LatencyHistogram)  # for the cache to be fresh enough
     unanswered: int = 0
 
     def add(self, verb: str, event: RequestFinished, before: Spent | None = None) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, Connection
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.tags import Tag
@@ -40,7 +40,7 @@ class Answer:
 class Fleet:
     """Connections that all clients of a run share. Raises ClientError when the server is gone."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ServerConnection) -> None:
         self._connection = connection
         self._clients: list[ApiClient] = []
         self._next = 0

@@ -11,7 +11,7 @@ import pytest
 
 from ktui.cli.main import main
 from ktui.client.api import ApiClient
-from ktui.client.connection import Connection
+from ktui.client.connection import ServerConnection
 from ktui.client.counters import lines_of
 from ktui.workloads.registry import find_workload
 from ktui.workloads.running.knobs import assign
@@ -21,14 +21,14 @@ from tests.etcd.cli.conftest import SIZE
 from tests.etcd.cli.conftest import Run as InLoop
 
 
-def workload(capsys: pytest.CaptureFixture[str], server: Connection, *words: str) -> dict[str, Any]:
+def workload(capsys: pytest.CaptureFixture[str], server: ServerConnection, *words: str) -> dict[str, Any]:
     attach = ["--attach", server.url, "--yes"]
     assert main(["workload", "run", *words, *attach, "--json"]) == 0
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 
 
-async def measured(server: Connection, name: str, *settings: str) -> tuple[Run, dict[str, float]]:
+async def measured(server: ServerConnection, name: str, *settings: str) -> tuple[Run, dict[str, float]]:
     """A run, and by how much some of the server's counters grew meanwhile."""
     client = ApiClient(server)
     try:
@@ -57,7 +57,7 @@ async def counters(client: ApiClient) -> dict[str, float]:
 
 
 def test_figures_equal_the_growth_of_the_servers_counters(
-    server: Connection, behave: Callable[[str], None], in_loop: InLoop
+    server: ServerConnection, behave: Callable[[str], None], in_loop: InLoop
 ) -> None:
     behave("1.24")
     run, grown = in_loop(measured(server, "agent-boot", "agents=6", "rv=unset", "again=0"))
@@ -72,7 +72,7 @@ def test_figures_equal_the_growth_of_the_servers_counters(
 
 
 def test_a_selector_without_a_version_reads_the_whole_collection(
-    server: Connection, behave: Callable[[str], None], in_loop: InLoop
+    server: ServerConnection, behave: Callable[[str], None], in_loop: InLoop
 ) -> None:
     behave("1.24")
     for rv, route in (("unset", "etcd"), ("0", "cache")):
@@ -84,7 +84,7 @@ def test_a_selector_without_a_version_reads_the_whole_collection(
         assert (read > SIZE.nodes / 2) == (route == "etcd")
 
 
-def test_two_policies_are_compared(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_policies_are_compared(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--compare", "--set", "rv=0", "--set", "rv=unset", "--set", "version=1.24")
     found = workload(capsys, server, "agent-boot", *words, "--set", "agents=2", "--set", "again=0")
     first, second = found["variants"]
@@ -94,12 +94,14 @@ def test_two_policies_are_compared(server: Connection, capsys: pytest.CaptureFix
     assert found["difference"]["etcd_keys"]["B"] == second["total"]["etcd_keys"]
 
 
-def test_at_a_server_of_others_it_asks_first(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+def test_at_a_server_of_others_it_asks_first(
+    server: ServerConnection, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["workload", "run", "agent-boot", "--attach", server.url]) == 2
     assert "say --yes" in capsys.readouterr().err
 
 
-def test_a_summary_for_people(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_summary_for_people(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--attach", server.url, "--yes", "--set", "agents=2", "--set", "again=0"]
     assert main(["workload", "run", "agent-boot", *words]) == 0
     out = capsys.readouterr().out
@@ -124,13 +126,15 @@ def test_misuse(words: list[str], said: str, capsys: pytest.CaptureFixture[str])
     assert said in capsys.readouterr().err
 
 
-def test_a_plan_that_does_not_exist(server: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_that_does_not_exist(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--attach", server.url, "--yes", "--set", "plan=nothing"]
     assert main(["workload", "run", "agent-boot", *words]) == 2
     assert "there is no plan 'nothing'" in capsys.readouterr().err
 
 
-def test_knobs_from_files(server: Connection, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_knobs_from_files(
+    server: ServerConnection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = []
     for rv in ("0", "unset"):
         path = tmp_path / f"{rv}.toml"
