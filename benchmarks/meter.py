@@ -26,7 +26,7 @@ from ktui.apiserver.forms.plain import Plain
 from ktui.apiserver.framing import chunked
 from ktui.apiserver.http.compression import Body
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.verbs.listing import let_go, stream
+from ktui.apiserver.verbs.listing import drain, stream
 from ktui.cacher import cache_list
 from ktui.cacher.cache_list import CacheQuery, list_from_cache
 from ktui.cacher.watch_cache import WatchCache
@@ -135,7 +135,7 @@ class Bench:
         async def run(meter: Meter) -> None:
             client = cast("Any", Etcd(self.kvs))
             found = await Lister(client, ResourceKeys(self.resource), self.reader, request).run()
-            await self._send(let_go(list(found.objects), meter), meter)
+            await self._send(drain(list(found.objects), meter), meter)
 
         return run
 

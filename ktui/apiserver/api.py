@@ -19,8 +19,8 @@ from ktui.apiserver.dispatch import (
 from ktui.apiserver.http.request import BodyIncomplete
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, check_whole
-from ktui.apiserver.pages.answers import log_refusal, send_error, send_json, send_negotiated
 from ktui.apiserver.pages.discovery import find_document, served_by_verb
+from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, send_negotiated
 from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components

@@ -9,7 +9,6 @@ from html import escape
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authn import authorize, identify
-from ktui.apiserver.browsers import NOSNIFF, browser_headers, check_web_page
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
@@ -20,20 +19,21 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.identity import audit_id, flow_headers, flow_of
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.pages.answers import LONGEST_PATH, log_refusal, send_error
+from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.parsing.parser import BodyParser
 from ktui.apiserver.parsing.pool import ParserPool
 from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
+from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.kube.flowcontrol import FlowSchema, PriorityLevel, Requester
 from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
 from ktui.kube.versions import Behaviour
-from ktui.telemetry.memory import Company, Footprint
+from ktui.telemetry.memory import ConcurrentRequests, Footprint
 from ktui.telemetry.meter import Meter
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Application:
         self._pages = Pages(services, self.catalog, metrics)
         self._stopping = False
         self._ids = itertools.count(1)
-        self._company = Company()
+        self._company = ConcurrentRequests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

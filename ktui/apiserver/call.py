@@ -15,7 +15,7 @@ from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.memory import Visit
+from ktui.telemetry.memory import RequestTurn
 from ktui.telemetry.meter import Meter
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Call:
     bus: Bus
     meter: Meter
     level: PriorityLevel
-    visit: Visit
+    visit: RequestTurn
     user: str = ""
     resource: Resource | None = None
     plan: Plan | None = None

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.gotext import since_epoch
+from ktui.audit.go_formats import since_epoch
 from ktui.audit.record import LoggedRequest, Malformed, decoded
 
 READS = frozenset(("get", "list", "watch"))

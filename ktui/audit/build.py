@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ktui.audit.doubles import settled
+from ktui.audit.duplicates import settled
 from ktui.audit.group import AuditGroup
-from ktui.audit.moves import Move, VersionShare, best_move, shares
 from ktui.audit.predictions import ASSUMED, VersionPredictions
 from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
 from ktui.audit.report import Lines, Report, Requests, TimeSpan, UngroupedRequests
 from ktui.audit.rows import group_report, slow_report
 from ktui.audit.tally import Tally
+from ktui.audit.version_shares import Move, VersionShare, best_move, shares
 from ktui.core.format import integer
 from ktui.core.prediction.sizes import Sizes
 from ktui.kube.versions import Behaviour

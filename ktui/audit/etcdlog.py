@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.gotext import duration, zap_time
+from ktui.audit.go_formats import duration, zap_time
 from ktui.audit.record import SlowRequest, decoded
 
 APPLY = b"apply request took too long"

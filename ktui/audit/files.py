@@ -11,7 +11,7 @@ from os import fstat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.audit.blocks import BrokenStream, blocks, unzipped
+from ktui.audit.log_lines import BrokenStream, blocks, unzipped
 
 if TYPE_CHECKING:
     from ktui.audit.tally import Tally

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from ktui.audit.gotext import duration, klog_day, unquote
+from ktui.audit.go_formats import duration, klog_day, unquote
 from ktui.audit.record import LoggedRequest, Malformed
 
 MARK = b'"HTTP" verb="'

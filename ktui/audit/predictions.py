@@ -10,11 +10,11 @@ from ktui.core.prediction.cost import EstimatedCost, estimate
 from ktui.core.prediction.sizes import Sizes
 from ktui.core.ranking.canonical import canonical
 from ktui.core.ranking.shape import RequestShape
+from ktui.kube.routing.assumed_state import assumed_state
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
-from ktui.kube.routing.world import world_of
 from ktui.kube.versions import Behaviour
 
 ASSUMED = (
@@ -86,4 +86,4 @@ def assume_ready(example: str, *, progress: bool) -> tuple[ReadRequest, CacheSta
         request = parse_request(example)
     except RequestError:  # the shape was understood without the names, so that it can be without them
         request = parse_request(canonical(example))
-    return request, world_of(request, progress=progress)
+    return request, assumed_state(request, progress=progress)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ktui.audit.moves import Move, VersionShare
 from ktui.audit.tally import BadLine, FileCount
+from ktui.audit.version_shares import Move, VersionShare
 
 
 @dataclass(frozen=True, slots=True)

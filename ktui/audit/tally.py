@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ktui.audit import auditlog
-from ktui.audit.blocks import LongLine
 from ktui.audit.client import client_of
-from ktui.audit.doubles import Doubles
+from ktui.audit.duplicates import DuplicateFilter
 from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
+from ktui.audit.log_lines import LongLine
 from ktui.audit.ranges import range_key
 from ktui.audit.reader import line_reader
 from ktui.audit.record import LoggedRequest, Malformed, SlowRequest
@@ -78,7 +78,7 @@ class Tally:
         self.malformed = 0
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
-        self.doubles = Doubles()
+        self.doubles = DuplicateFilter()
         self.folded = Folded()
         self.groups: TopGroups[AuditGroupKey, AuditGroup] = TopGroups(most_groups, self.folded.add)
         self.slow_folded = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ktui.cacher import events
 from ktui.cacher.cache_watch import MakeBookmark
 from ktui.cacher.events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
-from ktui.cacher.patience import Patience, broken_connection
+from ktui.cacher.watch_retry import WatchRetryPolicy, broken_connection
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
 from ktui.kube.status import StatusError
@@ -123,7 +123,7 @@ class EtcdWatch:
     async def _follow(self, since: int) -> None:
         """Pass on what follows `since`. After a broken connection the watch resumes where it stopped,
         as in etcd's Go client: the client does not notice."""
-        retry, history = Patience(), self._store.history
+        retry, history = WatchRetryPolicy(), self._store.history
         while True:
             try:
                 async with self._store.watch(since) as watch:
@@ -140,7 +140,7 @@ class EtcdWatch:
             if self._store.history != history:
                 raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
 
-    async def _reconnect(self, retry: Patience) -> None:
+    async def _reconnect(self, retry: WatchRetryPolicy) -> None:
         """Return once etcd answers again."""
         while True:
             await asyncio.sleep(retry.pause())

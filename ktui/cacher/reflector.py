@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ktui.cacher.confirmation import Confirmation
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.events import BOOKMARK
-from ktui.cacher.patience import Patience
+from ktui.cacher.progress_confirmation import ProgressConfirmation
 from ktui.cacher.watch_cache import WatchCache
+from ktui.cacher.watch_retry import WatchRetryPolicy
 from ktui.etcd import liveness
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.cache_state import Readiness
@@ -72,7 +72,7 @@ class Reflector:
         self._down_since = time.monotonic()
         self._watch: StoreWatch | None = None
         self._heard_at = 0.0
-        self._confirmation = Confirmation(lambda: math.inf)
+        self._confirmation = ProgressConfirmation(lambda: math.inf)
         self._retry = RETRY_SECONDS
         self._history = 0  # of etcd, when the cache was filled
 
@@ -144,7 +144,7 @@ class Reflector:
 
     async def _follow(self) -> None:
         """Keep up with etcd from the cache's revision on; EtcdError when the watch cannot be resumed."""
-        patience, seen = Patience(), 0
+        patience, seen = WatchRetryPolicy(), 0
         while True:
             try:
                 await self._watch_on(seen)
@@ -162,7 +162,7 @@ class Reflector:
         """
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(seen - 1 if seen else cache.rv) as watch:
-            self._watch, self._confirmation = watch, Confirmation(lambda: watch.created_at)
+            self._watch, self._confirmation = watch, ProgressConfirmation(lambda: watch.created_at)
             try:
                 async for transaction in watch:
                     self._same_history()
@@ -182,10 +182,10 @@ class Reflector:
                 self._last_heard()
                 self._watch = None
 
-    async def _resume(self, patience: Patience, error: EtcdError) -> None:
+    async def _resume(self, patience: WatchRetryPolicy, error: EtcdError) -> None:
         """Wait until etcd answers after `error`, which is raised again unless it is retryable."""
         while True:
-            if not patience.bears(error, self._settings.behaviour):
+            if not patience.should_retry(error, self._settings.behaviour):
                 raise error
             log.info("watch of %s: %s", self._store.resource.id, error)
             self._tell(str(error))

@@ -10,7 +10,7 @@ from ktui.cacher.cacher import Cacher
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
-from ktui.cacher.staleness import StalenessClock
+from ktui.cacher.staleness_timer import StalenessTimer
 from ktui.contract.events import CacheStatus
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
@@ -40,7 +40,7 @@ class Registry:
         self._make_store = make_store
         self._bus = bus
         self._requester = ProgressRequester(self.supervisor)
-        self._staleness = StalenessClock(self.supervisor)
+        self._staleness = StalenessTimer(self.supervisor)
         self._gate = asyncio.Semaphore(warmups)
         self._cachers: dict[str, Cacher] = {}
         bus.add_snapshot(self.states)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
-from ktui.cacher.consistency import ConsistencyChecker
+from ktui.cacher.consistency_checker import ConsistencyChecker
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.fan_out import Sampler
 from ktui.cacher.prewarm import prewarm
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.reflector import Reflector
-from ktui.cacher.staleness import StalenessClock
+from ktui.cacher.staleness_timer import StalenessTimer
 from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.contract import events as telemetry
@@ -51,7 +51,7 @@ class ResourceCache:
         bus: Bus,
         supervisor: Supervisor,
         requester: ProgressRequester,
-        staleness: StalenessClock,
+        staleness: StalenessTimer,
         gate: asyncio.Semaphore,
     ) -> None:
         self._id = store.resource.id

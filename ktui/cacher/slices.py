@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TypeVar
 
-from ktui.telemetry.meter import give_way
+from ktui.telemetry.meter import yield_to_loop
 
 T = TypeVar("T")
 
@@ -19,6 +19,6 @@ async def sliced(items: Sequence[T], size: int = _CHECK_EVERY) -> AsyncIterator[
     started = time.perf_counter()
     for low in range(0, len(items), size):
         if time.perf_counter() - started > SLICE_SECONDS:
-            await give_way()
+            await yield_to_loop()
             started = time.perf_counter()
         yield items[low : low + size] if len(items) > size else items

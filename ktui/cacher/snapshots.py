@@ -15,7 +15,7 @@ from collections import OrderedDict
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.cacher.ring import Ring
+from ktui.cacher.event_buffer import EventBuffer
 from ktui.cacher.sorted_store import SortedStore
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SnapshotPage(NamedTuple):
 class Snapshots:
     """Earlier states of a cache. `follow` must get every event after the event buffer has it."""
 
-    def __init__(self, store: SortedStore, ring: Ring) -> None:
+    def __init__(self, store: SortedStore, ring: EventBuffer) -> None:
         self._store = store
         self._ring = ring
         self._floor = 0

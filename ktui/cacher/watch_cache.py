@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ktui.cacher.event_buffer import EventBuffer
 from ktui.cacher.events import DELETED, CacheEvent
 from ktui.cacher.index import AttributeIndex
 from ktui.cacher.revision_waiter import RevisionWaiter
-from ktui.cacher.ring import Ring
 from ktui.cacher.snapshots import Snapshots
 from ktui.cacher.sorted_store import SortedStore
 
@@ -27,7 +27,7 @@ class WatchCache:
         self.store = SortedStore()
         self.labels = AttributeIndex(lambda obj: obj.labels)
         self.fields = AttributeIndex(lambda obj: obj.fields, missing="")
-        self.ring = Ring()
+        self.ring = EventBuffer()
         self.snapshots = Snapshots(self.store, self.ring)
         self.waiter = RevisionWaiter()
         self.generation = 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
-from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json
 

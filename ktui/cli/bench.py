@@ -7,7 +7,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json, progress
 from ktui.cli.targets import add_target_arguments, target_conflict
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
     from ktui import __version__  # start-up time
-    from ktui.cli.polite import ask_before
+    from ktui.cli.confirm_lists import ask_before
     from ktui.cli.targets import target
     from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench
 

@@ -16,7 +16,7 @@ from ktui.printable import escaped
 from ktui.workloads.benchmark import total_of
 
 if TYPE_CHECKING:
-    from ktui.client.runs import Runs
+    from ktui.client.repeated_runs import Runs
     from ktui.workloads.benchmark import Bench, Extrapolation, Row, Total
 
 _HEADS = ("", "LIST", "objects", "processed", "received", "held", "ms")

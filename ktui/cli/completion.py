@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit
 
 SHELLS = ("bash", "zsh", "fish")

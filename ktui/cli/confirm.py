@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ktui.cli.exits import USAGE
+from ktui.cli.exit_codes import USAGE
 from ktui.cli.output import ask
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ktui import __version__
 from ktui.cli.crash import keep_quiet, report
-from ktui.cli.exits import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.logs import add_log_arguments, log_of, start_log, tell_of_log
 from ktui.cli.options import (
     add_behaviour_arguments,
@@ -106,7 +106,7 @@ def _open(args: argparse.Namespace) -> int:
     from ktui.contract.errors import RecordingError
 
     if args.page_of:
-        from ktui.cli.parent import die_with_parent  # start-up time
+        from ktui.cli.parent_process import die_with_parent  # start-up time
 
         die_with_parent(args.page_of)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a closed terminal ends us, whatever our parent ignored
@@ -207,7 +207,7 @@ def _recording(name: str) -> Path:
     from pathlib import Path  # start-up time
 
     from ktui.contract.errors import RecordingError
-    from ktui.core.recordings.beginning import check_beginning
+    from ktui.core.recordings.first_line import check_beginning
 
     if not Path(name).is_file():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit_json_text, tell
 from ktui.documents.files import read_bytes, read_stream
 from ktui.documents.limits import TooLarge

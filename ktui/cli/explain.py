@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
-from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
@@ -112,15 +112,15 @@ def _explain(
 ) -> Explanation:
     from ktui.kube.explain import explain  # start-up time
     from ktui.kube.habits import Habit
+    from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
     from ktui.kube.routing.cache_state import Readiness
-    from ktui.kube.routing.world import Age, world_of
 
-    state = world_of(
+    state = assumed_state(
         request,
         readiness=Readiness(args.cache),
         progress=supports_progress(args),
-        rv_age=Age(args.rv_age),
-        token_age=Age(args.continue_age),
+        rv_age=RevisionAge(args.rv_age),
+        token_age=RevisionAge(args.continue_age),
         snapshot=args.cache_snapshot,
     )
     habit = Habit(

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli import dashboard
-from ktui.cli.exits import OK
+from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit, emit_json
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ktui.cli.exits import OK, fail
+from ktui.cli.exit_codes import OK, fail
 from ktui.cli.output import emit
 
 

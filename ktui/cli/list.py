@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit_json
 from ktui.cli.targets import add_target_arguments, target_conflict

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ktui.cli.polite import ask_before
+from ktui.cli.confirm_lists import ask_before
 from ktui.client.measure import ApiRequest, verb_of
-from ktui.client.runs import Runs, middle, run_often
+from ktui.client.repeated_runs import Runs, middle, run_often
 from ktui.client.trial import alternate
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
 from ktui.core.prediction.predict import Prediction

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from ktui import __version__
-from ktui.cli.configured import add_config_argument, parse
-from ktui.cli.exits import FAILED, INTERRUPTED, OK, USAGE, fail
+from ktui.cli.effective_options import add_config_argument, parse
+from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail
 from ktui.cli.output import emit
 from ktui.cli.parser import Parser
 from ktui.config.errors import ConfigError

@@ -7,7 +7,7 @@ import difflib
 import re
 from typing import NoReturn
 
-from ktui.cli.exits import USAGE, fail
+from ktui.cli.exit_codes import USAGE, fail
 
 _UNKNOWN = re.compile(r"unrecognized arguments: (\S+)")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit, emit_json_text, warn
 
 if TYPE_CHECKING:

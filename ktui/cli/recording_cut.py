@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import Marker
-from ktui.core.present import present
 from ktui.core.recordings.times import spot
 from ktui.core.replay.marker_file import MarkerFile
+from ktui.core.state_events import state_events
 
 if TYPE_CHECKING:
     from ktui.contract.events import AnyEvent
@@ -33,7 +33,7 @@ def _between(index: Index, first: float, last: float, *, whole: bool) -> Iterato
     if not whole:
         place = index.place_at(first)
         number = place.number
-        yield from present(place.state, first)
+        yield from state_events(place.state, first)
     marks = [mark for mark in MarkerFile(index.reader.path).markers if first <= mark.at <= last]
     marks.sort(key=lambda mark: mark.at, reverse=True)
     for step in index.steps(number):

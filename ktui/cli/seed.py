@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import OK, fail
+from ktui.cli.exit_codes import OK, fail
 from ktui.cli.options import add_demo_size
 from ktui.cli.output import emit, replace_line, tell, warn
 from ktui.core.format import duration, integer
@@ -51,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     from ktui.cli.attach import require_connection  # start-up time
     from ktui.cli.crash import keep_quiet
-    from ktui.cli.parent import die_with_parent
+    from ktui.cli.parent_process import die_with_parent
     from ktui.client.connection import ClientError
     from ktui.workloads.demo.plan import DemoSize, make_plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.logs import add_log_arguments, log_of
 from ktui.cli.options import (
     add_behaviour_arguments,
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
     from ktui.cli.crash import keep_quiet
     from ktui.cli.logs import start_log, tell_of_log
-    from ktui.cli.parent import die_with_parent
+    from ktui.cli.parent_process import die_with_parent
     from ktui.cli.server.config import ServeConfig
     from ktui.cli.server.runtime import share_turns
 

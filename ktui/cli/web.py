@@ -10,7 +10,7 @@ import socket
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.cli import dashboard
 from ktui.cli.crash import keep_quiet
-from ktui.cli.exits import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
 
 EPILOG = """examples:
   ktui web                                  prints `open http://127.0.0.1:PORT/?token=…`

@@ -16,7 +16,7 @@ from textual_serve.server import Server, to_int
 
 from ktui.cli.child import ServerChild
 from ktui.cli.dashboard import check_source, server_child
-from ktui.cli.exits import NO_CONNECTION, OK, fail
+from ktui.cli.exit_codes import NO_CONNECTION, OK, fail
 from ktui.cli.output import emit
 from ktui.cli.preferences import kube_context_of
 from ktui.cli.web_guard import Guard

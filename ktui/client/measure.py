@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from ktui.client.headers import header_number
 from ktui.client.ktui_api import KtuiApi
-from ktui.client.listbody import ListBody
-from ktui.client.watchlist import InitialEvents
+from ktui.client.list_stream import ListBody
+from ktui.client.watch_list_stream import InitialEvents
 from ktui.core.lab.measured import Measured, joined_route
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 

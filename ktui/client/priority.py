@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ktui.client.counters import lines_of
+from ktui.client.list_counters import lines_of
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.kube.flowcontrol import PriorityLevel

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from ktui.client.connection import ServerConnection
-from ktui.client.counters import Counters, Subject, account, account_of_watch, moved, read_counters
 from ktui.client.kube_connection import KubeConnection
-from ktui.client.listbody import ListBody
+from ktui.client.list_counters import Counters, Subject, account, account_of_watch, moved, read_counters
+from ktui.client.list_stream import ListBody
 from ktui.client.measure import ApiRequest, Keep, add_page, fire_measured, pages
 from ktui.client.priority import own_level
 from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube

@@ -32,7 +32,7 @@ from ktui.contract.events import (
 from ktui.core.rates import Rate
 from ktui.core.request_view import READS
 from ktui.core.routes import badge_of, badge_of_route
-from ktui.core.shared import shared
+from ktui.core.shared_steps import shared
 from ktui.core.state import (
     CALLS_A_REQUEST,
     FAN_OUTS,

@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable
 from aetcd import rpc
 
 from ktui.contract.events import EtcdUsage
-from ktui.etcd import faults, guard
+from ktui.etcd import faults, rpcs
 from ktui.etcd.alarms import alarm_of
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.decode import decode_range, kv_of
 from ktui.etcd.errors import PermissionDeniedError, UnreachableError
-from ktui.etcd.guard import Message, Rpc
 from ktui.etcd.ledger import Ledger
 from ktui.etcd.liveness import Liveness
+from ktui.etcd.rpcs import Message, Rpc
 from ktui.etcd.text import other_text, range_text, txn_text
 from ktui.etcd.transport import Decoded, T, Transport
 from ktui.etcd.types import EtcdStatus, RangeResult, TxnResult
@@ -90,7 +90,7 @@ class EtcdClient:
             status = EtcdStatus(answer.version, answer.dbSize, revision, answer.leader, tuple(answer.errors))
             return Decoded(status, answer.header)
 
-        status = await self._call(guard.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
+        status = await self._call(rpcs.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
         self.version = status.version
         self.ledger.saw_size(status.db_size)
         self.ledger.saw_alarm(alarm_of(status.errors))
@@ -119,7 +119,7 @@ class EtcdClient:
             keys_only=keys_only,
             count_only=count_only,
         )
-        return await self._call(guard.RANGE, request, _range_result, range_text, purpose)
+        return await self._call(rpcs.RANGE, request, _range_result, range_text, purpose)
 
     async def create(self, key: bytes, value: bytes, lease: int = 0, purpose: str = "create") -> TxnResult:
         """Put `key` if it does not exist (mod_revision = 0)."""
@@ -150,19 +150,17 @@ class EtcdClient:
             answer = rpc.LeaseGrantResponse.FromString(raw)
             return Decoded(answer.ID, answer.header)
 
-        return await self._call(
-            guard.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease"
-        )
+        return await self._call(rpcs.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease")
 
     async def lease_ttl(self, lease: int) -> int:
-        """Seconds that a lease has left, -1 when it is gone. A writable connection only (see guard.py)."""
+        """Seconds that a lease has left, -1 when it is gone. A writable connection only (see rpcs.py)."""
 
         async def decode(raw: bytes) -> Decoded[int]:
             answer = rpc.LeaseTimeToLiveResponse.FromString(raw)
             return Decoded(answer.TTL, answer.header)
 
         request = rpc.LeaseTimeToLiveRequest(ID=lease)
-        return await self._call(guard.LEASE_TTL, request, decode, other_text, "lease")
+        return await self._call(rpcs.LEASE_TTL, request, decode, other_text, "lease")
 
     async def compact(self, revision: int) -> None:
         """Forget every revision before `revision`."""
@@ -171,7 +169,7 @@ class EtcdClient:
             return Decoded(None, rpc.CompactionResponse.FromString(raw).header)
 
         request = rpc.CompactionRequest(revision=revision)
-        await self._call(guard.COMPACT, request, decode, other_text, "compact")
+        await self._call(rpcs.COMPACT, request, decode, other_text, "compact")
         self.ledger.saw_compaction(revision)
 
     def watch(
@@ -206,7 +204,7 @@ class EtcdClient:
         return await self._transport.call(method, request, decode, text=text, purpose=purpose)
 
     async def _txn(self, request: rpc.TxnRequest, purpose: str) -> TxnResult:
-        return await self._call(guard.TXN, request, _txn_result, txn_text, purpose)
+        return await self._call(rpcs.TXN, request, _txn_result, txn_text, purpose)
 
 
 async def _range_result(raw: bytes) -> Decoded[RangeResult]:

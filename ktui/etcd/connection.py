@@ -10,7 +10,7 @@ import grpc
 
 from ktui.etcd import faults
 from ktui.etcd.errors import ConnectionLostError, EtcdError
-from ktui.etcd.guard import Metadata
+from ktui.etcd.rpcs import Metadata
 
 WatchCall: TypeAlias = grpc.aio.StreamStreamCall
 

@@ -16,7 +16,7 @@ from ktui.etcd.binary import Binary, find_binary
 from ktui.etcd.errors import EmbeddedEtcdError
 from ktui.etcd.etcdlog import EtcdLog
 from ktui.etcd.snapshot import restore
-from ktui.etcd.throwaway import Throwaway, locked, sweep
+from ktui.etcd.temporary_etcd import TemporaryEtcd, locked, sweep
 
 HOST = "127.0.0.1"
 NAME = "ktui"
@@ -45,7 +45,7 @@ class EmbeddedEtcd:
         self.log = EtcdLog()
         self.failed: asyncio.Future[EmbeddedEtcdError] = asyncio.get_running_loop().create_future()
         self.warnings: list[str] = []
-        self._throwaway = Throwaway() if data_dir is None else None
+        self._throwaway = TemporaryEtcd() if data_dir is None else None
         self.data_dir = data_dir or self._own.path / "data"
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -90,7 +90,7 @@ class EmbeddedEtcd:
             await asyncio.to_thread(self._throwaway.remove)
 
     @property
-    def _own(self) -> Throwaway:
+    def _own(self) -> TemporaryEtcd:
         if self._throwaway is None:
             raise EmbeddedEtcdError(
                 "a snapshot is restored into a throwaway directory: leave out --data-dir."

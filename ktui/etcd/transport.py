@@ -19,8 +19,8 @@ from ktui.etcd.errors import (
     PermissionDeniedError,
     UnreachableError,
 )
-from ktui.etcd.guard import AUTHENTICATE, RANGE, WATCH, Message, Metadata, Rpc
 from ktui.etcd.ledger import Ledger, LedgerEntry
+from ktui.etcd.rpcs import AUTHENTICATE, RANGE, WATCH, Message, Metadata, Rpc
 from ktui.etcd.text import range_text
 from ktui.telemetry.bus import Bus
 

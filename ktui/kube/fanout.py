@@ -45,7 +45,7 @@ class ChangeRecipients:
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class EventWork:
     """What is made for one event: deep copies, encodings, and selfLinks written into objects.
 
     `wrapped`: the watchers share one object and its encodings.
@@ -57,7 +57,7 @@ class Making:
     links: int
 
 
-def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> Making:
+def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
     """What the rules of `behaviour` make for `audience`."""
     if behaviour.minor <= 23 and audience.concerned < _WATCHERS_TO_WRAP:
         return _each_for_itself(audience, behaviour)
@@ -68,7 +68,7 @@ def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> Making:
     # The previous object of a MODIFIED is never wrapped.
     alone = audience.leaving
     links = 0 if behaviour.remove_self_link else bool(forms) + audience.tables + alone
-    return Making(
+    return EventWork(
         wrapped=True,
         copies=_wrapping(audience, behaviour) + forms + tables + alone,
         encodings=forms + tables + alone,
@@ -76,10 +76,10 @@ def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> Making:
     )
 
 
-def _each_for_itself(audience: ChangeRecipients, behaviour: Behaviour) -> Making:
+def _each_for_itself(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
     """Up to 1.23 one or two watchers share nothing: each copies and encodes."""
     delivered = audience.delivered
-    return Making(False, delivered, delivered, 0 if behaviour.remove_self_link else delivered)
+    return EventWork(False, delivered, delivered, 0 if behaviour.remove_self_link else delivered)
 
 
 def _wrapping(audience: ChangeRecipients, behaviour: Behaviour) -> int:

@@ -11,7 +11,7 @@ import re
 from decimal import ROUND_UP, Decimal, InvalidOperation, localcontext
 from typing import Any
 
-from ktui.kube.textcache import cached_by_text
+from ktui.kube.text_cache import cached_by_text
 
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}

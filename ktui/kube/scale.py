@@ -8,9 +8,9 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_object
 from ktui.kube.golang.values import go_type, go_value
+from ktui.kube.json_trees import copied
 from ktui.kube.selectors.documents import requirements_of
 from ktui.kube.status import StatusError, bad_request, bare_error, internal_error
-from ktui.kube.trees import copied
 
 Obj = dict[str, Any]
 

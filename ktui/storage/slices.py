@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ktui.telemetry.meter import give_way
+from ktui.telemetry.meter import yield_to_loop
 
 SLICE_SECONDS = 0.004
 
@@ -19,5 +19,5 @@ class Slices:
 
     async def yield_if_due(self) -> None:
         if time.perf_counter() > self._due:
-            await give_way()
+            await yield_to_loop()
             self._due = time.perf_counter() + SLICE_SECONDS

@@ -50,17 +50,17 @@ class Footprint:
         return None if self._before is None else self._highest - self._before
 
 
-class Company:
+class ConcurrentRequests:
     """Requests served at the same time: their memory cannot be attributed to one of them."""
 
     def __init__(self) -> None:
         self._present = 0
         self._came = 0
 
-    def arrive(self) -> Visit:
+    def arrive(self) -> RequestTurn:
         self._present += 1
         self._came += 1
-        return Visit(self, self._came, shared=self._present > 1)
+        return RequestTurn(self, self._came, shared=self._present > 1)
 
     def joined_since(self, place: int) -> bool:
         return self._came > place
@@ -69,12 +69,12 @@ class Company:
         self._present -= 1
 
 
-class Visit:
+class RequestTurn:
     """One request's presence, from its arrival until it has left."""
 
     __slots__ = ("_company", "_left", "_place", "_shared")
 
-    def __init__(self, company: Company, place: int, *, shared: bool) -> None:
+    def __init__(self, company: ConcurrentRequests, place: int, *, shared: bool) -> None:
         self._company = company
         self._place = place
         self._shared = shared

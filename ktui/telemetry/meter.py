@@ -127,7 +127,7 @@ def decoding(size: int) -> None:
         meter.decoded_bytes += size
 
 
-async def give_way() -> None:
+async def yield_to_loop() -> None:
     """Let everybody else run. A request that could go on meanwhile queues: its phase `queue`."""
     meter = _current.get()
     if meter is None:

@@ -17,8 +17,8 @@ from textual.worker import Worker
 
 from ktui.contract.events import AnyEvent
 from ktui.core.format import safe
+from ktui.core.recent_names import RecentNames
 from ktui.core.references import Place, RequestRef
-from ktui.core.seen import Seen
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.supervision import Failure, describe
@@ -74,7 +74,7 @@ class Dashboard(ThemedApp):
         self.recording = ActiveRecording(self.intake, clock, recorder)
         self.tables = TableMemory(preferences.columns)
         self.selection: Selection | None = None  # the request that the Versions screen speaks of
-        self.keys_seen = Seen()  # etcd's keys that were looked at, for completion
+        self.keys_seen = RecentNames()  # etcd's keys that were looked at, for completion
         self._follower: Worker[None] | None = None
         self._begun = False
         self._pace = Pace(self.tick, self.fold, self.report)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from ktui.wire.encoding_cache import remembering
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number, put_varint
-from ktui.wire.remembered import remembering
 from ktui.wire.scalars import WRITERS, describe
 from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, SchemaField, fields, kind_messages
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ktui.kube.quantity import canonical_quantity
-from ktui.kube.textcache import cached_by_text
+from ktui.kube.text_cache import cached_by_text
 from ktui.wire import jsonwriter
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number

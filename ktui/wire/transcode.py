@@ -1,7 +1,7 @@
 """Protobuf messages to JSON text, by generated functions for each message.
 
 Functions are generated when their message is first met and kept; see
-`ktui.wire.codegen` for their shape and `ktui.wire.memo` for what is shared.
+`ktui.wire.codegen` for their shape and `ktui.wire.transcode_cache` for what is shared.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,10 @@ from ktui.wire.codegen import source, spreads, stays_apart
 from ktui.wire.composite import list_text, map_entry_text, schema_or_text
 from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.errors import CodecError
-from ktui.wire.memo import Budget, Memo, PiecesMemo, ShortMemo
 from ktui.wire.pb import canonical, signed32, signed64, varint
 from ktui.wire.pieces import Assembler, Pieces
 from ktui.wire.schema import BYTES, META, SchemaField, fields, kind_messages, message_of
+from ktui.wire.transcode_cache import Budget, PiecesCache, ShortTranscodeCache, TranscodeCache
 
 RV_MARK = b"\0"
 """Stands for the resourceVersion in a template. JSON text holds no NUL, so it is unmistakable."""
@@ -76,7 +76,7 @@ class Transcoder:
         self.budget = Budget(share_bytes or 1 << 20)
         self._functions: dict[str, Functions] = {}
         self._objects: dict[str, Text] = {}
-        self._string = self._kept(jsontext.quote, ShortMemo)
+        self._string = self._kept(jsontext.quote, ShortTranscodeCache)
         self._scalars: dict[str, Text] = {
             "string": self._string,
             "bytes": jsontext.base64,
@@ -88,7 +88,7 @@ class Transcoder:
             "rawjson": wellknown.raw,
             "fieldsv1": self._shared(wellknown.raw),
         }
-        self._string_entry = self._kept(map_entry_text(self._string, self._string), ShortMemo)
+        self._string_entry = self._kept(map_entry_text(self._string, self._string), ShortTranscodeCache)
 
     def parts(self, message: str) -> Parts:
         """Members of a message, led by commas, in parts; generated now if need be."""
@@ -105,7 +105,7 @@ class Transcoder:
             found = self._objects[message] = self._shared(self._later(message, "object"))
         return found
 
-    def _kept(self, make: Text, memo: type[Memo] = Memo) -> Text:
+    def _kept(self, make: Text, memo: type[TranscodeCache] = TranscodeCache) -> Text:
         return memo(make, self.budget).__getitem__
 
     def _shared(self, make: Text) -> Text:
@@ -191,7 +191,7 @@ class Transcoder:
                 texts[0] = texts[0][1:]
             return assembler.pieces((b"{", *texts, b"}"))
 
-        return PiecesMemo(make, self.budget).__getitem__ if self._sharing else make
+        return PiecesCache(make, self.budget).__getitem__ if self._sharing else make
 
     def _value_of(self, row: SchemaField) -> Text:
         if row.kind == "message":

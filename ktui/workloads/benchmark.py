@@ -12,7 +12,7 @@ import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import ApiRequest
-from ktui.client.runs import Runs, run_often
+from ktui.client.repeated_runs import Runs, run_often
 from ktui.client.target import Target, collection_size
 from ktui.core.lab.measured import Measured
 from ktui.documents.limits import DocumentError

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from ktui.client.blocking import Answer, BlockingClient
+from ktui.client.blocking_client import Answer, BlockingClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.workloads.demo import apps, cilium, cluster, events
 from ktui.workloads.demo.objects import Create

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.listbody import ListBody
+from ktui.client.list_stream import ListBody
 from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.informer import run_informer
 from ktui.workloads.behaviours.kubelets import Kubelets

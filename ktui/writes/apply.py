@@ -9,9 +9,9 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import invalid_object, required
+from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request, bare_error
-from ktui.kube.trees import copied
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity
@@ -21,7 +21,7 @@ from ktui.writes.decoding.field_validation import Unfit
 from ktui.writes.decoding.typed import undeclared
 from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
 from ktui.writes.managedfields.apply import Apply
-from ktui.writes.managedfields.faults import list_faults
+from ktui.writes.managedfields.duplicate_keys import list_faults
 from ktui.writes.managedfields.nodes import root_of
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.options import write_options

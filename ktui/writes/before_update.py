@@ -24,7 +24,7 @@ from ktui.writes.metadata.objectmeta import (
 from ktui.writes.metadata.rules import finalizer_change_errors
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, has_changed, object_errors
-from ktui.writes.validation.updates.settling import settled
+from ktui.writes.validation.updates.preserved_fields import settled
 
 Obj = dict[str, Any]
 

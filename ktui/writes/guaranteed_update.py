@@ -20,7 +20,7 @@ from ktui.writes.decoding.typed import shaped, warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.metadata.rules import finalizer_warnings
 from ktui.writes.options import WriteOptions
-from ktui.writes.patches.touched import patched_text
+from ktui.writes.patches.patched_json import patched_text
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

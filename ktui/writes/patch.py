@@ -15,7 +15,7 @@ from ktui.writes.decoding.body import APPLY
 from ktui.writes.guaranteed_update import Change, apply_change, context_of
 from ktui.writes.options import write_options
 from ktui.writes.patches.documents import JSON_PATCH, patch_document, patch_type, patched
-from ktui.writes.patches.touched import of_json_patch, of_merge_patch
+from ktui.writes.patches.patched_json import of_json_patch, of_merge_patch
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:

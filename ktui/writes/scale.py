@@ -20,7 +20,7 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.patches.documents import patch_document, patch_type, patched
-from ktui.writes.patches.touched import patched_text
+from ktui.writes.patches.patched_json import patched_text
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
 Obj = dict[str, Any]

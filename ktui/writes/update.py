@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
-from ktui.kube.trees import copied
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity, uid_conflict

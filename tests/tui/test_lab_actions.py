@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ktui.client import unbounded
+from ktui.client import large_lists
 from ktui.contract.events import EtcdProgress
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
@@ -282,7 +282,7 @@ async def test_a_large_list_of_a_real_apiserver_is_asked_for_first(
 ) -> None:
     server = LabServer()
     two_contexts(monkeypatch, tmp_path, server)
-    monkeypatch.setattr(unbounded, "MANY_OBJECTS", 1_000)
+    monkeypatch.setattr(large_lists, "MANY_OBJECTS", 1_000)
     app = lab_app()
     async with app.run_test(size=NORMAL) as pilot:
         screen = await choose_kind(pilot)

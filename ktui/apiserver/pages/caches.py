@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.numbers import number
-from ktui.cacher.check import check
+from ktui.apiserver.pages.responses import send_json
+from ktui.cacher.consistency_check import check
 from ktui.cacher.errors import reaching
 from ktui.contract.caches import (
     CachedEvent,

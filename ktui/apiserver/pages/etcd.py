@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.etcd_key import cached_copy, describe
 from ktui.apiserver.pages.numbers import number
+from ktui.apiserver.pages.responses import send_json
 from ktui.contract.etcd import KeyHistory
 from ktui.kube.status import StatusError, bad_request
 from ktui.storage.browser import EtcdBrowser

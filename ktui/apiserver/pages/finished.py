@@ -14,8 +14,8 @@ from functools import partial
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.numbers import number
+from ktui.apiserver.pages.responses import send_json
 from ktui.contract.events import RequestFinished
 from ktui.kube.status import StatusError, bad_request
 from ktui.supervision import Supervisor

@@ -14,11 +14,11 @@ from ktui.apiserver.metrics.exposition import render
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import openapi
-from ktui.apiserver.pages.answers import send_json
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
 from ktui.apiserver.pages.finished import FinishedPages
 from ktui.apiserver.pages.health import Check, HealthPages
+from ktui.apiserver.pages.responses import send_json
 from ktui.apiserver.pages.router import Page, PageRouter
 from ktui.apiserver.pages.settings import SettingsPages
 from ktui.apiserver.pages.telemetry import TelemetryStream

@@ -7,7 +7,7 @@ import msgspec
 from ktui.apiserver.deadline import time_allowed, within
 from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.pages.answers import send_json
+from ktui.apiserver.pages.responses import send_json
 from ktui.apiserver.services import Services
 from ktui.contract.rules import Rules
 from ktui.documents.limits import DocumentError

@@ -84,11 +84,11 @@ async def _chunks(
 def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:
     """Those that were read from etcd for this answer are its own, and go as they are rendered."""
     if answer.route in (Source.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
-        return let_go(answer.objects, meter)
+        return drain(answer.objects, meter)
     return iter(answer.objects)
 
 
-def let_go(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
+def drain(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
     """The objects in their order; the list is empty in the end."""
     objects.reverse()
     while objects:

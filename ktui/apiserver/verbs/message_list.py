@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.framing import CHUNK_BYTES
-from ktui.telemetry.meter import give_way
+from ktui.telemetry.meter import yield_to_loop
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -27,7 +27,7 @@ async def message_chunks(
     size = 0
     for low in range(0, len(objects), PIECE):
         size += sum(len(renderer.item(obj)[0]) for obj in objects[low : low + PIECE])
-        await give_way()
+        await yield_to_loop()
     again = (renderer.item(obj)[0] for obj in objects)
     return _chunks(renderer.whole_head(metadata, size), again, renderer.list_tail(metadata))
 

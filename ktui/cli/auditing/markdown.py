@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ktui.audit import words
+from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer, long_bytes, percent
 from ktui.printable import escaped
@@ -21,12 +21,12 @@ def markdown(report: Report) -> str:
 def _lines(report: Report) -> Iterator[str]:
     yield f"**{report.summary}**"
     yield ""
-    yield words.counted(report)
+    yield phrases.counted(report)
     yield from (f"\n⚠ {_text(file.name)}: {_text(file.problem)}" for file in report.files if file.problem)
     if report.groups:
         yield f"\n### Most expensive groups under {report.kube_version}, by {report.ranked_by}\n"
         yield from _groups(report.groups)
-    if others := words.others(report):
+    if others := phrases.others(report):
         yield f"\n{others}"
     yield from _advice(report.groups)
     if report.etcd:
@@ -44,10 +44,10 @@ def _groups(groups: Sequence[GroupReport]) -> Iterator[str]:
                "route", "later")  # fmt: skip
     yield _row("-:", "-", "-", "-", "-:", "-:", "-:", "-:", "-:", "-", "-:", "-", "-")
     for g in groups:
-        times = [words.percentile(g.latency, name) for name in ("p50", "p99", "max")]
-        named = [words.what(g), words.how(g), words.who(g)]
-        yield _row(str(g.rank), *map(_text, named), integer(g.count), words.rate(g), *times,
-                   words.errors(g), words.estimated(g), words.routed(g), words.later(g))  # fmt: skip
+        times = [phrases.percentile(g.latency, name) for name in ("p50", "p99", "max")]
+        named = [phrases.what(g), phrases.how(g), phrases.who(g)]
+        yield _row(str(g.rank), *map(_text, named), integer(g.count), phrases.rate(g), *times,
+                   phrases.errors(g), phrases.estimated(g), phrases.routed(g), phrases.later(g))  # fmt: skip
 
 
 def _advice(groups: Sequence[GroupReport]) -> Iterator[str]:
@@ -66,17 +66,23 @@ def _slow(report: Report) -> Iterator[str]:
     for s in report.etcd:
         keys = "" if s.max_keys is None else integer(s.max_keys)
         most = "" if s.max_bytes is None else long_bytes(s.max_bytes)
-        times = [words.percentile(s.took, name) for name in ("p95", "max")]
+        times = [phrases.percentile(s.took, name) for name in ("p95", "max")]
         probably = _text("; ".join(s.probably))
         yield _row(
-            _text(words.slow_range(s)), words.source(s), integer(s.count), *times, keys, most, probably
+            _text(phrases.slow_range(s)),
+            phrases.source(s),
+            integer(s.count),
+            *times,
+            keys,
+            most,
+            probably,
         )
 
 
 def _versions(report: Report) -> Iterator[str]:
     yield _row("version", "LISTs from etcd", "from the cache", "refused", "etcd reads (estimated)")
     yield _row("-", "-:", "-:", "-:", "-:")
-    for v in words.changing(report.versions):
+    for v in phrases.changing(report.versions):
         total = v.cache + v.etcd + v.refused
         read = "" if v.etcd_bytes is None else long_bytes(v.etcd_bytes)
         yield _row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from ktui.cli.exits import OK
+from ktui.cli.exit_codes import OK
 from ktui.cli.terminal import check_terminal
 
 if TYPE_CHECKING:

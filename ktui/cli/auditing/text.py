@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ktui.audit import words
-from ktui.audit.moves import VersionShare
+from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report, SlowReport
+from ktui.audit.version_shares import VersionShare
 from ktui.cli.printing import Printer
 from ktui.core.format import integer, long_bytes, percent
 from ktui.printable import escaped
@@ -40,27 +40,27 @@ class ReportColumn(NamedTuple):
 
 _GROUPS = (
     ReportColumn("#", lambda g: str(g.rank), right=True),
-    ReportColumn("request", words.what),
-    ReportColumn("parameters", words.how, narrowest=70, whole=16),
-    ReportColumn("client", lambda g: [part for part in (words.agent(g), g.user) if part], whole=19),
+    ReportColumn("request", phrases.what),
+    ReportColumn("parameters", phrases.how, narrowest=70, whole=16),
+    ReportColumn("client", lambda g: [part for part in (phrases.agent(g), g.user) if part], whole=19),
     ReportColumn("count", lambda g: integer(g.count), right=True),
-    ReportColumn("rate", words.rate, right=True, narrowest=130),
-    ReportColumn("p50", lambda g: words.percentile(g.latency, "p50"), right=True, narrowest=150),
-    ReportColumn("p99", lambda g: words.percentile(g.latency, "p99"), right=True, narrowest=100),
-    ReportColumn("max", lambda g: words.percentile(g.latency, "max"), right=True, narrowest=170),
+    ReportColumn("rate", phrases.rate, right=True, narrowest=130),
+    ReportColumn("p50", lambda g: phrases.percentile(g.latency, "p50"), right=True, narrowest=150),
+    ReportColumn("p99", lambda g: phrases.percentile(g.latency, "p99"), right=True, narrowest=100),
+    ReportColumn("max", lambda g: phrases.percentile(g.latency, "max"), right=True, narrowest=170),
     ReportColumn("seats", lambda g: f"{g.seats.mean:.1f}" if g.seats else "", right=True, narrowest=150),
-    ReportColumn("errors", words.errors, narrowest=130),
-    ReportColumn("cost", words.estimated, right=True),
-    ReportColumn("route", words.route, whole=5),
+    ReportColumn("errors", phrases.errors, narrowest=130),
+    ReportColumn("cost", phrases.estimated, right=True),
+    ReportColumn("route", phrases.route, whole=5),
     ReportColumn("rule", lambda g: g.reason_id, narrowest=170),
-    ReportColumn("later", words.later, narrowest=120, whole=15),
+    ReportColumn("later", phrases.later, narrowest=120, whole=15),
 )
 _SLOW = (
-    ReportColumn("range", words.slow_range),
-    ReportColumn("line", words.source, narrowest=100),
+    ReportColumn("range", phrases.slow_range),
+    ReportColumn("line", phrases.source, narrowest=100),
     ReportColumn("count", lambda s: integer(s.count), right=True),
-    ReportColumn("p95", lambda s: words.percentile(s.took, "p95"), right=True),
-    ReportColumn("max", lambda s: words.percentile(s.took, "max"), right=True, narrowest=90),
+    ReportColumn("p95", lambda s: phrases.percentile(s.took, "p95"), right=True),
+    ReportColumn("max", lambda s: phrases.percentile(s.took, "max"), right=True, narrowest=90),
     ReportColumn("max keys", lambda s: "" if s.max_keys is None else integer(s.max_keys), right=True),
     ReportColumn("max size", lambda s: "" if s.max_bytes is None else long_bytes(s.max_bytes), right=True),
     ReportColumn("probably", lambda s: "; ".join(s.probably), narrowest=80),
@@ -79,7 +79,7 @@ _VERSIONS = (
 def print_report(report: Report, console: Console | None = None) -> None:
     console = console or Printer(highlight=False)
     console.print(Text(report.summary, "bold"))
-    console.print(Text(words.counted(report), "dim"))
+    console.print(Text(phrases.counted(report), "dim"))
     for file in report.files:
         if file.problem:
             console.print(Text(f"! {escaped(file.name)}: {file.problem}", "red"))
@@ -91,7 +91,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
             console.print(
                 Text(f"  and {integer(report.groups_total - len(report.groups))} more: --top N", "dim")
             )
-    if others := words.others(report):
+    if others := phrases.others(report):
         console.print(Text(f"  {others}", "dim"))
     _advice(console, report.groups)
     _section(console, "slow in etcd", report.etcd)
@@ -147,7 +147,7 @@ def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
     shapes: dict[tuple[str, str], list[GroupReport]] = {}
     for group in groups:
         if group.cheaper or group.warnings:
-            shapes.setdefault((words.what(group), words.how(group)), []).append(group)
+            shapes.setdefault((phrases.what(group), phrases.how(group)), []).append(group)
     advised = list(shapes.values())[:_ADVISED]
     _section(console, "write instead", advised)
     for alike in advised:
@@ -168,7 +168,7 @@ def _versions(console: Console, rows: Sequence[VersionShare]) -> None:
     if not any(row.cache + row.etcd + row.refused for row in rows):
         return
     _section(console, "your LISTs under this version and later ones", rows)
-    console.print(_table(_VERSIONS, words.changing(rows), console.width))
+    console.print(_table(_VERSIONS, phrases.changing(rows), console.width))
 
 
 def _share(part: int, row: VersionShare) -> str:

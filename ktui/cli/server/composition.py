@@ -29,7 +29,7 @@ from ktui.client.kubeconfig import write_kubeconfig
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw
 from ktui.contract.events import TaskFailures
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.vitals import follow_vitals
+from ktui.etcd.status_poll import poll_status
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.routing.progress import etcd_supports_progress
 from ktui.storage.browser import EtcdBrowser
@@ -86,7 +86,7 @@ class Composition:
             self._keep_running("the log", partial(log_telemetry, self._bus))
         self._count_keys(browser)
         self._follow_compactions(client, registry)
-        self._keep_running("the status check", partial(follow_vitals, client))
+        self._keep_running("the status check", partial(poll_status, client))
         self._keep_running("the heap trimmer", trim_when_quiet)
         self._announce()
         if self._args.demo:

@@ -43,7 +43,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class CostDifference:
     """One figure of both. `change`: -1 the variant spends less, 1 more, 0 no more than noise."""
 
     figure: str
@@ -57,7 +57,7 @@ class Trial:
     """Runs of an original and of a variant, alternating. `problem`: why nothing can be compared."""
 
     runs: int
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[CostDifference, ...] = ()
     times: tuple[Spread, Spread] | None = None  # milliseconds by the client's clock
     problem: str = ""
 
@@ -91,7 +91,7 @@ class Trial:
         """`client's time 60 → 12 ms`; "" where nothing was compared."""
         if self.times is None:
             return ""
-        return change_of(Difference(CLIENT_TIME.name, *self.times, 0))
+        return change_of(CostDifference(CLIENT_TIME.name, *self.times, 0))
 
     def document(self) -> dict[str, Any]:
         """As JSON, for programs."""
@@ -173,12 +173,12 @@ def trial_of(originals: Sequence[Measured], variants: Sequence[Measured]) -> Tri
     return Trial(runs, tuple(_differences(originals, variants)), times)
 
 
-def _differences(originals: Sequence[Measured], variants: Sequence[Measured]) -> Iterator[Difference]:
+def _differences(originals: Sequence[Measured], variants: Sequence[Measured]) -> Iterator[CostDifference]:
     for figure in FIGURES.values():
         before = [value for each in originals if (value := figure.of(each)) is not None]
         after = [value for each in variants if (value := figure.of(each)) is not None]
         if len(before) == len(originals) and len(after) == len(variants):
-            yield Difference(figure.name, _spread(before), _spread(after), _change(before, after, figure))
+            yield CostDifference(figure.name, _spread(before), _spread(after), _change(before, after, figure))
 
 
 def _change(before: Sequence[float], after: Sequence[float], figure: Figure) -> int:
@@ -195,7 +195,7 @@ def _spread(values: Sequence[float]) -> Spread:
     return Spread(round(median(values), 3), round(min(values), 3), round(max(values), 3))
 
 
-def _saved(less: Sequence[Difference]) -> Iterator[str]:
+def _saved(less: Sequence[CostDifference]) -> Iterator[str]:
     """The first one as a share, where it is of bytes."""
     for place, each in enumerate(less):
         figure, before, after = FIGURES[each.figure], each.original.median, each.variant.median
@@ -207,7 +207,7 @@ def _saved(less: Sequence[Difference]) -> Iterator[str]:
             yield f"{_percent(1 - after / before)} of {figure.noun}"
 
 
-def change_of(each: Difference) -> str:
+def change_of(each: CostDifference) -> str:
     """`CPU 34 → 2.0 ms`."""
     figure = FIGURES.get(each.figure, CLIENT_TIME)
     before, after = figure.text(each.original.median), figure.text(each.variant.median)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ktui.core.ranking.open_watches import Open
 from ktui.core.ranking.ranking import Group, GroupKey
-from ktui.core.ranking.spent import Spent
+from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.state import State
 
 
@@ -17,7 +17,7 @@ class RankLine(Struct, frozen=True, eq=False):
     """
 
     group: Group | None
-    spent: Spent
+    spent: TotalCost
     share: float
     last_minute: int
     count: int  # requests when the line was made
@@ -78,7 +78,7 @@ def _line(group: Group, state: State) -> RankLine:
     )
 
 
-def _share(spent: Spent, total: Spent) -> float:
+def _share(spent: TotalCost, total: TotalCost) -> float:
     return spent.processed_bytes / total.processed_bytes if total.processed_bytes else 0.0
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ktui.contract.events import WatcherState
 from ktui.core.format import duration, integer, long_bytes, short_count
-from ktui.core.ranking.spent import Spent
+from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.rates import Rate
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ class RankedWatch:
         self.key = key
         self.row = row
         self.letter = letter
-        self.counted = Spent()
+        self.counted = TotalCost()
         self.timed = False  # whether the time until it was live is counted
         self._events = 0
         self._bytes = 0
 
-    def grown_to(self, spent: Spent) -> Spent:
+    def grown_to(self, spent: TotalCost) -> TotalCost:
         """What is to be added now that it has cost `spent`."""
         more, self.counted = spent.since(self.counted), spent
         return more

@@ -14,8 +14,8 @@ from msgspec import Struct, field
 from ktui.contract.events import RequestFinished
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.open_watches import Flow, RankedWatch
-from ktui.core.ranking.spent import Spent, by_answer, by_watch
 from ktui.core.ranking.topk import TopGroups
+from ktui.core.ranking.total_cost import TotalCost, by_answer, by_watch
 
 if TYPE_CHECKING:
     from ktui.core.ranking.shape import RequestShape
@@ -39,7 +39,7 @@ class Group:
     def __init__(self, key: GroupKey, example: RequestRow) -> None:
         self.key = key
         self.example = example
-        self.spent = Spent()
+        self.spent = TotalCost()
         self.flow = Flow()
         self.took = LatencyHistogram()  # a WATCH: until it was live
         self.routes: Counter[str] = Counter()  # by badge letter
@@ -100,7 +100,7 @@ class FoldedGroups(Struct):
     """Groups that were folded away, as one."""
 
     groups: int = 0
-    spent: Spent = field(default_factory=Spent)
+    spent: TotalCost = field(default_factory=TotalCost)
 
     def fold(self, group: Group) -> None:
         self.groups += 1
@@ -116,7 +116,7 @@ class Ranking:
 
     def __init__(self, most: int = MOST_GROUPS) -> None:
         self.others = FoldedGroups()
-        self.total = Spent()
+        self.total = TotalCost()
         self.since = 0.0  # Unix seconds of the first request
         self._groups: TopGroups[GroupKey, Group] = TopGroups(most, self.others.fold)
         self._open: dict[int, RankedWatch] = {}  # by request
@@ -192,7 +192,7 @@ class Ranking:
     def _group_of(self, key: GroupKey, row: RequestRow) -> Group:
         return self._groups.get(key) or self._groups.add(key, Group(key, row))
 
-    def _spend(self, group: Group, spent: Spent) -> None:
+    def _spend(self, group: Group, spent: TotalCost) -> None:
         group.spent.merge(spent)
         self.total.merge(spent)
 

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LONGEST, decode_line
-from ktui.core.recordings.beginning import GZIP_MAGIC
+from ktui.core.recordings.first_line import GZIP_MAGIC
 
 _CHUNK = 1 << 14  # bytes read at a time: as much goes with a damaged place
 _PIECE = 8 << 20  # bytes unpacked at a time, however well they were packed

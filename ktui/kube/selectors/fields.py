@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ktui.kube.resources import Resource
 from ktui.kube.selectors.fieldlabels import convert_field_label
 from ktui.kube.status import bad_request
-from ktui.kube.textcache import cached_by_text
+from ktui.kube.text_cache import cached_by_text
 
 Fields = Mapping[str, str]
 FieldTest = Callable[[Fields], bool]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ktui.kube.selectors.parser import SelectorError, parse_requirements
 from ktui.kube.selectors.requirements import Labels, Requirement, Test
 from ktui.kube.status import bad_request
-from ktui.kube.textcache import cached_by_text
+from ktui.kube.text_cache import cached_by_text
 
 
 class LabelSelector:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ktui.kube.textcache import cached_by_text
+from ktui.kube.text_cache import cached_by_text
 
 Step = Callable[[Any], Iterable[Any]]
 

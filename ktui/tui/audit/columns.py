@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.audit import words
+from ktui.audit import phrases
 from ktui.core.format import long_milliseconds, milliseconds, short_bytes, short_count
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
 from ktui.tui.audit import report_view as view
@@ -50,7 +50,7 @@ def _seats(line: GroupLine) -> float:
 
 def _later(line: GroupLine) -> Cell:
     runs: list[tuple[str, str]] = []
-    for route, version in words.changes(line.group):
+    for route, version in phrases.changes(line.group):
         badge = audit_badge(route)
         runs += [(f"{' ' if runs else ''}{badge.letter}", badge.style), (f" {version}", "$ink-muted")]
     return runs or [NOTHING]
@@ -60,7 +60,7 @@ def _estimated(line: GroupLine) -> Cell:
     if line.group.estimated is None:
         return NOTHING
     style = "bold $route-etcd" if line.group.estimated.etcd_bytes else "$foreground"
-    processed = words.processed(line.group)
+    processed = phrases.processed(line.group)
     return ("~" + short_bytes(processed), style) if processed else ("0", "$ink-muted")
 
 
@@ -94,7 +94,7 @@ _ASKED: tuple[Column[GroupLine], ...] = (
     Column("count", "count", lambda row: short_count(row.group.count), lambda row: row.group.count, 6,
            align="right", priority=1, descending=True,
            about="requests in the log"),
-    Column("rate", "rate", lambda row: (words.rate(row.group), "$ink-muted"),
+    Column("rate", "rate", lambda row: (phrases.rate(row.group), "$ink-muted"),
            lambda row: row.group.per_second or 0.0, 8, align="right", priority=5, descending=True,
            about="requests a second over the time of the log"),
     Column("p95", "p95 ms", _ms, lambda row: view.p95(row.group), 6, align="right",

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from textual.content import Content
 
-from ktui.audit import words
+from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.contract.events import RouteStep
 from ktui.core.format import integer, long_bytes, long_milliseconds, safe
@@ -39,7 +39,7 @@ def request_content(group: GroupReport, report: Report, width: int, height: int)
 def _counts(group: GroupReport, width: int) -> Content:
     client = group.client or "(no user agent)"
     whose = [(f" as {group.user}", "$foreground")] if group.user else []
-    rate = [(f" · {words.rate(group)}", "$ink-muted")] if group.per_second is not None else []
+    rate = [(f" · {phrases.rate(group)}", "$ink-muted")] if group.per_second is not None else []
     count = [(f"  {integer(group.count)} requests", "$foreground"), *rate]
     forms = [line((client, "$foreground"), *whose, *count), line((client, "$foreground"), *count)]
     return longest_that_fits(forms, width)
@@ -154,8 +154,8 @@ def slow_lines(read: SlowReport, width: int) -> list[Content]:
     most = [f"{integer(read.max_keys)} keys"] if read.max_keys is not None else []
     most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
     took = f"p95 {long_milliseconds(read.took.p95)}, max {long_milliseconds(read.took.max)}"
-    parts = [took, words.source(read), *([f"at most {', '.join(most)}"] if most else [])]
-    head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (words.slow_range(read), "$foreground"))
+    parts = [took, phrases.source(read), *([f"at most {', '.join(most)}"] if most else [])]
+    head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (phrases.slow_range(read), "$foreground"))
     return [
         head.truncate(width, ellipsis=True),
         parts_that_fit(parts, width, indent=" " * INDENT),

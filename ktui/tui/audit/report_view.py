@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-from ktui.audit.moves import VersionShare
 from ktui.audit.predictions import assume_ready
 from ktui.audit.ranking import BY_BYTES
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.audit.version_shares import VersionShare
 from ktui.core.format import integer
 from ktui.core.routes import ERROR, Badge, badge_of_route
 from ktui.kube.explain import Explanation, explain

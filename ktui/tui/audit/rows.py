@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ktui.audit import words
+from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
 from ktui.core.request_view import selector_words, short_resource
 from ktui.core.table.columns import Run
@@ -28,7 +28,7 @@ class GroupLine:
 
 def group_lines(report: Report) -> list[GroupLine]:
     """One line a group, the most expensive first: by estimated bytes, or by time where no size is known."""
-    cost = words.processed if by_bytes(report) else busy_ms
+    cost = phrases.processed if by_bytes(report) else busy_ms
     costs = [cost(group) for group in report.groups]
     most = max(costs, default=0.0)
     return [

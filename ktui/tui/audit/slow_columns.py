@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.audit import words
+from ktui.audit import phrases
 from ktui.audit.report import SlowReport
 from ktui.core.format import short_bytes, short_count, short_milliseconds
 from ktui.core.table.columns import NOTHING, Cell, Column
@@ -17,7 +17,7 @@ def _failed(row: SlowReport) -> Cell:
 
 
 SLOW: tuple[Column[SlowReport], ...] = (
-    Column("range", "range", words.slow_range, width=26, flex=3, most=64, priority=0,
+    Column("range", "range", phrases.slow_range, width=26, flex=3, most=64, priority=0,
            about="the keys that were read"),
     Column("line", "line", lambda row: (row.source, "$ink-muted"), width=5, priority=4,
            about="the line of etcd's log that tells of it: `apply request took too long`, `request stats`"),

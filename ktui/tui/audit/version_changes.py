@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.audit.moves import VersionShare
 from ktui.audit.report import Report
+from ktui.audit.version_shares import VersionShare
 from ktui.core.format import integer, long_bytes, percent
 from ktui.tui.audit.report_view import audit_badge
 from ktui.tui.audit.rows import shape_runs

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ktui.audit.moves import VersionShare
 from ktui.audit.predictions import assume_ready
 from ktui.audit.report import GroupReport, Report
+from ktui.audit.version_shares import VersionShare
 from ktui.audit.versions import versions_before, versions_from
-from ktui.kube.across import Under, across
 from ktui.kube.routing.predict import predict
+from ktui.kube.version_comparison import VersionResult, compare_versions
 from ktui.kube.versions import Behaviour
 from ktui.tui.audit.report_view import every_share, route_under
 
@@ -135,8 +135,8 @@ def _minor(version: str) -> int:
 @lru_cache(maxsize=512)
 def _across(
     example: str, progress: bool, version: str, gates: tuple[tuple[str, bool], ...]
-) -> tuple[Under, ...]:
+) -> tuple[VersionResult, ...]:
     request, state = assume_ready(example, progress=progress)
     changed = dict(gates)
     behaviours = (*versions_before(version, changed), *versions_from(version, changed))
-    return across(request, state, behaviours=behaviours)
+    return compare_versions(request, state, behaviours=behaviours)

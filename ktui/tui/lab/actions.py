@@ -8,7 +8,7 @@ from functools import partial
 from textual.worker import Worker
 
 from ktui.client.connection import ClientError
-from ktui.client.unbounded import UnboundedLists, unbounded_lists
+from ktui.client.large_lists import UnboundedLists, unbounded_lists
 from ktui.core.format import integer, long_bytes
 from ktui.core.lab.form import (
     ListForm,

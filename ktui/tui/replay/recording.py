@@ -51,8 +51,9 @@ class ActiveRecording:
 
         A recording must not begin in the middle: it is told first how things stand.
         """
-        from ktui.core.present import present  # start-up time
+        # start-up time
         from ktui.core.recordings.recorder import Recorder
+        from ktui.core.state_events import state_events
 
         if self._recorder is not None:
             return f"recording to {self._recorder.path.name} already: R stops it"
@@ -61,7 +62,7 @@ class ActiveRecording:
         except RecordingError as error:
             return str(error)
         self._intake.fold()
-        recorder.write(present(self._intake.state, self._clock()))
+        recorder.write(state_events(self._intake.state, self._clock()))
         self._begin(recorder)
         return ""
 

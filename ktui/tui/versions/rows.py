@@ -12,14 +12,14 @@ from ktui.core.prediction.predict import cheaper_of, resource_id, seat_range
 from ktui.core.prediction.sizes import size_in
 from ktui.core.selection import Selection
 from ktui.core.state import State
-from ktui.kube.across import Under, across
 from ktui.kube.advice import advise
 from ktui.kube.explain import explain
 from ktui.kube.flowcontrol import LEVELS, PriorityLevel, displayed_level
 from ktui.kube.gates import phase_of
+from ktui.kube.routing.assumed_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError
-from ktui.kube.routing.world import world_of
+from ktui.kube.version_comparison import VersionResult, compare_versions
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
 
 
@@ -30,7 +30,7 @@ class VersionRow:
     `current`: the version that the server follows is (among) it.
     """
 
-    under: Under
+    under: VersionResult
     current: bool
     first: bool  # nothing to compare with
     last: str = ""
@@ -116,7 +116,7 @@ def matrix_of(selection: Selection, state: State) -> Matrix:
         current if current is not None and current.minor == each.minor else each
         for each in map(behaviour_of, KNOWN_VERSIONS)
     ]
-    under = across(
+    under = compare_versions(
         request,
         assumed.cache,
         behaviours=behaviours,
@@ -155,7 +155,7 @@ def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tu
     resource = resource_id(request)
     row = state.caches.get(resource)
     if row is None or not row.live:
-        ready = world_of(request, progress=state.progress)
+        ready = assumed_state(request, progress=state.progress)
         about = "with a cache that is ready and at the revision asked for"
         return Assumptions(behaviour, ready, size_in(state, resource)), about
     return logged(state, resource), f"with the cache as it is now, at rv {integer(row.rv)}"

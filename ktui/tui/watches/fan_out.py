@@ -9,7 +9,7 @@ from textual.content import Content
 
 from ktui.core.format import clock_time, integer, within
 from ktui.core.state import FanOut
-from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, Making, fan_out
+from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, EventWork, fan_out
 from ktui.kube.versions import behaviour_of
 from ktui.tui.charts.bars import bar, share_of
 from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad
@@ -60,7 +60,7 @@ def makers_of(event: FanOut) -> list[Maker]:
     return makers
 
 
-def _note(made: Making) -> str:
+def _note(made: EventWork) -> str:
     shared = "shared" if made.wrapped else "unshared"
     if not made.links:
         return shared

@@ -7,7 +7,7 @@ import contextlib
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
-from ktui.client.listbody import ListBody
+from ktui.client.list_stream import ListBody
 
 WATCH_SECONDS = 300
 BACKOFF_SECONDS = 2.0

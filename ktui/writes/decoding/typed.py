@@ -7,18 +7,18 @@ from typing import Any
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.apiserver.warnings import warning_headers
+from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import internal_error
 from ktui.kube.structural.pruning import prune_object
 from ktui.kube.structural.schema import ANYTHING
 from ktui.kube.structural.shaping import shape
-from ktui.kube.trees import copied
 from ktui.writes import stored_objects
 from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_fields, unknown_texts
 from ktui.writes.decoding.kinds import kind_fault
 from ktui.writes.defaults.workloads import set_defaults
 from ktui.writes.metadata.objectmeta import drop_empty, metadata_of
-from ktui.writes.patches.touched import patched_text
+from ktui.writes.patches.patched_json import patched_text
 
 Obj = dict[str, Any]
 

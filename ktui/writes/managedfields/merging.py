@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.trees import copied
+from ktui.kube.json_trees import copied
 from ktui.writes.managedfields.compare import UNOWNED, Items, entry_of, item_key
 from ktui.writes.managedfields.fieldset import MEMBER, FieldSet
 from ktui.writes.managedfields.nodes import Node

@@ -6,7 +6,7 @@ import marshal
 from typing import Any
 
 from ktui.documents.limits import MAX_DEPTH
-from ktui.kube.trees import copied, deeper_than
+from ktui.kube.json_trees import copied, deeper_than
 
 # kube-apiserver: JSONPatchMaxCopyBytes.
 MAX_COPIED_BYTES = 3 * 1024 * 1024

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, limited, required, too_long
+from ktui.kube.json_trees import copied
 from ktui.kube.names import config_key_faults
 from ktui.kube.resources import Resource
-from ktui.kube.trees import copied
 from ktui.writes.defaults.workloads import set_defaults
 from ktui.writes.validation.pod_specs import pod_spec_errors, template_errors
 from ktui.writes.validation.selectors import (

@@ -14,7 +14,7 @@ from aetcd import rpc
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
-from ktui.etcd.guard import Rpc
+from ktui.etcd.rpcs import Rpc
 from ktui.etcd.transport import Decoded
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import encode_object

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cacher import patience, reflector, revision_waiter, staleness
+from ktui.cacher import reflector, revision_waiter, staleness_timer, watch_retry
 from ktui.etcd import liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def etcd_of_ours(tmp_path: Path, monkeypatch) -> AsyncIterator[ShotEtcd]:
-    monkeypatch.setattr(patience, "SHORTEST_PAUSE", 0.01)
+    monkeypatch.setattr(watch_retry, "SHORTEST_PAUSE", 0.01)
     monkeypatch.setattr(reflector, "RETRY_SECONDS", 0.01)
     etcd = await ShotEtcd.start(tmp_path / "data")
     yield etcd
@@ -159,7 +159,7 @@ async def test_a_cache_that_does_not_hear_from_etcd_says_so(
 ):
     monkeypatch.setattr(liveness, "TICK_SECONDS", 0.01)
     monkeypatch.setattr(liveness, "QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(staleness, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(staleness_timer, "LOOK_SECONDS", 0.01)
     await etcd_of_ours.put(cut_off.prefix, "c1", "red")
     cacher = await cut_off.warm()
     etcd_of_ours.pause()

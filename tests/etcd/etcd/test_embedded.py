@@ -23,7 +23,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EmbeddedEtcdError
-from ktui.etcd.throwaway import PREFIX, sweep
+from ktui.etcd.temporary_etcd import PREFIX, sweep
 from ktui.telemetry.bus import Bus
 from tests.etcd.ports import reserved_ports
 

@@ -11,8 +11,8 @@ from itertools import chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ktui.audit.blocks import BrokenStream, blocks, unzipped
 from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.log_lines import BrokenStream, blocks, unzipped
 from ktui.audit.reader import line_reader
 from ktui.audit.record import LoggedRequest, Malformed, SlowRequest
 from ktui.audit.tally import Tally

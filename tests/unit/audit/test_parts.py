@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.client import Client, client_of
-from ktui.audit.gotext import duration, klog_day, unquote, zap_time
+from ktui.audit.go_formats import duration, klog_day, unquote, zap_time
 from ktui.audit.group import RangeKey
 from ktui.audit.ranges import range_key
 from ktui.audit.record import Malformed, SlowRequest

@@ -8,21 +8,21 @@ from itertools import islice
 import msgspec
 import pytest
 
-from ktui.audit.blocks import LongLine
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.moves import Move
+from ktui.audit.log_lines import LongLine
 from ktui.audit.ranking import BY_BYTES, BY_TIME
 from ktui.audit.record import LoggedRequest, SlowRequest
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.tally import EXAMPLES, Tally
+from ktui.audit.version_shares import Move
 from ktui.audit.versions import versions_from
 from ktui.contract.etcd import PrefixChild
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken
 from ktui.kube.advice import advise
+from ktui.kube.routing.assumed_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
-from ktui.kube.routing.world import world_of
 from ktui.kube.versions import BehaviourError, behaviour_of
 
 from .logs import MALFORMED, audit_event, etcd_line, httplog, traffic
@@ -121,12 +121,14 @@ def test_routes_are_those_of_the_rules(uri: str, version: str) -> None:
     line = audit_event(listed(uri, verb=request.verb))
     group = only(report_of([line], version))
     behaviour = behaviour_of(version)
-    plan = predict(request, world_of(request), behaviour)
+    plan = predict(request, assumed_state(request), behaviour)
     assert group.route == ("none" if plan.error else plan.source.route)
     assert (group.reason_id, group.etcd_ops) == (plan.reason_id, plan.etcd_ops)
     versions = list(group.routes)
     assert (versions[0], versions[-1]) == (version, "1.37")
-    assert [c.path for c in group.cheaper] == [a.path for a in advise(request, world_of(request), behaviour)]
+    assert [c.path for c in group.cheaper] == [
+        a.path for a in advise(request, assumed_state(request), behaviour)
+    ]
 
 
 def test_the_sentence_counts_what_moves() -> None:

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from ktui.core.ranking.canonical import canonical
 from ktui.core.ranking.shape import LONGEST_URI, RequestShape, shape_of, shape_of_uri
 from ktui.kube import continuetoken
+from ktui.kube.routing.assumed_state import assumed_state
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
-from ktui.kube.routing.world import world_of
 from ktui.kube.versions import behaviour_of
 
 TOKEN = continuetoken.encode(4711, "shop/web-7\0")
@@ -178,7 +178,7 @@ def outcome(plan: Plan) -> tuple[object, ...]:
 
 
 def outcomes(request: ReadRequest) -> list[tuple[object, ...]]:
-    return [outcome(predict(request, world_of(request), behaviour)) for behaviour in VERSIONS]
+    return [outcome(predict(request, assumed_state(request), behaviour)) for behaviour in VERSIONS]
 
 
 @given(uris)

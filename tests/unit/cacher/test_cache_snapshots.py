@@ -6,7 +6,7 @@ from cacher_model import obj
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.cacher.ring import Ring
+from ktui.cacher.event_buffer import EventBuffer
 from ktui.cacher.watch_cache import WatchCache
 from ktui.storage.objects import StoredObject
 
@@ -17,7 +17,7 @@ Step = tuple[str, str]  # key, label value; "" deletes
 
 def small_cache(capacity: int) -> WatchCache:
     cache = WatchCache()
-    ring = Ring(capacity, capacity)
+    ring = EventBuffer(capacity, capacity)
     cache.ring = cache.snapshots._ring = ring
     return cache
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from cacher_model import obj, selection
 
-from ktui.cacher import patience as patience_module
 from ktui.cacher import reflector as reflector_module
-from ktui.cacher.confirmation import BURST_EVENTS, Confirmation
+from ktui.cacher import watch_retry as patience_module
 from ktui.cacher.dispatcher import Dispatcher
+from ktui.cacher.progress_confirmation import BURST_EVENTS, ProgressConfirmation
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
@@ -306,7 +306,7 @@ def test_progress_requests_go_to_the_present_watch():
 def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
     async def scenario(f: Fixture) -> None:
         f.settings.confirm_progress = True
-        f.reflector._confirmation = Confirmation(lambda: 0.0, lambda: f.now)
+        f.reflector._confirmation = ProgressConfirmation(lambda: 0.0, lambda: f.now)
         f.now += 1
         watch = f.store.watches[0]
         reader = asyncio.create_task(f.cache.waiter.wait(20))
@@ -331,7 +331,7 @@ def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
 
 def test_answers_soon_after_the_start_or_a_burst_prove_nothing():
     now = [0.0]
-    confirmation = Confirmation(lambda: 0.0, lambda: now[0])
+    confirmation = ProgressConfirmation(lambda: 0.0, lambda: now[0])
     assert [confirmation.answered(rv) for rv in (5, 6)] == [0, 0]
     now[0] = 1.0
     assert [confirmation.answered(rv) for rv in (7, 8)] == [0, 7]

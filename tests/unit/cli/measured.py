@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.client.runs import Runs
+from ktui.client.repeated_runs import Runs
 from ktui.contract.events import CacheStatus
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import ServerAssumptions

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cli import crash, logs, main
-from ktui.cli.exits import CRASHED
+from ktui.cli.exit_codes import CRASHED
 
 
 @pytest.fixture(autouse=True)
@@ -165,7 +165,7 @@ import sys
 
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
-        if name == "ktui.cli.configured":
+        if name == "ktui.cli.effective_options":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupting())

@@ -9,7 +9,7 @@ import pytest
 PROGRAM = """
 import sys
 import ktui.cli.main, ktui.cli.dashboard, ktui.cli.launchers, ktui.tui.app, ktui.tui.overview.screen
-import ktui.core.recordings.beginning, ktui.tui.replay.source, ktui.tui.replay.scrub_bar  # of a replay
+import ktui.core.recordings.first_line, ktui.tui.replay.source, ktui.tui.replay.scrub_bar  # of a replay
 print(" ".join(sys.modules))
 """
 # What each of them is for comes later: the client once there is a server, rules once there is a request,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cli.configured import parse
+from ktui.cli.effective_options import parse
 from ktui.cli.main import COMMANDS, parser_of
 from ktui.config.errors import ConfigError
 

@@ -8,13 +8,13 @@ import pytest
 
 from ktui.apiserver.http.tls import ensure_certificate
 from ktui.cli.confirm import Declined, confirm
-from ktui.cli.polite import ask_before
+from ktui.cli.confirm_lists import ask_before
 from ktui.client.api import Fired
 from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection, Material
+from ktui.client.large_lists import is_unbounded
 from ktui.client.measure import ApiRequest
 from ktui.client.target import KtuiTarget, KubeTarget, collection_size, target_of
-from ktui.client.unbounded import is_unbounded
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.kube.versions import behaviour_of
 

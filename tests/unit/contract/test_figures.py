@@ -8,7 +8,7 @@ import msgspec
 
 from ktui.contract.events import COUNTS, FIGURES, Cost, RequestFinished, WatcherState, figures
 from ktui.core.lab.measured import Measured
-from ktui.core.ranking.spent import Spent, by_answer
+from ktui.core.ranking.total_cost import TotalCost, by_answer
 from ktui.core.sharing.table import TABLE, Treatment
 from ktui.telemetry.meter import Meter
 
@@ -44,7 +44,7 @@ def test_an_event_from_before_a_figure_was_added_has_it_at_zero() -> None:
 
 def test_costs_add_up() -> None:
     event = finished(counted())
-    spent = Spent()
+    spent = TotalCost()
     spent.merge(by_answer(event))
     spent.merge(by_answer(event))
     assert spent.count == 2

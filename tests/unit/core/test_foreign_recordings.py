@@ -14,13 +14,13 @@ from hypothesis import given, settings
 
 from ktui.cli.recording_info import as_text, summarise
 from ktui.contract.errors import RecordingError
-from ktui.core.present import present
 from ktui.core.recordings import reader
-from ktui.core.recordings.beginning import check_beginning
+from ktui.core.recordings.first_line import check_beginning
 from ktui.core.recordings.reader import read_recording
 from ktui.core.replay.index import Index
 from ktui.core.replay.player import Player
 from ktui.core.sharing.share import Sharer
+from ktui.core.state_events import state_events
 from tests.unit.core.mutated import LINES, recordings
 
 
@@ -58,7 +58,7 @@ def test_mutated_recordings_play_or_are_refused(content: bytes) -> None:
         player = Player(index)
         while not player.ended:
             player.step_forward()
-        present(player.state, index.ended)  # an empty list where the state holds nothing
+        state_events(player.state, index.ended)  # an empty list where the state holds nothing
         assert player.number == index.events
         player.seek((index.began + index.ended) / 2)
         index.close()

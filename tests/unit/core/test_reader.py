@@ -13,7 +13,7 @@ from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, EtcdProgress, EtcdUsage
 from ktui.contract.recording import encode_lines
 from ktui.core.recordings import reader as module
-from ktui.core.recordings.beginning import check_beginning
+from ktui.core.recordings.first_line import check_beginning
 from ktui.core.recordings.reader import RecordingReader, read_recording
 
 EVENTS: list[AnyEvent] = [

@@ -6,26 +6,28 @@ from hypothesis import strategies as st
 
 from ktui.kube.advice import advise, etcd_cost, near_parameter
 from ktui.kube.cautions import cautions
+from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
 from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
-from ktui.kube.routing.world import Age, world_of
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 NOT_OLDER = "&resourceVersionMatch=NotOlderThan"
 LAST = "/api/v1/pods?resourceVersion=9"
 
 
-def advice(url: str, version: str, *, age: Age = Age.CURRENT, cache: str = "ready") -> list[tuple[str, str]]:
+def advice(
+    url: str, version: str, *, age: RevisionAge = RevisionAge.CURRENT, cache: str = "ready"
+) -> list[tuple[str, str]]:
     request = parse_request(url)
-    state = world_of(request, rv_age=age, readiness=Readiness(cache))
+    state = assumed_state(request, rv_age=age, readiness=Readiness(cache))
     return [(one.id, one.path) for one in advise(request, state, behaviour_of(version))]
 
 
 def warned(url: str, version: str = "1.36") -> str:
     request = parse_request(url)
     behaviour = behaviour_of(version)
-    return "\n".join(cautions(request, predict(request, world_of(request), behaviour), behaviour))
+    return "\n".join(cautions(request, predict(request, assumed_state(request), behaviour), behaviour))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_a_namespace_belongs_in_the_path() -> None:
     request = parse_request(
         "/apis/apps/v1/deployments?fieldSelector=metadata.namespace=shop,metadata.name=web"
     )
-    found = advise(request, world_of(request), behaviour_of("1.26"))
+    found = advise(request, assumed_state(request), behaviour_of("1.26"))
     paths = {one.id: one.path for one in found}
     assert paths["a.namespace"] == "/apis/apps/v1/namespaces/shop/deployments?fieldSelector=metadata.name=web"
 
@@ -119,15 +121,15 @@ parameters = st.lists(
 @given(
     parameters,
     st.sampled_from(KNOWN_VERSIONS),
-    st.sampled_from(Age),
+    st.sampled_from(RevisionAge),
     st.sampled_from(Readiness),
     st.booleans(),
 )
 def test_advice_is_never_dearer(
-    query: list[str], version: str, age: Age, readiness: Readiness, progress: bool
+    query: list[str], version: str, age: RevisionAge, readiness: Readiness, progress: bool
 ) -> None:
     request = parse_request("/api/v1/pods?" + "&".join(query))
-    state = world_of(request, rv_age=age, readiness=readiness, progress=progress)
+    state = assumed_state(request, rv_age=age, readiness=readiness, progress=progress)
     behaviour = behaviour_of(version)
     found = list(advise(request, state, behaviour))
     before = predict(request, state, behaviour)

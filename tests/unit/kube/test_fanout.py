@@ -13,14 +13,14 @@ from ktui.kube.fanout import (
     ERAS,
     ChangeRecipients,
     DeletedObject,
-    Making,
+    EventWork,
     fan_out,
 )
 from ktui.kube.gates import NEWEST_MINOR, OLDEST_MINOR
 from ktui.kube.versions import behaviour_of
 
 
-def made(version: str, audience: ChangeRecipients, **gates: bool) -> Making:
+def made(version: str, audience: ChangeRecipients, **gates: bool) -> EventWork:
     return fan_out(audience, behaviour_of(version, gates))
 
 

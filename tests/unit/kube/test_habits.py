@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from ktui.kube.advice import advise
 from ktui.kube.continuetoken import encode
 from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF, UNKNOWN, Habit
+from ktui.kube.routing.assumed_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
-from ktui.kube.routing.world import world_of
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 PODS = "/api/v1/pods"
@@ -19,7 +19,7 @@ WATCHLIST = "resourceVersionMatch=NotOlderThan"
 def advised(url: str, habit: Habit, version: str = "1.36") -> dict[str, tuple[str, dict[str, str], bool]]:
     """(path, headers, tryable) of what the habit adds, by id."""
     request, behaviour = parse_request(url), behaviour_of(version)
-    state = world_of(request)
+    state = assumed_state(request)
     plain = len(advise(request, state, behaviour))
     found = advise(request, state, behaviour, habit)[plain:]
     return {one.id: (one.path, dict(one.headers), one.tryable) for one in found}
@@ -156,7 +156,7 @@ urls = st.sampled_from(
 @given(urls, st.sampled_from(KNOWN_VERSIONS), habits)
 def test_whatever_is_advised_is_a_request_that_the_server_takes(url: str, version: str, habit: Habit) -> None:
     request, behaviour = parse_request(url), behaviour_of(version)
-    state = world_of(request)
+    state = assumed_state(request)
     plain = advise(request, state, behaviour, UNKNOWN)
     found = advise(request, state, behaviour, habit)
     assert found[: len(plain)] == plain

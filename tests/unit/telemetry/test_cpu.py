@@ -7,7 +7,7 @@ import pytest
 
 from ktui.telemetry import cpu as module
 from ktui.telemetry.cpu import CpuClock, in_thread
-from ktui.telemetry.meter import Meter, decoding, give_way, metered
+from ktui.telemetry.meter import Meter, decoding, metered, yield_to_loop
 
 
 def burn(seconds: float) -> None:
@@ -116,7 +116,7 @@ def test_time_in_which_others_run_is_queueing() -> None:
     async def run() -> tuple[Meter, Meter]:
         async def request(meter: Meter, seconds: float) -> None:
             with metered(meter):
-                await give_way()
+                await yield_to_loop()
                 burn(seconds)
 
         first, second = Meter(), Meter()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ktui.telemetry.memory import Company, Footprint, resident_bytes
+from ktui.telemetry.memory import ConcurrentRequests, Footprint, resident_bytes
 from ktui.telemetry.meter import TELLING_BYTES, Meter
 
 
@@ -36,7 +36,7 @@ def test_a_small_request_tells_of_no_growth() -> None:
 
 
 def test_who_came_while_another_was_there_shares_with_it() -> None:
-    company = Company()
+    company = ConcurrentRequests()
     alone = company.arrive()
     alone.leave()
     first = company.arrive()
@@ -53,7 +53,7 @@ def test_who_came_while_another_was_there_shares_with_it() -> None:
 
 
 def test_leaving_twice_is_leaving_once() -> None:
-    company = Company()
+    company = ConcurrentRequests()
     watch = company.arrive()
     watch.leave()
     watch.leave()

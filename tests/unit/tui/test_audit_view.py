@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.phrases import changes
 from ktui.audit.record import LoggedRequest
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_before, versions_from
-from ktui.audit.words import changes
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.kube.versions import behaviour_of
 from ktui.tui.audit.report_view import every_route, explanation_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.client.runs import Runs
+from ktui.client.repeated_runs import Runs
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.predict import Prediction
 from ktui.workloads.benchmark import Extrapolation, Row, total_of

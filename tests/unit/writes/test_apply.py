@@ -10,8 +10,8 @@ import pytest
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.writes.managedfields.apply import Apply
+from ktui.writes.managedfields.duplicate_keys import list_faults
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.managedfields.faults import list_faults
 from ktui.writes.managedfields.fieldset import paths_of
 from ktui.writes.managedfields.merging import applied_fields, merge_config, without
 from ktui.writes.managedfields.nodes import BuiltinNode, SchemaNode, root_of

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
 from ktui.writes.patches.merge import merge_patch
+from ktui.writes.patches.patched_json import of_json_patch, of_merge_patch, patched_text
 from ktui.writes.patches.strategic import BadDirective, strategic_merge
-from ktui.writes.patches.touched import of_json_patch, of_merge_patch, patched_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),

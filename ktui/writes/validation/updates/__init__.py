@@ -4,7 +4,7 @@
 `settled` fills in before that what upstream lets a client leave out.
 """
 
-from ktui.writes.validation.updates.settling import settled
+from ktui.writes.validation.updates.preserved_fields import settled
 from ktui.writes.validation.updates.table import update_errors
 
 __all__ = ["settled", "update_errors"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.kube.fielderrors import FieldError, forbidden
-from ktui.writes.validation.updates.parts import IMMUTABLE, Obj, at, bad, same, spec_of, unchanged
+from ktui.writes.validation.updates.field_rules import IMMUTABLE, Obj, at, bad, same, spec_of, unchanged
 
 _SET = "field is immutable when `immutable` is set"
 

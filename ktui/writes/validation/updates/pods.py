@@ -6,7 +6,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, required
 from ktui.writes.validation.updates.differences import differences
-from ktui.writes.validation.updates.parts import Obj, bad, same, spec_of
+from ktui.writes.validation.updates.field_rules import Obj, bad, same, spec_of
 from ktui.writes.validation.updates.scheduling import gate_errors, narrowing_errors
 
 MAX_INT32 = 2**31 - 1

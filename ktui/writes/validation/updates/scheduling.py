@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden
-from ktui.writes.validation.updates.parts import Obj, bad, same
+from ktui.writes.validation.updates.field_rules import Obj, bad, same
 
 _AFFINITY = "spec.affinity.nodeAffinity"
 _TERMS = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, required
-from ktui.writes.validation.updates.parts import Obj, bad, spec_of
+from ktui.writes.validation.updates.field_rules import Obj, bad, spec_of
 
 SET = "may not change once set"
 

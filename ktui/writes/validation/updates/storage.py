@@ -8,7 +8,7 @@ from ktui.kube.fielderrors import FieldError, forbidden
 from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import selector_shown
 from ktui.writes.validation.updates.differences import differences
-from ktui.writes.validation.updates.parts import Obj, at, bad, same, spec_of, unchanged
+from ktui.writes.validation.updates.field_rules import Obj, at, bad, same, spec_of, unchanged
 from ktui.writes.validation.updates.scheduling import term_shown
 
 _CLAIM = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.kube.fielderrors import FieldError
 from ktui.writes.validation.updates import cluster, pods, services, storage, workloads
-from ktui.writes.validation.updates.parts import Obj, Rule, fixed
+from ktui.writes.validation.updates.field_rules import Obj, Rule, fixed
 
 RULES: dict[str, Rule] = {
     "clusterrolebindings.rbac.authorization.k8s.io": cluster.role_binding,

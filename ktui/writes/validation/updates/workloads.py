@@ -6,7 +6,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden
 from ktui.writes.validation.selectors import selector_shown
-from ktui.writes.validation.updates.parts import Obj, bad, same, spec_of, unchanged
+from ktui.writes.validation.updates.field_rules import Obj, bad, same, spec_of, unchanged
 
 _STATEFUL_SET_FIELDS = (
     "replicas",

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from ktui.kube import continuetoken
+from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
 from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
-from ktui.kube.routing.world import Age, world_of
 from ktui.kube.versions import behaviour_of
 
 TABLE = Path(__file__).with_name("everyday.toml")
@@ -45,8 +45,8 @@ def test_everyday_request(case: dict[str, Any], minor: int, expected: str) -> No
     for name, token in TOKENS.items():
         path = path.replace(name, token)
     request = parse_request(path)
-    age = Age(case.get("age", "current"))
-    state = world_of(
+    age = RevisionAge(case.get("age", "current"))
+    state = assumed_state(
         request,
         readiness=Readiness(case.get("cache", "ready")),
         progress=case.get("progress", True),

@@ -1,0 +1,144 @@
+"""The words of an audit report, alike on the screen, in the terminal and in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.audit.version_shares import VersionShare
+from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds
+
+
+def rate(group: GroupReport) -> str:
+    """`3.0/min`; "" where the log does not say over how long."""
+    return "" if group.per_second is None else frequency(group.per_second)
+
+
+def who(group: GroupReport) -> str:
+    """`kubelet/v1.28.0 (system:node:*)`."""
+    return f"{agent(group)} ({group.user})" if group.user else agent(group)
+
+
+def agent(group: GroupReport) -> str:
+    return group.client or "(no user agent)"
+
+
+def what(group: GroupReport) -> str:
+    """`LIST pods, one namespace`."""
+    resource = f"{group.resource}/{group.subresource}" if group.subresource else group.resource
+    where = {"all": "", "namespace": ", one namespace", "name": ""}[group.scope]
+    return f"{group.verb.upper()} {resource}{where}"
+
+
+def how(group: GroupReport) -> str:
+    """The parameters: `rv=0 limit=500 spec.nodeName=…`; `rv unset` for none."""
+    words = ["rv unset" if group.resource_version == "unset" else f"rv={group.resource_version}"]
+    words += [group.match] if group.match else []
+    words += [f"limit={group.limit}"] if group.limit else []
+    words += [f"continued {group.continued}"] if group.continued else []
+    if group.initial_events is not None:
+        words.append(f"sendInitialEvents={'true' if group.initial_events else 'false'}")
+    words += [f"{selector}…" if selector.endswith("=") else selector for selector in group.selectors]
+    return " ".join(words)
+
+
+def errors(group: GroupReport) -> str:
+    """`429 ×12, 504 ×1`."""
+    return ", ".join(f"{code} ×{integer(count)}" for code, count in group.errors.items())
+
+
+def percentile(latency: Latency | None, name: str) -> str:
+    return "" if latency is None else long_milliseconds(float(getattr(latency, name)))
+
+
+def processed(group: GroupReport) -> float:
+    """Estimated bytes that its requests process: out of etcd, or looked at in the cache."""
+    return group.estimated.processed_bytes if group.estimated is not None else 0.0
+
+
+def estimated(group: GroupReport) -> str:
+    """`~1.2 GB`; "" where nothing is known."""
+    return f"~{long_bytes(processed(group))}" if group.estimated is not None else ""
+
+
+def changes(group: GroupReport) -> list[tuple[str, str]]:
+    """(route, version) of each change in the versions after the chosen one."""
+    found, before = [], group.route
+    for version, route in group.routes.items():
+        if route != before:
+            found.append((route, version))
+            before = route
+    return found
+
+
+def later(group: GroupReport) -> str:
+    """Where it goes in later versions, from the one in which that changes: `cache from 1.31`."""
+    return ", ".join(f"{_route(route)} from {version}" for route, version in changes(group))
+
+
+def _route(route: str) -> str:
+    return "refused" if route == "none" else route
+
+
+def routed(group: GroupReport) -> str:
+    """`etcd (d.unset)`."""
+    return f"{route(group)} ({group.reason_id})"
+
+
+def route(group: GroupReport) -> str:
+    """`cache`, `etcd`, `refused`."""
+    return _route(group.route)
+
+
+def slow_range(slow: SlowReport) -> str:
+    """`pods, all, limit 500, later page, at a revision`."""
+    parts = [slow.resource or slow.example or "(no key)"]
+    parts += [{"all": "all", "namespace": "one namespace", "key": "one key", "": ""}[slow.scope]]
+    parts += [slow.what if slow.what != "range" else ""]
+    parts += [f"limit {integer(slow.limit)}" if slow.limit else "no limit" if slow.scope in _RANGES else ""]
+    parts += ["later page" if slow.later_page else "", "at a revision" if slow.at_revision else ""]
+    return ", ".join(part for part in parts if part)
+
+
+_RANGES = ("all", "namespace")
+_SOURCES = {"apply": "apply took too long", "stats": "request stats"}
+
+
+def source(slow: SlowReport) -> str:
+    return _SOURCES[slow.source]
+
+
+def counted(report: Report) -> str:
+    """One line about what was read."""
+    lines, requests, span = report.lines, report.requests, report.span
+    over = f" over {duration(span.seconds)}" if span else ""
+    both = f"; {integer(lines.doubles)} requests stand in both logs and count once" if lines.doubles else ""
+    return (
+        f"{integer(lines.total)} lines: {integer(requests.list)} LISTs, {integer(requests.watch)} WATCHes, "
+        f"{integer(requests.get)} GETs, {integer(lines.etcd)} slow etcd requests{over}; "
+        f"{integer(lines.skipped)} others skipped, {integer(lines.malformed)} malformed{both}"
+    )
+
+
+def others(report: Report) -> str:
+    """What the groups leave out, "" for nothing."""
+    o = report.others
+    if not o.groups_folded and not o.slow:
+        return ""
+    return (
+        f"others: {integer(o.groups_folded)} small groups of {integer(o.list)} LISTs, "
+        f"{integer(o.get)} GETs and {integer(o.watch)} WATCHes, and {integer(o.slow)} slow etcd requests"
+    )
+
+
+def changing(rows: Sequence[VersionShare]) -> list[VersionShare]:
+    """The chosen version, and those of the later ones in which something changes."""
+    kept: list[VersionShare] = []
+    for row in rows:
+        if not kept or _served(row) != _served(kept[-1]):
+            kept.append(row)
+    return kept
+
+
+def _served(row: VersionShare) -> tuple[int, int, float | None]:
+    return row.cache, row.etcd, row.etcd_bytes

@@ -1,0 +1,172 @@
+"""The cyclic buffer of a watch cache's latest events.
+
+kube-apiserver: capacity starts at 100 and follows the load, so that the buffer
+holds some 75 seconds of events (`eventFreshDuration`), never above 102,400.
+
+There the objects of all events stay as they are. Here the latest few megabytes do, and some more
+while LISTs are sent that still need the versions before them; older events keep what differs from
+the next version of the object.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from operator import attrgetter
+
+from ktui.cacher.events import CacheEvent
+
+LOWER_CAPACITY = 100
+UPPER_CAPACITY = 102_400
+FRESH_SECONDS = 75.0
+# Stored bytes of the latest events' objects that are kept as they are; the second is for LISTs being sent.
+WHOLE_BYTES = 8 << 20
+MOST_WHOLE_BYTES = 64 << 20
+# Events that are shrunk at most when another one comes: shrinking this many never takes long.
+_SHRUNK_AT_ONCE = 4
+# Evicted events are cut off when they are this part of the capacity.
+_CUT = 1 / 8
+
+_rv_of = attrgetter("rv")
+
+
+class EventBuffer:
+    """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock.
+
+    `grown` and `shrunk` count changes of the capacity.
+    """
+
+    def __init__(
+        self,
+        lower: int = LOWER_CAPACITY,
+        upper: int = UPPER_CAPACITY,
+        fresh_seconds: float = FRESH_SECONDS,
+        whole_bytes: int = WHOLE_BYTES,
+        most_whole_bytes: int = MOST_WHOLE_BYTES,
+    ) -> None:
+        self.capacity = lower
+        self.grown = self.shrunk = 0
+        self._lower = lower
+        self._upper = upper
+        self._fresh_seconds = fresh_seconds
+        self._events: list[CacheEvent] = []
+        self._whole_bytes = whole_bytes
+        self._most_whole_bytes = most_whole_bytes
+        self._readers: list[int] = []
+        self._start = 0  # events before it are evicted, and cut off now and then
+        self._whole = 0  # events before it are shrunk
+        self._held = 0  # stored bytes of the others' objects
+        self._list_rv = 0
+        self._evicted_rv = 0
+
+    def __len__(self) -> int:
+        return len(self._events) - self._start
+
+    @property
+    def full(self) -> bool:
+        return len(self) >= self.capacity
+
+    @property
+    def oldest_event_rv(self) -> int | None:
+        return self._events[self._start].rv if len(self) else None
+
+    @property
+    def oldest_watch_rv(self) -> int:
+        """The smallest resourceVersion a WATCH may start from: the oldest deliverable event's, less one.
+
+        Not less than what was evicted, should the two be of one transaction.
+        """
+        if self._evicted_rv:
+            return max((self.oldest_event_rv or 1) - 1, self._evicted_rv)
+        return self._list_rv
+
+    def reset(self, list_rv: int) -> None:
+        """Empty the buffer: the store was filled again at `list_rv`. The capacity stays."""
+        self._events = []
+        self._start = self._whole = self._held = 0
+        self._list_rv = list_rv
+        self._evicted_rv = 0
+
+    def append(self, event: CacheEvent) -> None:
+        """Add the newest event; evict the oldest one when the buffer is full and may not grow."""
+        if self.full:
+            self._resize(event.at)
+        if self.full:
+            self._evict(self._start + 1)
+        self._events.append(event)
+        self._held += event.object.size
+        self.shrink(_SHRUNK_AT_ONCE)
+        self._cut()
+
+    def since(self, rv: int, limit: int | None = None) -> Sequence[CacheEvent]:
+        """Events newer than `rv`, oldest first; the first `limit`, and all with the last one's rv."""
+        events = self._events
+        low = bisect_right(events, rv, lo=self._start, key=_rv_of)
+        if limit is None or low + limit >= len(events):
+            return events[low:]
+        high = bisect_right(events, events[low + limit - 1].rv, lo=low, key=_rv_of)
+        return events[low:high]
+
+    def rv_at_or_above(self, rv: int) -> int | None:
+        """The resourceVersion of the oldest buffered event that is not older than `rv`."""
+        low = bisect_left(self._events, rv, lo=self._start, key=_rv_of)
+        return self._events[low].rv if low < len(self._events) else None
+
+    def count_from(self, rv: int) -> int:
+        """How many buffered events are not older than `rv`."""
+        return len(self._events) - bisect_left(self._events, rv, lo=self._start, key=_rv_of)
+
+    def newest(self, limit: int) -> Sequence[CacheEvent]:
+        """The newest `limit` events, newest first."""
+        return self._events[max(self._start, len(self._events) - limit) :][::-1]
+
+    def reader(self, rv: int) -> None:
+        """A LIST as of `rv` is being sent: versions that were superseded later are still needed."""
+        self._readers.append(rv)
+
+    def reader_gone(self, rv: int) -> None:
+        self._readers.remove(rv)
+
+    def shrink(self, most: int) -> bool:
+        """Shrink up to `most` events whose turn it is; False when there are no more of them."""
+        for _ in range(most):
+            if self._held <= self._whole_bytes:
+                return False
+            event = self._events[self._whole]
+            needed = bool(self._readers) and event.rv > min(self._readers)
+            if needed and self._held <= self._most_whole_bytes:
+                return False
+            self._held -= event.object.size
+            self._whole += 1
+            event.shrink()
+        return True
+
+    def _resize(self, now: float) -> None:
+        if now - self._events[self._start].at < self._fresh_seconds:
+            self._set_capacity(min(self.capacity * 2, self._upper))
+            return
+        last_quarter = self._events[len(self._events) - self.capacity // 4]
+        if now - last_quarter.at > self._fresh_seconds:
+            self._set_capacity(max(self.capacity // 2, self._lower))
+            self._evict(max(self._start, len(self._events) - self.capacity))
+
+    def _evict(self, start: int) -> None:
+        if start > self._start:
+            self._evicted_rv = self._events[start - 1].rv
+            self._start = start
+
+    def _set_capacity(self, capacity: int) -> None:
+        self.grown += capacity > self.capacity
+        self.shrunk += capacity < self.capacity
+        self.capacity = capacity
+
+    def _cut(self) -> None:
+        """Drop evicted events. Those that were not shrunk are: a slow reader may still hold their objects."""
+        if self._start < self.capacity * _CUT:
+            return
+        for event in self._events[self._whole : self._start]:
+            self._held -= event.object.size
+            event.shrink()
+        self._whole = max(self._whole - self._start, 0)
+        del self._events[: self._start]
+        self._start = 0

@@ -1,0 +1,58 @@
+"""Whether a watch of etcd that broke is resumed where it stopped, or everything is listed again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
+from ktui.kube.versions import Behaviour
+from ktui.storage.errors import UnreadableError
+
+# kube-apiserver since 1.25: errors of etcd itself are borne for so long, counted from the first one …
+TOLERATED_SECONDS = 30.0
+TOLERANT_SINCE = 25
+# … and a new count begins when the first one is older than this.
+FORGOTTEN_SECONDS = 60.0
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+_ETCDS_OWN = "etcdserver:"
+
+
+def broken_connection(error: EtcdError) -> bool:
+    """Whether the connection failed, not a request that etcd answered with an error of its own."""
+    return isinstance(error, UnreachableError) and _ETCDS_OWN not in error.detail
+
+
+class WatchRetryPolicy:
+    """Judges the errors of one cache's watch.
+
+    A connection that breaks is made again for as long as it takes, as etcd's Go
+    client does unseen: the cache stays ready. What etcd itself says (no leader,
+    permission denied …) ends the watch: up to 1.24 everything is then listed again.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._first = float("-inf")
+        self._paused = float("-inf")
+        self._pause = SHORTEST_PAUSE
+
+    def should_retry(self, error: EtcdError, behaviour: Behaviour) -> bool:
+        """Whether the watch may go on from the last revision it has seen."""
+        if isinstance(error, CompactedError | UnreadableError):
+            return False
+        if broken_connection(error):
+            return True
+        now = self._clock()
+        if now - self._first > FORGOTTEN_SECONDS:
+            self._first = now
+        return behaviour.minor >= TOLERANT_SINCE and now - self._first <= TOLERATED_SECONDS
+
+    def pause(self) -> float:
+        """Seconds until the next attempt: twice as many each time, two at most."""
+        now = self._clock()
+        if now - self._paused > 5 * LONGEST_PAUSE:
+            self._pause = SHORTEST_PAUSE
+        self._paused = now
+        pause, self._pause = self._pause, min(self._pause * 2, LONGEST_PAUSE)
+        return pause

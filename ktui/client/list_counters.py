@@ -1,0 +1,153 @@
+"""The cost of one LIST by a kube-apiserver's /metrics: the difference of its counters.
+
+The counters are the whole server's: any other client may have moved them too.
+Their names and labels changed over the versions (kube-apiserver 1.23–1.37).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ktui.kube.resources import BUILTIN
+
+Labels = Mapping[str, str]
+Counters = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+LONGEST_LINE = 4096
+_STORAGE = "apiserver_storage_list"
+_CACHE = "apiserver_cache_list"
+_ETCD_TOTAL = "etcd_requests_total"
+_ETCD_COUNT = "etcd_request_duration_seconds_count"  # before 1.28 there is no total
+_LINE = re.compile(
+    r"(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? "
+    r"(?P<value>[0-9]{1,18}(?:\.[0-9]+)?(?:e\+[01][0-9])?)(?: [0-9]+)?$"
+)
+_LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"')
+
+
+def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
+    """The lines of a Prometheus exposition that begin with one of `names`; those too long to be one are not.
+
+    Read line by line, so that in a thread other threads get their turns.
+    """
+    wanted = tuple(name.encode() for name in names)
+    for line in io.BytesIO(exposition):
+        if line.startswith(wanted) and len(line) <= LONGEST_LINE:
+            yield line.decode("utf-8", "replace").rstrip()
+
+
+def read_counters(exposition: bytes) -> Counters:
+    """The counters about LISTs and etcd out of a Prometheus exposition."""
+    counters: Counters = {}
+    for line in lines_of(exposition, _STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT):
+        if (found := _LINE.match(line)) is not None:
+            labels = tuple(_LABEL.findall(found["labels"] or ""))
+            counters[found["name"], labels] = float(found["value"])
+    return counters
+
+
+def moved(before: Counters, after: Counters) -> Counters:
+    """What has grown in between; a server that was restarted starts from 0."""
+    grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
+    return {key: value for key, value in grown.items() if value > 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The resource of a request, under all the names that labels give it."""
+
+    group: str
+    plural: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def named_by(self, labels: Labels) -> bool:
+        """Whether these labels are about it; those that name no resource may be."""
+        if "resource_prefix" in labels:  # up to 1.33: /pods, /cilium.io/ciliumnodes
+            return labels["resource_prefix"].strip("/") in self._prefixes()
+        if "type" in labels:  # up to 1.33
+            return labels["type"].strip("/") in {self.id, self.plural, *self._kinds()}
+        if "resource" not in labels:
+            return True
+        if "group" in labels:
+            return (labels["group"], labels["resource"]) == (self.group, self.plural)
+        return labels["resource"] in (self.id, self.plural)
+
+    def _prefixes(self) -> Iterator[str]:
+        yield self.plural
+        yield f"{self.group}/{self.plural}"
+        for resource in BUILTIN.all():
+            if resource.id == self.id:
+                yield resource.prefix.strip("/")
+
+    def _kinds(self) -> Iterator[str]:
+        for resource in BUILTIN.all():
+            if resource.id == self.id:
+                yield f"*{resource.group.partition('.')[0] or 'core'}.{resource.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class ListCounters:
+    """What the server's counters say that LISTs of a resource did meanwhile."""
+
+    route: str
+    counters: dict[str, int]
+
+
+def account(grown: Counters, subject: Subject) -> ListCounters:
+    """Route and costs, from counters that have grown. Of the cache's own probe of etcd (a
+    storage LIST that fetches nothing) no route follows. Of several pages, some may have come
+    from the cache and some from etcd: then both are summed."""
+    sums = _sums(grown, subject)
+    cached = sums.get(f"{_CACHE}_total", 0) > 0
+    stored = sums.get(f"{_STORAGE}_total", 0) > 0
+    if cached and not sums.get(f"{_STORAGE}_fetched_objects_total"):
+        stored = False
+    families = [family for family, served in ((_CACHE, cached), (_STORAGE, stored)) if served]
+
+    def of(what: str, *among: str) -> float:
+        return sum(sums.get(f"{family}_{what}_objects_total", 0) for family in among)
+
+    counters = {
+        "fetched": of("fetched", *families),
+        "returned": of("returned", *families),
+        "etcd_rpcs": _rpcs(sums),
+        "etcd_keys": of("fetched", _STORAGE) if stored else 0,
+    }
+    if families == [_STORAGE]:
+        counters["evaluated"] = of("evaluated", _STORAGE)
+    route = ",".join(word for word, served in (("cache", cached), ("etcd", stored)) if served)
+    return ListCounters(route, {name: round(value) for name, value in counters.items()} if route else {})
+
+
+def account_of_watch(grown: Counters, subject: Subject) -> ListCounters:
+    """A WATCH moves no counter that tells where its events came from: only its probe of etcd counts."""
+    rpcs = round(_rpcs(_sums(grown, subject)))
+    return ListCounters("", {"etcd_rpcs": rpcs} if rpcs else {})
+
+
+def _sums(grown: Counters, subject: Subject) -> dict[str, float]:
+    """What has grown of this resource, by the counter's name."""
+    sums: dict[str, float] = {}
+    for (name, pairs), value in grown.items():
+        labels = dict(pairs)
+        if subject.named_by(labels):
+            name = _renamed(name, labels)
+            sums[name] = sums.get(name, 0.0) + value
+    return sums
+
+
+def _rpcs(sums: dict[str, float]) -> float:
+    return sums.get(_ETCD_TOTAL, sums.get(_ETCD_COUNT, 0))
+
+
+def _renamed(name: str, labels: Labels) -> str:
+    """1.37 counts the cache's LISTs under the storage's names, told apart by a label."""
+    if labels.get("storage") == "watchcache":
+        return name.replace(_STORAGE, _CACHE)
+    return name

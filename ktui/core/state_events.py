@@ -1,0 +1,53 @@
+"""The present as events: what a stream that begins now must tell first, as a server does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec.structs
+
+from ktui.contract.events import AnyEvent, EtcdProgress, ProgressTick
+from ktui.core.state import State
+
+
+def state_events(state: State, at: float) -> list[AnyEvent]:
+    """Events that lead to `state`, as of the time `at` (Unix seconds).
+
+    Requests only as far as they are under way: a recording holds those that it saw end.
+    What had begun before keeps its time, so that its age is right.
+    """
+    now = [msgspec.structs.replace(event, at=at) for event in _facts(state)]
+    return [*now, *_under_way(state)]
+
+
+def _facts(state: State) -> Iterator[AnyEvent]:
+    if state.server is not None:
+        yield state.server
+    if state.health is not None:
+        yield state.health
+    if state.etcd_usage is not None:
+        yield state.etcd_usage
+    head = state.head
+    if head.revision:
+        yield EtcdProgress(
+            head=head.revision, compact=head.compact, db_bytes=head.db_bytes, histories=head.histories
+        )
+    for row in state.caches.values():
+        yield row.cache
+        if row.ticked:
+            yield ProgressTick(resource=row.resource, rv=row.ticked)
+    yield from state.prefixes.values()
+    yield from state.deletions.values()
+    yield from state.fan_outs.values()
+
+
+def _under_way(state: State) -> Iterator[AnyEvent]:
+    for request in state.requests.values():
+        if not request.done:
+            yield request.started
+            if request.routed is not None:
+                yield request.routed
+    for watcher in state.watchers.values():
+        yield watcher.opened
+        if watcher.state is not None:
+            yield watcher.state

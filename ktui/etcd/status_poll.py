@@ -1,0 +1,22 @@
+"""How etcd is: asked again and again, so that its silence, its size and its alarms show in time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import EtcdError, PermissionDeniedError
+
+EVERY_SECONDS = 5.0  # one Status RPC, which etcd answers from memory
+
+
+async def poll_status(client: EtcdClient) -> None:
+    """Ask for the status until cancelled, or refused; the ledger publishes the outcome."""
+    while True:
+        await asyncio.sleep(EVERY_SECONDS)
+        try:
+            await client.status()
+        except PermissionDeniedError:
+            return
+        except EtcdError:
+            continue  # the ledger has reported that etcd does not answer

@@ -1,0 +1,138 @@
+"""One request under every known minor: what changes from one to the next, and by which gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from ktui.kube.gates import GATES
+from ktui.kube.routing import sentences
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Plan
+from ktui.kube.routing.predict import predict, predict_seats
+from ktui.kube.routing.request import ReadRequest
+from ktui.kube.seats import SeatRange
+from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of, with_gate
+
+Seats = Callable[[Behaviour], SeatRange]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a client would notice; the fields are the aspects that are compared."""
+
+    route: str
+    reason: str
+    limit: bool | None
+    consistency: str | None
+    wait: str
+    seats: SeatRange
+    error: int | None
+
+    def differs(self, other: Outcome) -> frozenset[str]:
+        """Names of the aspects in which the two are not the same."""
+        return frozenset(name for name in ASPECTS if getattr(self, name) != getattr(other, name))
+
+
+ASPECTS = tuple(Outcome.__slots__)
+
+
+@dataclass(frozen=True, slots=True)
+class GateChange:
+    """A gate that was switched from one minor to the next, and so changed these aspects.
+
+    `gate` is "" when the minor itself behaves in another way, whatever the gates.
+    """
+
+    gate: str
+    on: bool
+    aspects: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionResult:
+    """The request under one version; `changed` and `causes` are against the version before."""
+
+    behaviour: Behaviour
+    plan: Plan
+    outcome: Outcome
+    changed: frozenset[str] = frozenset()
+    causes: tuple[GateChange, ...] = ()
+
+    @property
+    def version(self) -> str:
+        return self.behaviour.version
+
+
+def compare_versions(
+    request: ReadRequest,
+    state: CacheState,
+    *,
+    behaviours: Iterable[Behaviour] | None = None,
+    seats: Seats | None = None,
+) -> tuple[VersionResult, ...]:
+    """The request under each of `behaviours` (default: every minor with its default gates), in order.
+
+    `seats` estimates better than by the bare rules, for callers that know the resource's size.
+    """
+    if behaviours is None:
+        behaviours = map(behaviour_of, KNOWN_VERSIONS)
+    if seats is None:
+        seats = lambda behaviour: predict_seats(request, behaviour, progress=state.progress)  # noqa: E731
+    rules = _Rules(request, state, seats)
+    rows: list[VersionResult] = []
+    for behaviour in behaviours:
+        plan, outcome = rules.of(behaviour)
+        row = VersionResult(behaviour, plan, outcome)
+        rows.append(_compared(rows[-1], row, rules) if rows else row)
+    return tuple(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    request: ReadRequest
+    state: CacheState
+    seats: Seats
+
+    def of(self, behaviour: Behaviour) -> tuple[Plan, Outcome]:
+        plan = predict(self.request, self.state, behaviour)
+        outcome = Outcome(
+            plan.source.value,
+            plan.reason_id,
+            plan.limit_honoured,
+            plan.consistency,
+            sentences.wait_value(plan),
+            self.seats(behaviour),
+            plan.error.code if plan.error is not None else None,
+        )
+        return plan, outcome
+
+
+def _compared(before: VersionResult, after: VersionResult, rules: _Rules) -> VersionResult:
+    changed = after.outcome.differs(before.outcome)
+    if not changed:
+        return after
+    return replace(after, changed=changed, causes=tuple(_causes(before, after, changed, rules)))
+
+
+def _causes(
+    before: VersionResult, after: VersionResult, changed: frozenset[str], rules: _Rules
+) -> Iterable[GateChange]:
+    """Gates that, set back, bring an aspect back; then what no gate accounts for."""
+    unexplained = changed
+    for gate, was in _switched(before.behaviour, after.behaviour):
+        _, without = rules.of(with_gate(after.behaviour, gate, was))
+        brought_back = changed - without.differs(before.outcome)
+        if brought_back:
+            unexplained -= brought_back
+            yield GateChange(gate, not was, brought_back)
+    if unexplained:
+        yield GateChange("", True, unexplained)
+
+
+def _switched(before: Behaviour, after: Behaviour) -> Iterable[tuple[str, bool]]:
+    """Gates whose effective value differs, with the value that they had."""
+    for gate in GATES:
+        was = before.enabled(gate)
+        if after.enabled(gate) != was:
+            yield gate, was

@@ -1,0 +1,51 @@
+"""Encodings of parts that were met before.
+
+A write encodes an object twice: to see what its type keeps of it, and to store it. Between the two,
+and between the pods of a ReplicaSet, most of its parts are the same, so a part is looked up by its
+value before it is written field by field.
+"""
+
+import marshal
+from collections.abc import Callable
+from typing import Any
+
+from ktui.wire.transcode_cache import OVERHEAD, Budget
+
+Write = Callable[[Any, str, list[str]], bytes]
+
+LONGEST = 16 << 10
+"""Bytes of a value that is remembered: larger ones hardly ever repeat."""
+
+_BUDGET = Budget(4 << 20)
+# The last one without references: equal values then have equal bytes, and 1, 1.0 and true others.
+_FORMAT = 2
+
+
+def remembering(write: Write) -> Write:
+    """The same writer, asked once for each value; (value, its path, paths of unknown members) → bytes.
+
+    Values with unknown members are not remembered: their paths are reported each time.
+    """
+    written: dict[bytes, bytes] = {}
+    _BUDGET.register(written)
+
+    def look_up(value: Any, path: str, unknown: list[str]) -> bytes:
+        try:
+            key = marshal.dumps(value, _FORMAT)
+        except ValueError:  # no plain JSON value, or nested too deeply: the writer knows what to say
+            return write(value, path, unknown)
+        found = written.get(key)
+        if found is None:
+            reported = len(unknown)
+            found = write(value, path, unknown)
+            if len(unknown) == reported and len(key) <= LONGEST:
+                _BUDGET.spend(len(key) + len(found) + OVERHEAD)
+                written[key] = found
+        return found
+
+    return look_up
+
+
+def forget() -> None:
+    """Remember nothing: to measure what writing costs, and for tests."""
+    _BUDGET.clear()

@@ -1,0 +1,86 @@
+"""Pieces already transcoded: much of a cluster repeats, byte for byte.
+
+The pods of a ReplicaSet share containers, tolerations, conditions and the
+fieldsV1 of their managers, so the encoded piece is looked up before it is
+decoded. All memos of a codec live within one budget of bytes; when it is
+spent they are emptied together.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.wire.pieces import Pieces
+
+OVERHEAD = 220
+"""Bytes that a dict entry and two bytes objects take besides their contents."""
+
+
+class Budget:
+    """Bytes that the memos registered here may hold together."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.held = 0
+        self._memos: list[dict[bytes, Any]] = []
+
+    def register(self, memo: dict[bytes, Any]) -> None:
+        self._memos.append(memo)
+
+    def spend(self, size: int) -> None:
+        self.held += size
+        if self.held > self.limit:
+            self.clear()
+            self.held = size
+
+    def clear(self) -> None:
+        self.held = 0
+        for memo in self._memos:
+            memo.clear()
+
+
+class TranscodeCache(dict[bytes, bytes]):
+    """`memo[encoded]` is its JSON text; made by `make` on a miss and kept."""
+
+    __slots__ = ("_budget", "_make")
+
+    def __init__(self, make: Callable[[bytes], bytes], budget: Budget) -> None:
+        super().__init__()
+        self._make = make
+        self._budget = budget
+        budget.register(self)
+
+    def __missing__(self, encoded: bytes) -> bytes:
+        text = self._make(encoded)
+        self._budget.spend(len(encoded) + len(text) + OVERHEAD)
+        self[encoded] = text
+        return text
+
+
+class ShortTranscodeCache(TranscodeCache):
+    """A memo that keeps only short pieces: long strings hardly ever repeat."""
+
+    __slots__ = ()
+    LONGEST = 512
+
+    def __missing__(self, encoded: bytes) -> bytes:
+        if len(encoded) > self.LONGEST:
+            return self._make(encoded)
+        return super().__missing__(encoded)
+
+
+class PiecesCache(dict[bytes, Pieces]):
+    """The same for JSON text that is kept in pieces."""
+
+    __slots__ = ("_budget", "_make")
+
+    def __init__(self, make: Callable[[bytes], Pieces], budget: Budget) -> None:
+        super().__init__()
+        self._make = make
+        self._budget = budget
+        budget.register(self)
+
+    def __missing__(self, encoded: bytes) -> Pieces:
+        pieces = self._make(encoded)
+        self._budget.spend(len(encoded) + sum(map(len, pieces)) + OVERHEAD)
+        self[encoded] = pieces
+        return pieces

@@ -1,0 +1,190 @@
+"""Requests that stand in two logs of one apiserver count once."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.duplicates import DuplicateFilter
+from ktui.audit.fingerprints import Fingerprints
+from ktui.audit.record import LoggedRequest
+from ktui.audit.report import Report
+from ktui.audit.tally import Tally
+from ktui.audit.versions import versions_from
+from tests.unit.audit.logs import audit_event, httplog
+from tests.unit.audit.test_report import NOW, listed
+
+AT = listed().at
+
+
+def both(count: int, minor: int = 30, **fields: object) -> tuple[list[bytes], list[bytes]]:
+    """So many requests, as audit Events and as httplog lines; the latter are written 300 µs later."""
+    requests = [listed(at=AT + 400_000 * n, **fields) for n in range(count)]
+    lines = [
+        replace(each, verb="LIST", user="", seats=3, at=each.at + 300, took=each.took + 300)
+        for each in requests
+    ]
+    if minor >= 22:
+        requests = [replace(each, id=f"id-{n}") for n, each in enumerate(requests)]
+        lines = [replace(each, id=f"id-{n}") for n, each in enumerate(lines)]
+    return [audit_event(each) for each in requests], [httplog(each, minor) for each in lines]
+
+
+def report_of(*files: Sequence[bytes], most_groups: int = 4096) -> Report:
+    tally = Tally(NOW, most_groups=most_groups)
+    for number, lines in enumerate(files):
+        tally.open_file(f"file-{number}")
+        tally.feed(list(lines))
+    return build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
+
+
+@pytest.mark.parametrize("minor", [19, 22, 30], ids=["no ID", "ID", "ID and seats"])
+@pytest.mark.parametrize("order", ["audit first", "httplog first", "mixed"])
+def test_a_request_in_both_logs_counts_once(order: str, minor: int) -> None:
+    events, lines = both(50, minor)
+    if order == "mixed":
+        files = [[each for pair in zip(events, lines, strict=True) for each in pair]]
+    else:
+        files = [events, lines] if order == "audit first" else [lines, events]
+    report = report_of(*files)
+    (group,) = report.groups
+    assert (group.client, group.user, group.count) == ("agent/1", "alice", 50)
+    assert report.requests.list == 50
+    assert (report.lines.audit, report.lines.httplog, report.lines.doubles) == (50, 50, 50)
+    assert (group.seats is not None) == (minor >= 24), "only httplog tells of seats"
+    assert any("50 httplog lines stand for requests that are in the audit log" in n for n in report.notes)
+
+
+def test_logs_that_overlap_in_part() -> None:
+    events, lines = both(50)
+    for files in ([events[:30], lines[20:]], [lines[20:], events[:30]]):
+        report = report_of(*files)
+        assert report.requests.list == 50
+        assert report.lines.doubles == 10
+        counts = {group.user: group.count for group in report.groups}
+        assert counts == {"alice": 30, "": 20}
+
+
+def test_logs_of_different_servers_all_count() -> None:
+    events, _ = both(20)
+    _, lines = both(20, 30, uri="/api/v1/nodes")
+    report = report_of(events, lines)
+    assert (report.requests.list, report.lines.doubles) == (40, 0)
+    assert any("no request stands in both" in note for note in report.notes)
+
+
+def test_one_format_alone_says_nothing_of_doubles() -> None:
+    events, _ = both(3)
+    assert not any("httplog" in note for note in report_of(events).notes)
+
+
+def test_the_same_request_asked_twice_is_two() -> None:
+    """Without an ID: the same URI and agent in the same second, five times in each log."""
+    request = listed()
+    lines = [httplog(replace(request, verb="LIST", user=""), 20)] * 5
+    report = report_of([audit_event(replace(request, id=f"{n}")) for n in range(5)], lines)
+    assert (report.requests.list, report.lines.doubles) == (5, 5)
+    report = report_of([audit_event(replace(request, id=f"{n}")) for n in range(3)], lines)
+    assert (report.requests.list, report.lines.doubles) == (5, 3)
+
+
+def test_errors_of_doubles_count_once() -> None:
+    events, lines = both(8, code=429)
+    report = report_of(lines[4:], events)
+    assert [group.errors for group in report.groups] == [{"429": 8}]
+
+
+def test_the_time_of_doubles_counts_once() -> None:
+    """The group that httplog alone tells of is ranked by what it shows as its time."""
+    events, lines = both(10)
+    (alone,) = report_of(lines).groups
+    (half,) = (group for group in report_of(events[:5], lines).groups if not group.user)
+    assert half.count == 5
+    assert half.latency is not None and alone.latency is not None
+    assert half.latency.total == pytest.approx(alone.latency.total / 2)
+
+
+def test_reads_of_what_is_not_stored_count_once_too() -> None:
+    events, lines = both(6, uri="/healthz")
+    assert report_of(events, lines).requests.unrouted == 6
+    assert report_of(lines, events).requests.unrouted == 6
+
+
+def test_a_watch_counts_once_and_learns_when_it_was_live() -> None:
+    watch = listed("/api/v1/pods?watch=1", verb="watch", id="w")
+    line = replace(watch, verb="WATCH", user="", init=12_000, seats=2)
+    events = [audit_event(replace(watch, done=False)), audit_event(watch)]
+    (group,) = report_of(events, [httplog(line, 30)]).groups
+    assert group.count == 1
+    assert group.init_latency is not None and group.init_latency.max == 12.0
+
+
+def test_doubles_of_groups_that_were_folded_away_count_once() -> None:
+    requests = [listed(agent=f"pod-{n}/1", id=f"{n}", at=AT + n) for n in range(400)]
+    lines = [httplog(replace(each, verb="LIST", user=""), 30) for each in requests]
+    events = [audit_event(each) for each in requests]
+    for files in ([events, lines], [lines, events]):
+        report = report_of(*files, most_groups=40)
+        kept = sum(group.count for group in report.groups)
+        assert report.requests.list == 400 and kept <= 400
+        assert report.lines.doubles == 400
+
+
+# The bag of fingerprints.
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-(2**63), 2**63 - 1) | st.integers(0, 5)), max_size=300))
+def test_a_bag_gives_out_what_was_put_in(steps: list[tuple[bool, int]]) -> None:
+    bag, model = Fingerprints(1 << 12), list[int]()
+    for put, number in steps:
+        key = number & (2**63 - 1)
+        if put:
+            bag.add(number)
+            model.append(key)
+        else:
+            assert bag.take(number) == (key in model)
+            if key in model:
+                model.remove(key)
+        assert len(bag) == len(model)
+
+
+def test_a_bag_is_bounded_and_says_what_it_lost() -> None:
+    chance = random.Random(1)
+    numbers = [chance.getrandbits(62) for _ in range(10_000)]
+    bag = Fingerprints(1 << 13)
+    for number in numbers:
+        bag.add(number)
+    assert len(bag) + bag.lost == 10_000
+    assert len(bag) <= 1 << 13
+    assert sum(map(bag.take, numbers)) == 10_000 - bag.lost
+
+
+def test_a_bag_whose_content_changes_need_not_grow() -> None:
+    bag = Fingerprints(1 << 12)
+    for number in range(100_000):
+        bag.add(number)
+        assert bag.take(number)
+    assert (len(bag), bag.lost) == (0, 0)
+
+
+def test_what_cannot_be_remembered_is_told() -> None:
+    doubles = DuplicateFilter(most=1 << 10)
+    for number in range(2_000):
+        doubles.event(LoggedRequest("list", "/api/v1/pods", "a", "u", AT, 1, 200, id=f"{number}"))
+    assert doubles.lost
+
+
+def test_lines_that_come_in_turn_take_no_memory() -> None:
+    doubles = DuplicateFilter(most=1 << 10)
+    for number in itertools.islice(itertools.count(), 5_000):
+        event = LoggedRequest("list", "/api/v1/pods", "a", "u", AT, 1, 200, id=f"{number}")
+        assert not doubles.event(event)
+        assert doubles.line(replace(event, verb="LIST", user=""))
+    assert doubles.count == 5_000 and not doubles.lost
