@@ -16,7 +16,7 @@ from ktui.contract.events import (
     RequestStarted,
     WatcherState,
 )
-from ktui.core.ranking.spent import Spent, by_watch
+from ktui.core.ranking.total_cost import TotalCost, by_watch
 from ktui.workloads.running.figures import Figures
 from ktui.workloads.running.tags import Tag, tag_of
 
@@ -39,14 +39,14 @@ class Account:
         self.live = Figures()  # since `take_live` was last called
         self.etcd_calls = 0  # of the whole server
         self.others = Figures()
-        self.housekeeping = Spent()  # RPCs of the server's own: reflectors, counts, progress requests
+        self.housekeeping = TotalCost()  # RPCs of the server's own: reflectors, counts, progress requests
         self.dropped = 0
         self.head = 0
         self.caches: dict[str, CacheStatus] = {}
         self._run = run
         self._moved = moved
         self._open: dict[int, _Open] = {}
-        self._watched: dict[int, Spent] = {}
+        self._watched: dict[int, TotalCost] = {}
         self._verbs: dict[int, str] = {}  # of other clients' open requests
         self._answered = self._finished_count = 0
         self._settled = asyncio.Event()
@@ -121,7 +121,7 @@ class Account:
         if found is None:
             return
         now = by_watch(event, 0)
-        more = now.since(self._watched.get(event.id, Spent()))
+        more = now.since(self._watched.get(event.id, TotalCost()))
         more.count = 0  # counted when it ends
         self._watched[event.id] = now
         for figures in self._of(found.tag):
@@ -131,7 +131,7 @@ class Account:
         self.etcd_calls += 1
         if not event.request_id:
             self.housekeeping.merge(
-                Spent(etcd_rpcs=1, etcd_keys=event.count, etcd_bytes=event.received_bytes, count=1)
+                TotalCost(etcd_rpcs=1, etcd_keys=event.count, etcd_bytes=event.received_bytes, count=1)
             )
 
     def _of(self, tag: Tag) -> tuple[Figures, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ktui.contract.events import RequestFinished
 from ktui.core.ranking.histogram import LatencyHistogram
-from ktui.core.ranking.spent import Spent, by_answer
+from ktui.core.ranking.total_cost import TotalCost, by_answer
 from ktui.core.routes import letter_of
 
 REJECTED = 429
@@ -24,7 +24,7 @@ class Figures:
     that the connection failed.
     """
 
-    spent: Spent = field(default_factory=Spent)
+    spent: TotalCost = field(default_factory=TotalCost)
     routes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
     verbs: Counter[str] = field(default_factory=Counter)
@@ -32,7 +32,7 @@ class Figures:
     waits: LatencyHistogram = field(default_factory=LatencyHistogram)  # for the cache to be fresh enough
     unanswered: int = 0
 
-    def add(self, verb: str, event: RequestFinished, before: Spent | None = None) -> None:
+    def add(self, verb: str, event: RequestFinished, before: TotalCost | None = None) -> None:
         """Count an answered request; `before` is what of its cost was added already."""
         spent = by_answer(event)
         if before is not None:

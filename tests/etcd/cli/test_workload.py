@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ktui.client.counters import lines_of
 
 from ktui.cli.main import main
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
+from ktui.client.list_counters import lines_of
 from ktui.workloads.registry import find_workload
 from ktui.workloads.running.knobs import assign
 from ktui.workloads.running.runner import Run
