@@ -23,12 +23,12 @@ check: setup  ## style, types, layers
 test: setup  ## all tests
 	$(BIN)/pytest -n auto
 
-snapshots: setup  ## accept the pictures as they are drawn now (look at them first)
-	$(BIN)/pytest tests/tui --snapshot-update
+snapshots: setup  ## accept the screens as they are drawn now (read `git diff` before you commit)
+	$(BIN)/pytest tests/tui -m golden --snapshot-update
 
-steady: setup  ## every picture ROUNDS times, in another order each time; stops at the first that differs
+steady: setup  ## every golden ROUNDS times, in another order each time; stops at the first that differs
 	for seed in $$(seq $(ROUNDS)); do \
-	  KTUI_SHUFFLE=$$seed $(BIN)/pytest tests/tui -m picture -n auto -x -q || exit 1; done
+	  KTUI_SHUFFLE=$$seed $(BIN)/pytest tests/tui -m golden -n auto -x -q || exit 1; done
 
 screenshots: setup  ## render screenshots/ from the real program
 	$(BIN)/python -m tools.screenshots screenshots

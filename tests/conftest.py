@@ -1,4 +1,4 @@
-"""What all tests share: pictures are marked, the order can be shuffled, no property is timed."""
+"""What all tests share: goldens are marked, the order can be shuffled, no property is timed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`-m picture` picks the tests that compare a screen with its stored picture; KTUI_SHUFFLE=N mixes them.
+    """`-m golden` picks the tests that compare a screen with a stored one; KTUI_SHUFFLE=N shuffles all.
 
     The same number gives the same order, in every worker too.
     """
     for item in items:
-        if "snap_compare" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.picture)
+        if "matches_golden" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.golden)
     if seed := os.environ.get("KTUI_SHUFFLE"):
         random.Random(seed).shuffle(items)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import pytest
@@ -14,7 +14,22 @@ from .fake_server import FakeServer
 from .still import HANGS, NORMAL, SMALL, demo_events, shown, still_app
 
 Snap = Callable[..., bool]
-SIZES = pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
+Matches = Callable[..., Awaitable[None]]
+
+
+def sizes(*values: tuple[int, int], pictured: Iterable[tuple[int, int]] = ()) -> pytest.MarkDecorator:
+    """Parametrizes `size`; at those `pictured` the screen is compared as an SVG too."""
+    return pytest.mark.parametrize(
+        "size",
+        [
+            pytest.param(size, id=f"{size[0]}x{size[1]}", marks=[pytest.mark.picture] * (size in pictured))
+            for size in values
+        ],
+    )
+
+
+SIZES = sizes(SMALL, NORMAL)
+PICTURED = sizes(SMALL, NORMAL, pictured=[NORMAL])
 
 
 def asking_app(server: FakeServer | None = None) -> KtuiApp:

@@ -19,6 +19,7 @@ os.environ.update(
     HOME=_HOME,
 )
 
+import asyncio  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Awaitable, Callable, Iterable  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -27,13 +28,18 @@ from typing import Any  # noqa: E402
 import pytest  # noqa: E402
 import textual.app  # noqa: E402
 import textual.pilot  # noqa: E402
+from syrupy.assertion import SnapshotAssertion  # noqa: E402
 from textual.notifications import Notification  # noqa: E402
 
+from .asking import Matches  # noqa: E402
+from .golden import GoldenExtension, golden  # noqa: E402
 from .own_loop import pytest_pyfunc_call  # noqa: E402, F401
 from .quiet import until_quiet  # noqa: E402
 from .still import until_said, until_still  # noqa: E402
 
 time.tzset()
+
+Says = str | Iterable[str]
 
 
 @pytest.fixture
@@ -63,25 +69,48 @@ def what_was_told_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def snap_compare(snap_compare: Callable[..., bool]) -> Callable[..., bool]:
-    """The plugin's; but first the screen must say `says`, and the picture is taken once nothing moves."""
+def matches_golden(snapshot: SnapshotAssertion) -> Matches:
+    """Compares the screen with its text in `__snapshots__`, once it says `says` and nothing moves."""
+    stored = snapshot.use_extension(GoldenExtension)
+
+    async def matches(pilot: Any, says: Says, name: str = "") -> None:
+        await until_said(pilot, *([says] if isinstance(says, str) else says))
+        await until_still(pilot)
+        drawn = golden(pilot.app)
+        assert drawn == (stored(name=name) if name else stored)
+
+    return matches
+
+
+@pytest.fixture
+def snap_compare(
+    snap_compare: Callable[..., bool], matches_golden: Matches, request: pytest.FixtureRequest
+) -> Callable[..., bool]:
+    """Runs an app and compares its screen with the stored text; marked `picture`, with the stored SVG too."""
+    pictured = request.node.get_closest_marker("picture") is not None
 
     def compare(
         app: Any,
         *,
-        says: str | Iterable[str],
+        says: Says,
         press: Iterable[str] = (),
         terminal_size: tuple[int, int] = (80, 24),
         run_before: Callable[[Any], Awaitable[object]] | None = None,
     ) -> bool:
-        async def before(pilot: Any) -> None:
+        async def steps(pilot: Any) -> None:
             if run_before is not None:
                 await run_before(pilot)
             await pilot.pause()
             await pilot.press(*press)
-            await until_said(pilot, *([says] if isinstance(says, str) else says))
-            await until_still(pilot)
+            await matches_golden(pilot, says)
 
-        return snap_compare(app, terminal_size=terminal_size, run_before=before)
+        async def alone() -> None:
+            async with app.run_test(size=terminal_size, notifications=True) as pilot:
+                await steps(pilot)
+
+        if pictured:
+            return snap_compare(app, terminal_size=terminal_size, run_before=steps)
+        asyncio.run(alone())
+        return True
 
     return compare

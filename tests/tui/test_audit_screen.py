@@ -15,13 +15,12 @@ from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.widgets.header import HeaderBar
 from tests.unit.audit.logs import audit_event
 
-from .asking import Snap, asking_app, until, until_shown
+from .asking import PICTURED, SIZES, Snap, asking_app, until, until_shown
 from .auditing import AT, HeldReading, audit_app, read, reading_then, write_log
 from .fake_server import FakeServer
 from .still import NORMAL, SMALL, WIDE, shown
 
 pytestmark = pytest.mark.anyio
-SIZES = pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +269,7 @@ GROUPS = ("1.30 → 1.31 moves", "cilium-agent")
 VERSIONS = "what moves from 1.30"
 
 
-@SIZES
+@PICTURED
 def test_groups(snap_compare: Snap, app: AuditApp, size: tuple[int, int]) -> None:
     assert snap_compare(app, says=GROUPS, run_before=reading_then(), terminal_size=size)
 
@@ -303,7 +302,7 @@ def test_versions_wide(snap_compare: Snap, app: AuditApp) -> None:
     assert snap_compare(app, says=VERSIONS, run_before=reading_then("v"), terminal_size=WIDE)
 
 
-@SIZES
+@PICTURED
 def test_slow(snap_compare: Snap, app: AuditApp, size: tuple[int, int]) -> None:
     assert snap_compare(app, says="slow", run_before=reading_then("t"), terminal_size=size)
 

@@ -11,7 +11,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.cache.screen import CacheScreen
 from ktui.tui.dialogs.text import TextScreen
 
-from .asking import SIZES, Snap, asking_app, until, until_shown
+from .asking import SIZES, Snap, asking_app, sizes, until, until_shown
 from .fake_server import HEAD, FakeServer, Reply
 from .still import NORMAL, SMALL, WIDE, shown
 
@@ -181,7 +181,7 @@ async def test_names_that_would_bite_are_text() -> None:
 # What it looks like.
 
 
-@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_caches(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("loading 60%", "96 of 160 objects", "x     cancels it")
     assert snap_compare(asking_app(), says=says, press=("3", "down"), terminal_size=size)

@@ -176,7 +176,9 @@ async def test_another_width_is_another_span() -> None:
         assert edges(app.query_one(RoutesChart))[0] == "reads/s · 60 s"
 
 
-@pytest.mark.parametrize("symbols", list(Symbols))
+@pytest.mark.parametrize(
+    "symbols", [pytest.param(each, marks=[pytest.mark.picture] * (each == "braille")) for each in Symbols]
+)
 def test_the_traffic_drawn(snap_compare: Callable[..., bool], symbols: Symbols) -> None:
     app = Alone()
     app.looks = Looks(Preferences(symbols=symbols), {})

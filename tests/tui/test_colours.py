@@ -79,6 +79,7 @@ def test_the_simulation_knows_red_from_green() -> None:
     assert difference(red, green) > 40 > 15 > difference(red, green, DEUTERANOPIA)
 
 
+@pytest.mark.picture
 @pytest.mark.parametrize("name", THEMES)
 def test_a_theme_on_the_overview(snap_compare: Callable[..., bool], name: str) -> None:
     app = still_app(demo_events(), preferences=Preferences(theme=name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .asking import SIZES, Snap, asking_app
+from .asking import PICTURED, SIZES, Snap, asking_app
 from .etcd import FAILING, open_past, open_pods, show_first_key
 from .fake_server import FakeServer
 from .still import NORMAL, SMALL, WIDE
@@ -12,7 +12,7 @@ from .still import NORMAL, SMALL, WIDE
 POD = ("/registry/", "team-00/web-0000", "kind: Pod")
 
 
-@SIZES
+@PICTURED
 def test_past(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("revisions · all 3", "change · +7 −1 lines", "+   phase: Running")
     assert snap_compare(asking_app(), says=says, run_before=open_past, terminal_size=size)
@@ -28,7 +28,7 @@ def test_sizes(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(asking_app(), says=says, run_before=to_sizes, terminal_size=size)
 
 
-@SIZES
+@PICTURED
 def test_pods(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(asking_app(), says=POD, run_before=open_pods, terminal_size=size)
 

@@ -11,7 +11,7 @@ from ktui.core.references import Place, Read
 from ktui.core.selection import Selection
 from ktui.tui.source import Link, Stage
 
-from .asking import SIZES, Snap, asking_app, until, until_shown
+from .asking import PICTURED, SIZES, Snap, asking_app, until, until_shown
 from .lab import (
     choose_kind,
     compare,
@@ -207,11 +207,12 @@ async def test_r_restarts_a_server_that_has_stopped() -> None:
 RACED = ("results · 8", "WatchList")
 
 
-@SIZES
+@PICTURED
 def test_race(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(lab_app(), says=RACED, run_before=compare, terminal_size=size)
 
 
+@pytest.mark.picture
 def test_wide(snap_compare: Snap) -> None:
     assert snap_compare(lab_app(), says=RACED, run_before=compare, terminal_size=WIDE)
 

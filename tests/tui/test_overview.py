@@ -8,6 +8,7 @@ import pytest
 
 from ktui.contract.events import Prefix, RequestFinished, RequestRouted, RequestStarted
 
+from .asking import sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.anyio
 Snap = Callable[..., bool]
 
 
-@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL, WIDE])
 def test_overview(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("rev 48,213", "rv progress", "waiting for the watch cache")
     assert snap_compare(still_app(demo_events()), says=says, terminal_size=size)

@@ -25,6 +25,7 @@ from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Stage
 from ktui.tui.widgets.banner import Banner
 
+from .asking import PICTURED
 from .still import DEMO, HANGS, NORMAL, SMALL, shown, still_app
 
 pytestmark = pytest.mark.anyio
@@ -297,7 +298,7 @@ def paused_at(recording: Path, *keys: str) -> tuple[KtuiApp, Callable[[object], 
     return app, run
 
 
-@pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
+@PICTURED
 def test_replay(snap_compare: Snap, recording: Path, size: tuple[int, int]) -> None:
     app, run = paused_at(recording, "n")
     says = ("‖ ×1  14:13:26  00:06 / 00:10", "deploy of api")

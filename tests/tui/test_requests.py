@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from .asking import sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
@@ -14,7 +15,7 @@ Snap = Callable[..., bool]
 TO_EXACT = ("2", *["up"] * 9)  # argocd's LIST of secrets at an old revision
 
 
-@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_requests(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = "412 scanned → 412 "
     assert snap_compare(still_app(demo_events()), says=says, press=TO_EXACT, terminal_size=size)

@@ -14,14 +14,13 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.requests.log import EMPTY_GROUP
 from ktui.tui.requests.screen import RequestsScreen
 
-from .asking import until
+from .asking import sizes, until
 from .reads import AT, asked
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
 
 Snap = Callable[..., bool]
-SIZES = pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
 
 
 def screen_of(app: KtuiApp) -> RequestsScreen:
@@ -197,7 +196,7 @@ async def test_while_the_log_follows_its_cursor_moves_only_with_its_detail() -> 
 # Pictures.
 
 
-@SIZES
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_top(snap_compare: Snap, size: tuple[int, int]) -> None:
     keys = ("2", "t", "down", "down", "down", "down")
     says = ("15 reads, 32.6 MB processed", "argocd  LIST secrets ?rv=N match=Exact")

@@ -14,7 +14,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.banner import Banner
 
-from .asking import SIZES, Snap, asking_app, until, until_shown
+from .asking import SIZES, Matches, Snap, asking_app, until, until_shown
 from .fake_server import FakeServer
 from .huge import huge_events
 from .still import NORMAL, SMALL, demo_events, shown, still_app
@@ -41,7 +41,6 @@ KEYS = {
     "versions": ["8"],
 }
 NAMED = {screen: f"› {screen.title()}" for screen in KEYS} | {"etcd": "› etcd", "top": "› costliest"}
-SCREENS = pytest.mark.parametrize("screen", KEYS)
 Make = Callable[[], KtuiApp]
 
 
@@ -70,36 +69,26 @@ WHY_EMPTY = {
 }
 
 
-@SCREENS
-@SIZES
-async def test_an_empty_screen_says_why(screen: str, size: tuple[int, int]) -> None:
-    assert WHY_EMPTY[screen] in await text_of(still_app(), KEYS[screen], size)
-
-
-@SCREENS
-async def test_what_was_known_stays_and_is_told_to_be_old(screen: str) -> None:
+async def test_what_was_known_stays_and_is_told_to_be_old() -> None:
     app = still_app(demo_events(), STOPPED)
     async with app.run_test(size=NORMAL) as pilot:
-        await pilot.press(*KEYS[screen])
-        await pilot.pause()
-        text = shown(app)
-        assert "as of 14:13:30" in text.splitlines()[0] and "+12/s" not in text.splitlines()[0]
-        assert "the server has stopped: killed by signal 9 — press r to restart it" in text
-        assert app.screen.has_class("-stale")
-        app.intake.set_link(Link(Stage.LIVE))
-        await pilot.pause()
-        assert not app.screen.has_class("-stale") and "as of" not in shown(app)
+        for keys in KEYS.values():
+            await pilot.press(*keys)
+            app.intake.set_link(STOPPED)
+            await pilot.pause()
+            text = shown(app)
+            assert "as of 14:13:30" in text.splitlines()[0] and "+12/s" not in text.splitlines()[0]
+            assert "the server has stopped: killed by signal 9 — press r to restart it" in text
+            assert app.screen.has_class("-stale")
+            app.intake.set_link(Link(Stage.LIVE))
+            await pilot.pause()
+            assert not app.screen.has_class("-stale") and "as of" not in shown(app)
 
 
 async def test_somebody_elses_server_is_tried_again() -> None:
     text = await text_of(still_app(demo_events(), LOST), ["1"])
     assert "connection lost: https://10.0.0.7:6443 has closed the connection" in text
     assert "tried again every few seconds, r tries now" in text
-
-
-@SCREENS
-async def test_a_dead_etcd_is_said_everywhere(screen: str) -> None:
-    assert "etcd does not answer: 127.0.0.1:2379 refuses" in await text_of(live(DEAD), KEYS[screen])
 
 
 async def test_a_dead_etcd_costs_a_small_terminal_two_lines() -> None:
@@ -151,27 +140,19 @@ async def test_an_etcd_without_space_is_said_until_it_takes_a_write() -> None:
         assert "etcd takes no writes" not in shown(app)
 
 
-@pytest.mark.parametrize("screen", ["requests", "top", "cache", "watches"])
-@pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
-async def test_no_number_is_cut_however_large(screen: str, size: tuple[int, int]) -> None:
+@SIZES
+async def test_no_number_is_cut_however_large(size: tuple[int, int]) -> None:
     """A cut word can be guessed, a cut number misleads: no digit stands before an ellipsis in a table."""
     app = still_app(huge_events())
     async with app.run_test(size=size) as pilot:
-        await pilot.press(*KEYS[screen])
-        await pilot.pause()
-        table = app.screen.active_table()  # type: ignore[attr-defined]
-        for fitted in table.painter.fitted:
-            if fitted.column.align == "right":
-                texts = [_plain(fitted.column.cell(row)) for row in table.rows[:50]]
-                assert all(cell_len(text) <= fitted.width for text in texts), fitted.column.id
-
-
-@SCREENS
-@SIZES
-async def test_lines_keep_to_the_width_however_long_the_names(screen: str, size: tuple[int, int]) -> None:
-    text = await text_of(still_app(huge_events()), KEYS[screen], size)
-    assert all(cell_len(line) <= size[0] for line in text.splitlines())
-    assert len(text.splitlines()) <= size[1]
+        for screen in ("requests", "top", "cache", "watches"):
+            await pilot.press(*KEYS[screen])
+            await pilot.pause()
+            table = app.screen.active_table()  # type: ignore[attr-defined]
+            for fitted in table.painter.fitted:
+                if fitted.column.align == "right":
+                    texts = [_plain(fitted.column.cell(row)) for row in table.rows[:50]]
+                    assert all(cell_len(text) <= fitted.width for text in texts), (screen, fitted.column.id)
 
 
 async def test_5000_caches_and_prefixes_are_all_there() -> None:
@@ -189,43 +170,27 @@ def _plain(cell: Any) -> str:
     return plain(cell)
 
 
-# Pictures.
+# Goldens.
 
 
-@SCREENS
+# What every screen says in a state: one app that visits all of them.
+STATES: dict[str, tuple[Make, dict[str, str]]] = {
+    "empty": (still_app, WHY_EMPTY),
+    "starting": (lambda: still_app(link=STARTING), dict.fromkeys(KEYS, STARTING.detail)),
+    "stopped": (lambda: still_app(demo_events(), STOPPED), dict.fromkeys(KEYS, STOPPED.detail)),
+    "etcd-dead": (lambda: live(DEAD), dict.fromkeys(KEYS, "etcd does not answer: 127.0.0.1:2379")),
+    "huge": (lambda: still_app(huge_events()), NAMED),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
 @SIZES
-def test_empty(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
-    says = (NAMED[screen], WHY_EMPTY[screen])
-    assert snap_compare(still_app(), says=says, press=KEYS[screen], terminal_size=size)
-
-
-@SCREENS
-@SIZES
-def test_starting(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
-    says = (NAMED[screen], STARTING.detail)
-    assert snap_compare(still_app(link=STARTING), says=says, press=KEYS[screen], terminal_size=size)
-
-
-@SCREENS
-@SIZES
-def test_stopped(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
-    says = (NAMED[screen], "as of 14:13:30", STOPPED.detail)
-    app = still_app(demo_events(), STOPPED)
-    assert snap_compare(app, says=says, press=KEYS[screen], terminal_size=size)
-
-
-@SCREENS
-@SIZES
-def test_dead_etcd(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
-    says = (NAMED[screen], "etcd does not answer")
-    assert snap_compare(live(DEAD), says=says, press=KEYS[screen], terminal_size=size)
-
-
-@SCREENS
-@SIZES
-def test_huge(snap_compare: Snap, screen: str, size: tuple[int, int]) -> None:
-    app = still_app(huge_events())
-    assert snap_compare(app, says=NAMED[screen], press=KEYS[screen], terminal_size=size)
+async def test_every_screen(matches_golden: Matches, state: str, size: tuple[int, int]) -> None:
+    make, says = STATES[state]
+    async with make().run_test(size=size, notifications=True) as pilot:
+        for screen, keys in KEYS.items():
+            await pilot.press(*keys)
+            await matches_golden(pilot, (NAMED[screen], says[screen]), name=screen)
 
 
 @SIZES

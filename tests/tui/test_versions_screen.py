@@ -8,7 +8,7 @@ from ktui.core.selection import Selection
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.source import Link, Stage
 
-from .asking import Snap, until
+from .asking import SIZES, Snap, sizes, until
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.anyio
 UNSET = ("2", "up", "up", "8")
 
 
-@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_versions(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("/api/v1/pods?labelSelector=app=api", "1.19 to 1.37")
     assert snap_compare(still_app(demo_events()), says=says, press=UNSET, terminal_size=size)
 
 
-@pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
+@SIZES
 def test_walk(snap_compare: Snap, size: tuple[int, int]) -> None:
     press = (*UNSET, "enter")
     assert snap_compare(still_app(demo_events()), says="1.31 – 1.37", press=press, terminal_size=size)

@@ -6,7 +6,7 @@ import pytest
 
 from ktui.contract.events import FanOut, WatcherClosed, WatcherOpened, WatcherState
 
-from .asking import Snap, until
+from .asking import Snap, sizes, until
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
@@ -15,7 +15,7 @@ SLOW = ("6", *["down"] * 4)  # argocd, with most of its buffer waiting
 HOSTILE = "x[red]y\x1b[31m\u202e"
 
 
-@pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=["80x24", "120x40", "200x50"])
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_watches(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("12 open · 2 closed", "argocd  WATCH pods  ▲ slow")
     assert snap_compare(still_app(demo_events()), says=says, press=SLOW, terminal_size=size)
