@@ -15,7 +15,7 @@ from ktui.apiserver.negotiation import PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
-from ktui.telemetry.off_loop import LARGE_ANSWER_BYTES, compute, expect
+from ktui.telemetry.off_loop import compute, expect
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -27,7 +27,7 @@ async def send_object(
     """The object, as stored, as metadata or as a one-row Table."""
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
-    expect(len(obj.raw), LARGE_ANSWER_BYTES)
+    expect(obj.size)
     with call.meter.phase("encode"):
         document = await compute(lambda: finished(renderer.whole(obj), form))
     await send_document(call, document, form, status)

@@ -64,18 +64,22 @@ def indented(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Fram
     Item by item: to indent a whole List at once stops everybody else for seconds.
     """
     head, _, tail = msgspec.json.format(head + _MARK + tail, indent=2).partition(_ITEM_BEGINS + _MARK)
-    return head, (_indented_item(b"".join(item)) for item in items), tail.rstrip()
+    return head, (_indented_item(b"".join(item)) if item else item for item in items), tail.rstrip()
 
 
 def in_yaml(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Framed:
     """A List as YAML, item by item as well; for at least one item."""
     head, _, tail = yaml_of(head + _MARK + tail).partition(yaml_of(b"[%b]" % _MARK))
-    return head, ((yaml_of(b"[%b]" % b"".join(item)),) for item in items), tail
+    return head, ((yaml_of(b"[%b]" % b"".join(item)),) if item else item for item in items), tail
 
 
 def _indented_item(item: bytes) -> Sequence[bytes]:
     # A line break is never part of a JSON string: it is written as \n there.
     return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
+
+
+LARGE_FOLLOWS: Sequence[bytes] = ()
+"""Among the items of a List: the next one takes long to make."""
 
 
 def chunked(
@@ -84,7 +88,8 @@ def chunked(
     """Head, items (each in pieces) joined and tail, in chunks.
 
     A chunk ends when it is big enough or when gathering it has taken SLICE_SECONDS:
-    the caller gives way to others between chunks.
+    the caller gives way to others between chunks. After an empty chunk the next one takes
+    long to make.
     """
     pieces = [head]
     size = len(head)
@@ -92,6 +97,9 @@ def chunked(
     deadline = time.perf_counter() + SLICE_SECONDS
     before = b""
     for item in items:
+        if not item:
+            yield b""
+            continue
         pieces.append(before)
         pieces += item
         before = joint

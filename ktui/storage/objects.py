@@ -144,6 +144,11 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             return False
         return selection.fields.empty or selection.fields.matches(self.fields)
 
+    @property
+    def transcoded(self) -> bool:
+        """Whether `item_pieces` is made."""
+        return self._item is not None
+
     def item_pieces(self) -> Pieces:
         """As it stands in a List (built-ins without kind and apiVersion): to be joined."""
         item = self._item

@@ -11,6 +11,7 @@ from ktui.etcd.watch import WatchStream
 from ktui.storage.objects import Reader
 from ktui.storage.requests import StoreEvent
 from ktui.storage.slices import Slices
+from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 
 
 class StoreWatch:
@@ -48,8 +49,12 @@ class StoreWatch:
         await self._slices.yield_if_due()
         revision, transaction = pending[0].kv.mod_revision, []
         while pending and pending[0].kv.mod_revision == revision:
-            transaction.append(self._event(pending.popleft()))
-        return transaction
+            transaction.append(pending.popleft())
+        large = any(_size(event) >= LARGE_BYTES for event in transaction)
+        return await compute_large(self._read, transaction) if large else self._read(transaction)
+
+    def _read(self, transaction: list[WatchEvent]) -> list[StoreEvent]:
+        return [self._event(event) for event in transaction]
 
     @property
     def created_at(self) -> float:
@@ -80,3 +85,8 @@ class StoreWatch:
             return StoreEvent("DELETED", previous.with_rv(rv), previous, rv)
         previous = self._reader.object(event.prev_kv)  # a cache has it already: scanned only if need be
         return StoreEvent("MODIFIED", self._reader.scanned(kv), previous, rv)
+
+
+def _size(event: WatchEvent) -> int:
+    """Bytes that are read: of a deletion, those of the state before."""
+    return max(len(event.kv.value), len(event.prev_kv.value) if event.prev_kv else 0)

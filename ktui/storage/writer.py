@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import msgspec.json
-
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import KV
 from ktui.kube import status
+from ktui.kube.large_trees import decoded
 from ktui.kube.resources import Resource
 from ktui.storage.errors import writing
 from ktui.storage.keys import ResourceKeys
@@ -106,7 +105,7 @@ class Writer:
         """The bytes to write over `current`, None to delete it."""
         if current is None:
             raise status.not_found(self._resource, name)
-        changed = change(msgspec.json.decode(current.full_json()))
+        changed = change(decoded(current.full_json()))
         return None if changed is None else self._encode(changed)
 
     async def _commit(

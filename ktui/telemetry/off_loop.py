@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -16,7 +17,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES = 32 * 1024  # an object of this size takes milliseconds to decode, change, validate and encode
-LARGE_ANSWER_BYTES = 256 * 1024  # and of this size only to encode
 # One thread: with more of them the event loop would wait longer for its turn.
 _THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large")
 
@@ -29,15 +29,28 @@ def expect(size: int, large: int = LARGE_BYTES) -> None:
 
 async def compute(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """`function(*args)`, in the thread if the current request is a large one."""
-    meter = current_meter()
-    if not meter.large:
+    if not current_meter().large:
         return function(*args, **kwargs)
+    return await compute_large(function, *args, **kwargs)
+
+
+async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """`function(*args)` in the thread."""
     work = partial(copy_context().run, _clocked, partial(function, *args, **kwargs))
     result, seconds = await asyncio.get_running_loop().run_in_executor(_THREAD, work)
-    meter.cpu_ms += seconds * 1000.0
+    current_meter().cpu_ms += seconds * 1000.0
     return result
 
 
 def _clocked(work: Callable[[], T]) -> tuple[T, float]:
+    """The result, and seconds of CPU time.
+
+    Large trees have no cycles, and each of the collections that building them causes would stop the
+    event loop.
+    """
     began = thread_time()
-    return work(), thread_time() - began
+    gc.disable()
+    try:
+        return work(), thread_time() - began
+    finally:
+        gc.enable()

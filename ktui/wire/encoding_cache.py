@@ -30,6 +30,8 @@ def remembering(write: Write) -> Write:
     _BUDGET.register(written)
 
     def look_up(value: Any, path: str, unknown: list[str]) -> bytes:
+        if _has_many(value):
+            return write(value, path, unknown)
         try:
             key = marshal.dumps(value, _FORMAT)
         except ValueError:  # no plain JSON value, or nested too deeply: the writer knows what to say
@@ -44,6 +46,14 @@ def remembering(write: Write) -> Write:
         return found
 
     return look_up
+
+
+def _has_many(value: Any) -> bool:
+    """Whether the value is surely longer than LONGEST: finding out its length would take long."""
+    if not isinstance(value, dict | list):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return len(value) > LONGEST or any(isinstance(p, dict | list) and len(p) > LONGEST // 8 for p in parts)
 
 
 def forget() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from ktui.kube.large_trees import in_order
 from ktui.wire.encoding_cache import remembering
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number, put_varint
@@ -107,7 +108,7 @@ def _map_writer(field: SchemaField) -> FieldWriter:
         if not isinstance(value, Mapping):
             raise CodecError(f"{path}: expected an object, got {describe(value)}")
         parts = []
-        for key in sorted(value, key=_bytes_of):
+        for key in in_order(value):  # of code points, which is that of their UTF-8
             entry = put_bytes(1, WRITERS["string"](key, path))
             entry += put_bytes(2, payload(value[key], _join(path, key), unknown))
             parts.append(_framed(tag, entry))
@@ -206,10 +207,6 @@ def _names(message: str) -> frozenset[str]:
     for field in fields(message):
         names |= _names(field.type) if field.has("i") else {field.name}
     return frozenset(names)
-
-
-def _bytes_of(key: str) -> bytes:
-    return key.encode("utf-8", "surrogatepass")
 
 
 def _join(path: str, name: str) -> str:

@@ -12,6 +12,28 @@ from ktui.wire.messages import Messages
 from ktui.wire.nulls import clear_nulls
 from ktui.wire.schema import message_of
 
+# Kinds that every cluster has many of, or whose objects are written all the time.
+COMMON = (
+    ("v1", "ConfigMap"),
+    ("v1", "Event"),
+    ("v1", "Namespace"),
+    ("v1", "Node"),
+    ("v1", "Pod"),
+    ("v1", "Secret"),
+    ("v1", "Service"),
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "ReplicaSet"),
+    ("coordination.k8s.io/v1", "Lease"),
+    ("discovery.k8s.io/v1", "EndpointSlice"),
+)
+
+
+def prepare(*codecs: Codec) -> None:
+    """Generate the functions of common kinds, for which their first request would keep others waiting."""
+    for codec in codecs:
+        for api_version, kind in COMMON:
+            codec.prepare(api_version, kind)
+
 
 class StoredCodec(Codec):
     """Stored bytes to JSON and protobuf of any served version, and back."""

@@ -76,6 +76,7 @@ class Transcoder:
         self.budget = Budget(share_bytes or 1 << 20)
         self._functions: dict[str, Functions] = {}
         self._objects: dict[str, Text] = {}
+        self._prepared: set[str] = set()
         self._string = self._kept(jsontext.quote, ShortTranscodeCache)
         self._scalars: dict[str, Text] = {
             "string": self._string,
@@ -93,6 +94,15 @@ class Transcoder:
     def parts(self, message: str) -> Parts:
         """Members of a message, led by commas, in parts; generated now if need be."""
         return self._of(message).parts
+
+    def prepare(self, message: str) -> None:
+        """Generate the functions of a message and of all that it may hold."""
+        if message not in self._prepared:
+            self._prepared.add(message)
+            self._of(message)
+            for field in fields(message, self._release, served=self._served):
+                if field.kind == "message":
+                    self.prepare(field.type)
 
     def members(self, message: str, encoded: bytes) -> bytes:
         """Members of a message, led by commas."""

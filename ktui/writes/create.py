@@ -107,7 +107,7 @@ async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken
     there = await server.cacher(resource).get(call.info.namespace or None, metadata["name"], "")
     if there.object is None:
         return taken
-    ending = metadata_of(stored_objects.tree(server, there.object, resource)).get("deletionTimestamp")
+    ending = metadata_of(await stored_objects.tree(server, there.object, resource)).get("deletionTimestamp")
     return being_deleted(taken) if ending else taken
 
 
@@ -188,7 +188,7 @@ async def _check_namespace(server: Server, resource: Resource, namespace: str, o
         answer = await server.cacher(namespaces).get(None, namespace, "")
         if answer.object is None:
             raise not_found(namespaces, namespace)
-        found = stored_objects.tree(server, answer.object, namespaces)
+        found = await stored_objects.tree(server, answer.object, namespaces)
     if (found.get("metadata") or {}).get("deletionTimestamp"):
         named = metadata_of(obj)
         name = str(named.get("name") or named.get("generateName") or "Unknown")

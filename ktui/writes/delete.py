@@ -59,7 +59,7 @@ async def delete(
         if options.dry_run:
             return deletion.removes, in_version(server, deletion.marked, resource)
         if deletion.fate is not Fate.MARK_AND_REMOVE:
-            return deletion.fate is Fate.REMOVE, stored_objects.tree(server, stored, resource)
+            return deletion.fate is Fate.REMOVE, await stored_objects.tree(server, stored, resource)
         if options.resource_version is not None:
             options = replace(options, resource_version=str(stored.rv))
 

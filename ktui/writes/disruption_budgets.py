@@ -31,7 +31,7 @@ async def find_budget(server: Server, pod: Obj) -> Budget | None:
     resource = _resource()
     store = server.cacher(resource).store
     listed = await store.list(StoreListRequest(metadata_of(pod)["namespace"]))
-    budgets = [stored_objects.tree(server, obj, resource) for obj in listed.objects]
+    budgets = [await stored_objects.tree(server, obj, resource) for obj in listed.objects]
     labels = metadata_of(pod).get("labels") or {}
     selecting = [budget for budget in budgets if _selects(budget, labels)]
     if len(selecting) > 1:

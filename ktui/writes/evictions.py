@@ -87,7 +87,7 @@ class _Eviction:
 
     async def _pod(self) -> Obj:
         stored = await stored_objects.current(self._server, self._resource, self._namespace, self._name)
-        return stored_objects.tree(self._server, stored, self._resource)
+        return await stored_objects.tree(self._server, stored, self._resource)
 
     def _at_revision_of(self, pod: Obj, *, unless: bool = False) -> DeleteOptions:
         if unless or self._options.resource_version is not None:

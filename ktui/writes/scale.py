@@ -35,7 +35,7 @@ async def get(server: Server, call: Call, resource: Resource) -> None:
     )
     if answer.object is None:
         raise not_found(resource, call.info.name)
-    scale = scale_of(stored_objects.tree(server, answer.object, resource), _paths(server, resource))
+    scale = scale_of(await stored_objects.tree(server, answer.object, resource), _paths(server, resource))
     await send_other(server, call, scale, form)
 
 
@@ -90,11 +90,11 @@ async def _change(
     call.writes()
     if options.dry_run:
         stored = await stored_objects.current(server, resource, call.info.namespace, name)
-        changed = rescale(stored_objects.tree(server, stored, resource))
+        changed = rescale(await stored_objects.tree(server, stored, resource))
     else:
         store = server.cacher(resource).store
         stored = await store.update(call.info.namespace or None, name, rescale)
-        changed = stored_objects.tree(server, stored, resource)
+        changed = await stored_objects.tree(server, stored, resource)
     await send_other(server, call, scale_of(changed, paths), form)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import msgspec.json
-
 from ktui.apiserver.server import Server
+from ktui.kube.large_trees import decoded
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, not_found
+from ktui.telemetry.off_loop import LARGE_BYTES, compute, expect
 from ktui.wire.errors import CodecError
 from ktui.writes.decoding.field_validation import Unfit, check_metadata
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 Obj = dict[str, Any]
-
-LONGEST_REMEMBERED = 64 * 1024  # bytes of a stored object
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
@@ -34,15 +32,14 @@ def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
         raw = server.services.codec.encode_object(obj, resource)
     except CodecError as error:
         raise Unfit(error.reason) from error
-    stored: Obj = msgspec.json.decode(server.services.codec.object_json(raw, None, resource.api_version))
+    stored: Obj = decoded(server.services.codec.object_json(raw, None, resource.api_version))
     return stored
 
 
-def tree(server: Server, obj: StoredObject, resource: Resource) -> Obj:
+async def tree(server: Server, obj: StoredObject, resource: Resource) -> Obj:
     """A stored object as a tree, in the version of the request."""
-    codec = server.services.codec
-    document: Obj = msgspec.json.decode(codec.object_json(obj.raw, obj.rv, resource.api_version))
-    return document
+    expect(obj.size)
+    return await compute(_read, server.services.codec.object_json, obj.raw, obj.rv, resource.api_version)
 
 
 async def current(server: Server, resource: Resource, namespace: str, name: str) -> StoredObject:
@@ -62,12 +59,13 @@ async def find(server: Server, resource: Resource, namespace: str, name: str) ->
     found = answer.object
     if found is None:
         return None
-    read = _read_often if len(found.raw) <= LONGEST_REMEMBERED else _read
-    return read(server.services.codec.object_json, found.raw, found.rv, resource.api_version)
+    if found.size >= LARGE_BYTES:
+        return await tree(server, found, resource)
+    return _read_often(server.services.codec.object_json, found.raw, found.rv, resource.api_version)
 
 
 def _read(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, api_version: str) -> Obj:
-    document: Obj = msgspec.json.decode(read(raw, rv, api_version))
+    document: Obj = decoded(read(raw, rv, api_version))
     return document
 
 

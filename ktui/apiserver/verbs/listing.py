@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import finished
@@ -13,7 +13,8 @@ from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.partial import Partial
-from ktui.apiserver.framing import chunked, in_yaml, indented, list_metadata
+from ktui.apiserver.forms.plain import Plain
+from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
 from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.negotiation import YAML, Form, negotiate
 from ktui.apiserver.server import Server
@@ -26,7 +27,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Source
 from ktui.kube.validation import read_list
 from ktui.telemetry.meter import Meter
-from ktui.telemetry.off_loop import compute
+from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -75,10 +76,18 @@ async def _chunks(
     if not answer.objects:
         document = renderer.empty_list(metadata) if isinstance(renderer, Partial) else head + tail
         return iter((finished(document, form),))
-    items = (renderer.item(obj) for obj in _objects(answer, meter))
+    items = _items(renderer, _objects(answer, meter))
     if form.media_type == YAML:
         return chunked(*in_yaml(head, items, tail), joint=b"")
     return chunked(*(indented(head, items, tail) if form.pretty else (head, items, tail)))
+
+
+def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Sequence[bytes]]:
+    plain = type(renderer) is Plain
+    for obj in objects:
+        if obj.size >= LARGE_BYTES and not (plain and obj.transcoded):
+            yield LARGE_FOLLOWS
+        yield renderer.item(obj)
 
 
 def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:
@@ -110,6 +119,8 @@ async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:
         began = clock()
         due = began + TURN_SECONDS
         while (chunk := next(iterator, None)) is not None:
+            if not chunk:
+                chunk = await compute_large(next, iterator, b"")
             made = clock()
             meter.reach(len(chunk) + body.held_bytes)
             await body.write(chunk)

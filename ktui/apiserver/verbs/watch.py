@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ktui.apiserver.call import Call
@@ -14,12 +15,13 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.seats import seats_of_watch
 from ktui.apiserver.verbs.selecting import selection_of
 from ktui.apiserver.watches import OpenWatch
+from ktui.cacher.events import OutEvent
 from ktui.cacher.requests import WatchRequest
 from ktui.contract.events import WatcherOpened
 from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
 from ktui.kube.resources import Resource
 from ktui.kube.validation import read_watch
-from ktui.telemetry.off_loop import compute
+from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
 # kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
 MIN_REQUEST_SECONDS = 1800.0
@@ -102,19 +104,29 @@ async def _stream(call: Call, watch: OpenWatch, renderer: EventForm, lasts: floa
         answer.close("ended")
 
 
+def _is_large(event: OutEvent) -> bool:
+    return event.object is not None and not event.encoded and event.object.size >= LARGE_BYTES
+
+
+def _rendered(batch: Sequence[OutEvent], renderer: EventForm, *, first: bool) -> tuple[bytes, int]:
+    """The lines of some events, and how many of them had to be made."""
+    lines, made = [], 0
+    for event in batch:
+        before = event.encoded
+        lines.append(renderer.event(event, first=first))
+        made += event.encoded - before
+        first = False
+    return b"".join(lines), made
+
+
 async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> None:
     first, meter = True, call.meter
     async for batch in watch.answer.batches():
         initial = not watch.answer.stream.live
-        lines = []
-        made = 0
         with meter.phase("encode"):
-            for event in batch:
-                before = event.encoded
-                lines.append(renderer.event(event, first=first))
-                made += event.encoded - before
-                first = False
-            piece = b"".join(lines)
+            make = compute_large if any(map(_is_large, batch)) else compute
+            piece, made = await make(_rendered, batch, renderer, first=first)
+        first = False
         watch.made += made
         watch.shared += len(batch) - made
         watch.bytes += len(piece)

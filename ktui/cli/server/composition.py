@@ -39,7 +39,8 @@ from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.supervision import Supervisor, Work, stop
 from ktui.telemetry.bus import Bus
-from ktui.wire.stored_codec import StoredCodec
+from ktui.wire.codec import codec_for
+from ktui.wire.stored_codec import StoredCodec, prepare
 from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)
@@ -60,6 +61,7 @@ class Composition:
         self._client: EtcdClient | None = None
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
+        self._codec = StoredCodec()
         self._stop = asyncio.Event()
 
     @property
@@ -71,7 +73,10 @@ class Composition:
         self._listen_to_signals()
         if self._args.record:
             self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
+        loop = asyncio.get_running_loop()
+        prepared = loop.run_in_executor(None, prepare, self._codec, codec_for())  # while etcd starts
         self._client = client = await self._source.connect()
+        await prepared
         where = ", ".join(client.endpoints)
         log.info("%s etcd %s at %s, prefix %s", self._source.kind, client.version, where, self._source.prefix)
         settings = self._settings(client)
@@ -157,7 +162,7 @@ class Composition:
             bus=self._bus,
             facts=Facts(client, settings, self._source),
             etcd=browser,
-            codec=StoredCodec(),
+            codec=self._codec,
             token=self._config.token,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ktui.writes.managedfields.fieldset import MEMBER, FieldSet
@@ -50,7 +51,7 @@ def _without_unowned(obj: dict[str, Any]) -> dict[str, Any]:
 def _compare_maps(
     old: dict[str, Any], new: dict[str, Any], added: FieldSet, removed: FieldSet, node: Node
 ) -> None:
-    for name in {**old, **new}:
+    for name in chain(old, (name for name in new if name not in old)):
         # In a schemaless object 1 may follow true, which Python takes for equal.
         if node.typed and name in old and name in new and old[name] == new[name]:
             continue
@@ -95,7 +96,7 @@ def _compare_values(
         below_removed: FieldSet = {}
         if isinstance(after, Items):
             old_items = before if isinstance(before, Items) else {}
-            for item in {**old_items, **after}:
+            for item in chain(old_items, (item for item in after if item not in old_items)):
                 found = old_items.get(item, _ABSENT), after.get(item, _ABSENT)
                 _compare_values(item, *found, below_added, below_removed, node.item())
         else:

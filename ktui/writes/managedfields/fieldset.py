@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
+
+from ktui.kube.large_trees import in_order
 
 FieldSet = dict[str, Any]
 
@@ -66,7 +69,7 @@ def _node(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet | None:
     """The combined children of a node, None when nothing is left. The root itself is never a member."""
     children: FieldSet = {}
     alone_one, alone_other = keep(True, False), keep(False, True)
-    for key in {**one, **other}:
+    for key in chain(one, (key for key in other if key not in one)):
         if key == MEMBER:
             continue
         a, b = one.get(key), other.get(key)
@@ -89,4 +92,4 @@ def _is_member(node: FieldSet | None) -> bool:
 
 def ordered(fields: FieldSet) -> FieldSet:
     """The same set with keys in the order in which kube-apiserver writes them."""
-    return {key: ordered(below) if (below := fields[key]) else {} for key in sorted(fields)}
+    return {key: ordered(below) if (below := fields[key]) else {} for key in in_order(fields)}

@@ -214,9 +214,9 @@ async def test_watch_tells_states_before_and_after(pods: Store) -> None:
     await pods.update("shop", "a", lambda obj: {**obj, "status": {"phase": "Failed"}})
     gone = await pods.delete("shop", "a")
     async with pods.watch(first.rv - 1) as watch:
-        added, modified, deleted = [await anext(watch) for _ in range(3)]
+        (added,), (modified,), (deleted,) = [await anext(watch) for _ in range(3)]
         await watch.request_progress()
-        bookmark = await anext(watch)
+        (bookmark,) = await anext(watch)
     assert (added.type, added.previous, added.rv) == ("ADDED", None, first.rv)
     assert modified.object is not None and modified.previous is not None
     assert modified.object.fields["status.phase"] == "Failed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from ktui.apiserver.framing import (
     FIRST_CHUNK_BYTES,
+    LARGE_FOLLOWS,
     LIST_TAIL,
     chunked,
     custom_list_head,
@@ -93,3 +95,18 @@ def test_metadata_names_only_what_there_is() -> None:
 
 def test_lists_of_custom_resources_always_name_continue() -> None:
     assert list_metadata("7", always_continue=True) == {"resourceVersion": "7", "continue": ""}
+
+
+def test_an_empty_chunk_comes_before_a_large_item() -> None:
+    made: list[str] = []
+
+    def items() -> Iterator[Sequence[bytes]]:
+        for text in ("a", "b", "c"):
+            if text == "b":
+                yield LARGE_FOLLOWS
+            made.append(text)
+            yield (text.encode(),)
+
+    chunks = chunked(b"[", items(), b"]")
+    assert (next(chunks), made) == (b"", ["a"])
+    assert b"".join(chunks) == b"[a,b,c]"

@@ -13,6 +13,7 @@ from ktui.wire.codec import (
     object_template,
 )
 from ktui.wire.encode import encode_message, envelope_of
+from ktui.wire.transcode import Transcoder
 from tests.unit.wire.corpus import Golden, golden, identical
 
 
@@ -185,3 +186,16 @@ def test_nothing_inlined_before_something() -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "volumeMode": "Block"}
     raw = envelope_of("v1", "PersistentVolume", encode_message("core.v1.PersistentVolume", {"spec": spec}))
     assert json.loads(object_json(raw, 7))["spec"] == spec
+
+
+def test_a_prepared_kind_needs_no_further_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    codec, pods = Codec(), [value for value in golden() if value.served["kind"] == "Pod"]
+    codec.prepare("v1", "Pod")
+
+    def generate(_: Transcoder, message: str) -> None:
+        raise AssertionError(message)
+
+    monkeypatch.setattr(Transcoder, "_generate", generate)
+    for value in pods:
+        assert identical(json.loads(codec.object_json(value.raw, 4711)), value.served)
+    assert pods
