@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -130,9 +131,16 @@ def _limited(path: str) -> bool:
 
 @contextmanager
 def _saved(file: str | None) -> Iterator[Keep | None]:
-    """Bodies go to `file` as they come; pages stand in it one after the other."""
+    """Bodies go to `file` as they come; pages stand in it one after the other.
+
+    OSError where it cannot be written, or is a terminal: a body may hold any bytes.
+    """
     if file is None:
         yield None
         return
     with Path(file).open("wb") as out:
+        if out.isatty():
+            raise OSError(
+                errno.EINVAL, "a terminal cannot show a body as it is: name a file, or a pipe", file
+            )
         yield out.write

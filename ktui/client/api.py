@@ -90,6 +90,8 @@ class ApiClient:
             **connection.headers(),
         }
         # h11 would quote the whole header in its error, the secret in it too.
+        if not (user_agent.isascii() and user_agent.isprintable()):
+            raise ClientError(f"the User-Agent {user_agent!r} has characters that no header can carry")
         if not all(value.isascii() and value.isprintable() for value in connection.headers().values()):
             raise ClientError(
                 f"the token or user name for {connection.url} has characters that no header can carry"

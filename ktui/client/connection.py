@@ -60,9 +60,13 @@ class ServerConnection:
 
 def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) -> ServerConnection:
     """A connection from what a user typed; raises ClientError naming what is wrong with it."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ClientError(f"{url!r} is no server address: write it like https://127.0.0.1:6443")
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # no IPv6 address between its brackets, no number as port
+        valid = False
+    if not valid:
+        raise ClientError(f"{url!r} is not a server address: write it like https://127.0.0.1:6443")
     return ServerConnection(
         url=f"{parts.scheme}://{parts.netloc}",
         token=token or os.environ.get("KTUI_TOKEN", ""),

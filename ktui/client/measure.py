@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from ktui.client.connection import ClientError
 from ktui.client.headers import header_number
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.list_stream import ListBody
@@ -58,13 +59,15 @@ async def pages(
     client: ApiClient, question: ApiRequest, keep: Keep | None
 ) -> AsyncIterator[tuple[Fired, Body]]:
     """Fire the question; one answer a page. `keep` gets the chunks of every body. Raises ClientError."""
-    page = question.path
+    page, last = question.path, ""
     while page:
         fired, body = await _fire_counted(client, page, question.headers, keep)
         yield fired, body
         token = body.envelope().metadata.continue_token
         follow = question.all_pages and token and fired.status == 200
-        page = next_page(question.path, token) if follow else ""
+        if follow and token == last:
+            raise ClientError(f"{client.connection.url} repeats a page: its continue token is the last one's")
+        page, last = (next_page(question.path, token) if follow else ""), token
 
 
 async def fire_measured(client: ApiClient, question: ApiRequest, keep: Keep | None = None) -> Measured:

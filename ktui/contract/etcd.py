@@ -12,6 +12,7 @@ import msgspec
 from ktui.contract.events.base import Count, Difference
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Hex = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-fA-F]{2})*$")]
 
 
 class PrefixChild(msgspec.Struct, frozen=True):
@@ -97,7 +98,7 @@ class KeyDetail(msgspec.Struct, frozen=True):
     api_version: str = ""
     kind: str = ""
     json: Any = None
-    hex: str = ""
+    hex: Hex = ""
     raw_bytes: Count = 0
     redacted: bool = False
     sizes: list[FieldSize] = []

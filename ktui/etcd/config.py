@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from ktui.etcd.errors import EtcdError
 
 DEFAULT_PORT = 2379
+_PORT = re.compile("[0-9]{1,5}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,9 @@ def parse_endpoint(text: str, tls_files: bool = False) -> Endpoint:
         raise EtcdError(f"etcd endpoint {text!r} names no host; write https://HOST:PORT.")
     if ":" not in host.rpartition("]")[2]:
         host = f"{host}:{DEFAULT_PORT}"
+    name, _, port = host.rpartition(":")
+    if not name.isprintable() or not _PORT.fullmatch(port) or int(port) > 65535:
+        raise EtcdError(f"etcd endpoint {text!r} has no valid host and port; write https://HOST:PORT.")
     return Endpoint(text, host, scheme == "https")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -21,8 +22,11 @@ class Terminal:
         self._tmux = [shutil.which("tmux") or "tmux", "-S", str(socket), "-f", os.devnull]
         self._size = ["-x", str(width), "-y", str(height)]
 
-    def run(self, command: str, environment: dict[str, str]) -> None:
-        """Start a shell, and `command` in it (the shell stays when the command has ended)."""
+    def run(self, command: str, environment: dict[str, str], raw: Path | None = None) -> None:
+        """Start a shell, and `command` in it (the shell stays when the command has ended).
+
+        `raw` gets every byte that is written to the terminal.
+        """
         words = [f"{name}={value}" for name, value in environment.items()]
         self._call(
             "new-session",
@@ -37,6 +41,8 @@ class Terminal:
             "PS1=ready$ ",
             "sh",
         )
+        if raw is not None:
+            self._call("pipe-pane", f"exec cat >{shlex.quote(str(raw))}")
         self.type(command, "Enter")
 
     def type(self, *keys: str) -> None:

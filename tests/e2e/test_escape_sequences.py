@@ -1,145 +1,51 @@
 """Foreign text never controls the terminal: hostile strings in every field, read back from a real terminal.
 
-Every text field of every telemetry event (by the struct definitions, so new fields are covered)
-holds control sequences; the dashboard replays them through all of its screens.
+Every text field of every telemetry event and of every document of `/ktui/v1` (by the struct definitions,
+so new fields are covered) holds control sequences; the dashboard shows them on all of its screens.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-import pty
-import select
-import signal
-import struct
-import subprocess
 import sys
-import termios
-import time
-import typing
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
-from ktui.contract.events import AnyEvent
-from tests.e2e.terminal import HANGS
+from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
+from ktui.contract.etcd import KeyDetail, KeyPage, PrefixPage
+from tests.e2e.conftest import Home
+from tests.e2e.hostile import (
+    EVENTS,
+    SEEN,
+    controls_in,
+    documents,
+    hostile_recording,
+    hostile_server,
+    mark_of,
+    program,
+    text_fields,
+)
+from tests.e2e.terminal import Terminal, eventually
 
 pytestmark = pytest.mark.terminal
 
-DEMO = Path(__file__).parents[1] / "tui" / "data" / "demo.ndjson"
-SEEN = "PWNED"  # plain letters of the hostile text: proof that it reached the screen
-HOSTILE = (
-    f"{SEEN}\x1b]52;c;{SEEN}\x07\x1b]8;;http://evil.example\x1b\\\x1b[31337m\x1b[2J\x1bP{SEEN}\x1b\\"
-    "\x9b31337m\x9d0;title\x9c\u202e\u2066\u200b\u200d\x7f\x00\x08\r\n"
-)
-FORBIDDEN = {
-    "OSC 52 (clipboard)": b"\x1b]52",
-    "OSC 8 (link)": b"\x1b]8;;http",
-    "CSI of the text": b"\x1b[31337m",
-    "OSC of the text (title)": b"\x1b]0;title",
-    "DCS": b"\x1bP" + SEEN.encode(),
-    "C1 CSI": "\x9b".encode(),
-    "C1 OSC": "\x9d".encode(),
-    "right-to-left override": "\u202e".encode(),
-    "isolate": "\u2066".encode(),
-    "zero width space": "\u200b".encode(),
-    "zero width joiner": "\u200d".encode(),
-    "DEL": b"\x7f",
-    "NUL": b"\x00",
-}
-# What routes an event through the reducer: kept in half of the events, hostile in the others.
-CONTROLS = {"state", "route", "verb", "change", "op", "reason_id", "etcd_kind", "progress", "wait"}
 KEYS = ("2", "t", "escape", "3", "4", "5", "6", "8", "1", "question_mark", "escape", "i", "o", "escape")
-
-
-def text_fields(event: type[msgspec.Struct]) -> list[str]:
-    return [field.name for field in msgspec.structs.fields(event) if field.type is str]
-
-
-EVENTS = {event.__struct_config__.tag: event for event in typing.get_args(AnyEvent)}
-
-
-def poisoned(value: Any) -> Any:
-    """`value` with hostile text in every text in it."""
-    if isinstance(value, str):
-        return value[:8] + HOSTILE + value[8:]
-    if isinstance(value, list):
-        return [poisoned(item) for item in value]
-    return value
-
-
-def hostile_recording(path: Path) -> Path:
-    """The demo's recording, hostile in every text field of every event, those it leaves out included."""
-    lines = []
-    for number, line in enumerate(DEMO.read_text(encoding="utf-8").splitlines()):
-        event = json.loads(line)
-        kept = {"type"} | (CONTROLS if number % 2 or event["type"] == "cache" else set())
-        for name in text_fields(EVENTS[event["type"]]):
-            event.setdefault(name, "")
-        lines.append(json.dumps({name: v if name in kept else poisoned(v) for name, v in event.items()}))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-def bytes_of(command: list[str], home: Path) -> bytes:
-    """All that a program writes to a terminal of 120×40 while the KEYS are pressed, until it has left."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-    own = {
-        "XDG_CONFIG_HOME": str(home),
-        "XDG_STATE_HOME": str(home),
-        "TERM": "xterm-256color",
-        "LANG": "C.UTF-8",
-    }
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("TEXTUAL", "KTUI"))
-    }
-    program = subprocess.Popen(
-        [sys.executable, "-m", "ktui", *command],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-        env={**inherited, **own},
-    )
-    os.close(slave)
-    got = b""
-    try:
-        got += quiet(master, until=SEEN.encode())
-        names = {"escape": b"\x1b", "question_mark": b"?"}
-        for key in KEYS:
-            os.write(master, names.get(key, key.encode()))
-            got += quiet(master)
-        os.write(master, b"q")
-        got += quiet(master)
-    finally:
-        program.send_signal(signal.SIGTERM)
-        try:
-            program.wait(10)
-        except subprocess.TimeoutExpired:
-            program.kill()
-            program.wait()
-        os.close(master)
-    return got
-
-
-def quiet(master: int, until: bytes = b"") -> bytes:
-    """What comes until `until` was among it and nothing follows for a moment; what a key paints later
-    is read after the next one."""
-    got, deadline = b"", time.monotonic() + HANGS
-    while time.monotonic() < deadline:
-        ready, _, _ = select.select([master], [], [], 0.4)
-        if ready:
-            try:
-                got += os.read(master, 65536)
-            except OSError:  # the program has left
-                return got
-        elif until in got:
-            return got
-    return got
+# Keys, and what is then on the screen: a word, or the mark of a document.
+STEPS = (
+    (("3",), "watch caches"),
+    (("Enter",), mark_of(ObjectPage)),
+    ((), mark_of(EventPage)),
+    (("4",), mark_of(PrefixPage)),
+    ((), mark_of(KeyPage)),
+    ((), mark_of(KeyDetail)),
+    (("Right", "Enter", "v"), '"kind": '),
+    (("p",), "revisions · all 2"),  # of KeyHistory
+    (("5",), "resourceVersionMatch"),
+    (("f",), "14 reads in 7 RPCs"),  # of RequestFinished
+    (("=",), mark_of(ConsistencyCheck)),
+    (("Escape",), "results · 1"),
+    (("V",), "gates"),
+)
 
 
 def test_every_event_has_a_text_field_to_poison() -> None:
@@ -149,7 +55,25 @@ def test_every_event_has_a_text_field_to_poison() -> None:
 
 def test_no_field_of_a_recording_reaches_the_terminal_as_a_control(tmp_path: Path) -> None:
     recording = hostile_recording(tmp_path / "hostile.ndjson")
-    got = bytes_of(["--replay", str(recording), "--speed", "1000"], tmp_path)
+    got, _ = program(["--replay", str(recording), "--speed", "1000"], tmp_path, KEYS, until=SEEN)
     assert SEEN.encode() in got, got[-3000:]
-    found = [name for name, sequence in FORBIDDEN.items() if sequence in got]
-    assert found == []
+    assert controls_in(got) == []
+
+
+def test_no_field_of_a_document_reaches_the_terminal_as_a_control(terminal: Terminal, home: Home) -> None:
+    raw = home.path / "raw"
+    with hostile_server() as server:
+        command = f"{sys.executable} -m ktui --attach {server.url}"
+        terminal.run(command, home.environment, raw)
+        terminal.wait_for(lambda screen: SEEN in screen, "the Overview")
+        for keys, word in STEPS:
+            if keys:
+                terminal.type(*keys)
+            terminal.wait_for(lambda screen, word=word: word in screen, f"{word} after {keys}")
+        terminal.type("Enter")
+        assert eventually(lambda: "Rules" in server.asked)
+        terminal.type("q")
+        terminal.wait_for(lambda screen: "ready$" in screen, "the shell's prompt")
+        names = {document.__name__ for document in documents()}
+        assert server.asked == names - {"ServerInfo"}  # which comes with the telemetry
+    assert controls_in(raw.read_bytes()) == []

@@ -86,7 +86,9 @@ def test_the_kubeconfig_names_server_and_token(tmp_path: Path) -> None:
     assert document["users"][0]["user"] == {"token": "s3cret"}
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:6443", "ftp://x", "https://", ""])
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:6443", "ftp://x", "https://", "", "https://[x]", "http://a:x", "http://a:99999"]
+)
 def test_an_address_that_is_none_says_how_to_write_one(url: str) -> None:
-    with pytest.raises(ClientError, match="is no server address: write it like https://"):
+    with pytest.raises(ClientError, match="is not a server address: write it like https://"):
         connection_from_url(url)

@@ -28,7 +28,9 @@ def test_endpoints(text: str, tls_files: bool, target: str, tls: bool) -> None:
     assert (endpoint.target, endpoint.tls, endpoint.text) == (target, tls, text)
 
 
-@pytest.mark.parametrize("text", ["ftp://a", "http://", "https://a/b", ""])
+@pytest.mark.parametrize(
+    "text", ["ftp://a", "http://", "https://a/b", "", "a:x", "a:70000", "a:", "a\x1b[31m:1"]
+)
 def test_what_is_no_endpoint(text: str) -> None:
     with pytest.raises(EtcdError, match="HOST:PORT"):
         parse_endpoint(text)
