@@ -31,7 +31,7 @@ EPILOG = """examples:
   ktui workload run agent-boot --set rv=0 --set rv=unset --compare  two policies in turn, and the difference
 
 Without --attach or --kubeconfig a server is started for the run, over an etcd of its own with a demo
-cluster. Figures are the server's own: they equal the differences of its /metrics.
+cluster. LoadFigures are the server's own: they equal the differences of its /metrics.
 exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection"""
 
 
@@ -176,7 +176,7 @@ async def _show(run: Run) -> None:
     """What goes on, on the terminal's line, twice a second."""
     while True:
         await asyncio.sleep(0.5)
-        stage = run.current.stage
-        if stage is not None:
+        context = run.current.context
+        if context is not None:
             name = f"{run.current.name} " if run.current.name else ""
-            progress(f"{run.workload.name} {name}· {stage.phase} · {stage.now}"[:100])
+            progress(f"{run.workload.name} {name}· {context.phase} · {context.now}"[:100])

@@ -75,13 +75,7 @@ class Fired:
 class ApiClient:
     """An asyncio client of one server. Raises ClientError when it cannot be reached."""
 
-    def __init__(
-        self,
-        connection: ServerConnection,
-        user_agent: str = f"ktui/{__version__}",
-        connections: int | None = None,
-    ) -> None:
-        """`connections`: how many to open at most; requests beyond wait for one without a time limit."""
+    def __init__(self, connection: ServerConnection, user_agent: str = f"ktui/{__version__}") -> None:
         self.connection = connection
         headers = {
             "User-Agent": user_agent,
@@ -101,8 +95,7 @@ class ApiClient:
                 base_url=connection.url,
                 headers=headers,
                 verify=connection.ssl_context(),
-                timeout=TIMEOUT if connections is None else httpx.Timeout(10.0, read=120.0, pool=None),
-                limits=_limits(connections),
+                timeout=TIMEOUT,
                 proxy=connection.proxy,
                 trust_env=False,  # only what the connection itself says
                 event_hooks={"request": [self._name_server]},
@@ -215,13 +208,11 @@ class ApiClient:
         except RecordingError as error:
             raise ClientError(f"{self.connection.url} sends what is {error}") from error
 
-    async def watch(self, path: str, headers: Mapping[str, str] | None = None) -> AsyncGenerator[bytes, None]:
+    async def watch(self, path: str) -> AsyncIterator[bytes]:
         """The body of a streamed answer (a WATCH) in pieces, unbounded in time."""
         with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
-            async with self._http.stream(
-                "GET", path, timeout=timeout, headers=dict(headers or {})
-            ) as response:
+            async with self._http.stream("GET", path, timeout=timeout) as response:
                 if response.status_code != 200:
                     raise ClientError(await self._streamed_refusal(response))
                 async for piece in _body(response):
@@ -263,12 +254,6 @@ class ApiClient:
         if status == 401:
             message = self.connection.unauthorized
         return f"{status}: {message.strip()}"
-
-
-def _limits(connections: int | None) -> httpx.Limits:
-    if connections is None:
-        return httpx.Limits(max_connections=100, max_keepalive_connections=20)
-    return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 
 def _body(response: httpx.Response) -> AsyncIterator[bytes]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 
-from ktui.workloads.catalog import agent_boot
+from ktui.workloads.catalog import agent_boot, kubelet_configmaps
 from ktui.workloads.running.knobs import WorkloadError
 from ktui.workloads.running.workload import Workload
 
-WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (agent_boot.WORKLOAD,)}
+WORKLOADS: dict[str, Workload] = {
+    workload.name: workload for workload in (agent_boot.WORKLOAD, kubelet_configmaps.WORKLOAD)
+}
 
 
 def find_workload(word: str) -> Workload:

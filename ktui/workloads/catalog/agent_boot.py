@@ -16,10 +16,10 @@ from ktui.core.format import integer, long_bytes, times
 from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF
 from ktui.workloads.plans import NODE, SELECTORS, ClientPlan, PlanError, find_plan, without_selectors
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.figures import Figures
+from ktui.workloads.running.context import FindingsTable, LoadContext
+from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError
-from ktui.workloads.running.stage import Stage, Table
 from ktui.workloads.running.workload import Fix, Workload
 
 POLICIES = ("none", "fixed", "exponential", "tenth")
@@ -67,9 +67,9 @@ class PlannedRequest(NamedTuple):
     client: str
 
 
-def planned_requests(stage: Stage) -> list[PlannedRequest]:
+def planned_requests(context: LoadContext) -> list[PlannedRequest]:
     """The LISTs of a boot under the present knobs. WorkloadError when the plan cannot be read."""
-    knobs = stage.knobs
+    knobs = context.knobs
     try:
         plan = find_plan(knobs.text("plan"))
     except PlanError as error:
@@ -97,77 +97,84 @@ def plural(path: str) -> str:
     return path.partition("?")[0].rpartition("/")[2]
 
 
-async def run(stage: Stage) -> None:
+async def run(context: LoadContext) -> None:
     """Boot the fleet, and again after a pause, until the run is over."""
-    stage.begin("boot")
+    context.begin("boot")
     while True:
-        await boot_fleet(stage)
-        again = stage.knobs.number("again")
+        await boot_fleet(context)
+        again = context.knobs.number("again")
         if not again:
             return
-        stage.now = f"all agents run; they restart in {again:g} s"
-        await stage.pause(again)
-        stage.begin("restart")
+        context.now = f"all agents run; they restart in {again:g} s"
+        await context.pause(again)
+        if context.phase == "boot":  # not after a change of a knob: that has a phase of its own
+            context.begin("restart")
 
 
-async def boot_fleet(stage: Stage) -> None:
+async def boot_fleet(context: LoadContext) -> None:
     """Start every agent, and wait until all have booted."""
-    requests = planned_requests(stage)
-    stage.found["booted"] = 0
-    agents = stage.knobs.integer("agents")
-    stage.found["agents"] = agents
+    requests = planned_requests(context)
+    context.found["booted"] = 0
+    agents = context.knobs.integer("agents")
+    context.found["agents"] = agents
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
         for number in range(agents):
-            client = stage.client(agent_of(requests))
-            group.create_task(_agent(stage, client, number, requests))
-    stage.found["seconds_until_all_booted"] = round(asyncio.get_running_loop().time() - began, 3)
+            client = context.client(agent_of(requests))
+            group.create_task(_agent(context, client, number, requests))
+    context.found["seconds_until_all_booted"] = round(asyncio.get_running_loop().time() - began, 3)
 
 
 def agent_of(requests: Sequence[PlannedRequest]) -> str:
     return requests[0].client or "agent"
 
 
-async def _agent(stage: Stage, client: LoadClient, number: int, requests: Sequence[PlannedRequest]) -> None:
+async def _agent(
+    context: LoadContext, client: LoadClient, number: int, requests: Sequence[PlannedRequest]
+) -> None:
     """One agent, until it runs."""
-    await asyncio.sleep(start_delay(stage, number))
+    await asyncio.sleep(start_delay(context, number))
     attempt = 0
-    while not await boots(stage, client, stage.cluster.node(number), requests):
+    while not await boots(context, client, context.cluster.node(number), requests):
         attempt += 1
-        stage.count("failed_boots")
-        await asyncio.sleep(restart_delay(stage, attempt))
-    stage.count("booted")
-    stage.now = f"{integer(int(stage.found['booted']))} of {integer(int(stage.found['agents']))} agents run"
+        context.count("failed_boots")
+        await asyncio.sleep(restart_delay(context, attempt))
+    context.count("booted")
+    context.now = (
+        f"{integer(int(context.found['booted']))} of {integer(int(context.found['agents']))} agents run"
+    )
 
 
-def start_delay(stage: Stage, number: int) -> float:
+def start_delay(context: LoadContext, number: int) -> float:
     """When an agent of a fleet starts first: together, but for the policy that limits starts a minute."""
-    if stage.knobs.text("policy") != "tenth":
+    if context.knobs.text("policy") != "tenth":
         return 0.0
-    return number / starts_per_second(stage)
+    return number / starts_per_second(context)
 
 
-def starts_per_second(stage: Stage) -> float:
-    return stage.knobs.integer("agents") * stage.knobs.integer("share") / 100 / 60
+def starts_per_second(context: LoadContext) -> float:
+    return context.knobs.integer("agents") * context.knobs.integer("share") / 100 / 60
 
 
-def restart_delay(stage: Stage, attempt: int) -> float:
+def restart_delay(context: LoadContext, attempt: int) -> float:
     """Seconds before an agent that failed `attempt` times starts again."""
-    match stage.knobs.text("policy"):
+    match context.knobs.text("policy"):
         case "fixed":
             return FIXED_SECONDS
         case "exponential":
             return float(min(MOST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** (attempt - 1)))
         case "tenth":
-            return attempt / starts_per_second(stage)
-    return 0.1 * stage.rng.random()  # at once; a process takes its time to start
+            return attempt / starts_per_second(context)
+    return 0.1 * context.rng.random()  # at once; a process takes its time to start
 
 
-async def boots(stage: Stage, client: LoadClient, node: str, requests: Sequence[PlannedRequest]) -> bool:
+async def boots(
+    context: LoadContext, client: LoadClient, node: str, requests: Sequence[PlannedRequest]
+) -> bool:
     """One boot: its LISTs one after the other. False when one fails or the time is over."""
-    accept = ACCEPTS[stage.knobs.text("accept")]
+    accept = ACCEPTS[context.knobs.text("accept")]
     try:
-        async with asyncio.timeout(stage.knobs.number("timeout")):
+        async with asyncio.timeout(context.knobs.number("timeout")):
             for request in requests:
                 answer = await client.get_patiently(
                     request.path.replace(NODE, node), request.label, accept=accept
@@ -179,18 +186,18 @@ async def boots(stage: Stage, client: LoadClient, node: str, requests: Sequence[
     return True
 
 
-def tables(stage: Stage, account: Account) -> list[Table]:
+def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
     """The article's table: what is read for one agent's LISTs and what it gets; then the article's."""
     measured = [
         (request, figures)
-        for request in planned_requests(stage)
-        if (figures := account.labels.get((stage.variant, request.label))) is not None and figures.requests
+        for request in planned_requests(context)
+        if (figures := account.labels.get((context.variant, request.label))) is not None and figures.requests
     ]
-    return [_measured(stage, measured), _article(stage, measured)] if measured else []
+    return [_measured(context, measured), _article(context, measured)] if measured else []
 
 
-def _measured(stage: Stage, measured: Sequence[tuple[PlannedRequest, Figures]]) -> Table:
-    agents, nodes = stage.knobs.integer("agents"), len(stage.cluster.nodes)
+def _measured(context: LoadContext, measured: Sequence[tuple[PlannedRequest, LoadFigures]]) -> FindingsTable:
+    agents, nodes = context.knobs.integer("agents"), len(context.cluster.nodes)
     rows = []
     for request, figures in measured:
         read, returned = per_request(figures)
@@ -214,10 +221,10 @@ def _measured(stage: Stage, measured: Sequence[tuple[PlannedRequest, Figures]]) 
         "per agent; read: bytes out of etcd, and stored bytes of the objects looked at in the cache "
         f"({integer(nodes)} nodes)"
     )
-    return Table("one agent's LISTs", heads, tuple(rows), (note,))
+    return FindingsTable("one agent's LISTs", heads, tuple(rows), (note,))
 
 
-def _article(stage: Stage, measured: Sequence[tuple[PlannedRequest, Figures]]) -> Table:
+def _article(context: LoadContext, measured: Sequence[tuple[PlannedRequest, LoadFigures]]) -> FindingsTable:
     """The article's figures beside those of the same collections here."""
     rows = []
     for request, figures in measured:
@@ -240,10 +247,10 @@ def _article(stage: Stage, measured: Sequence[tuple[PlannedRequest, Figures]]) -
         )
     heads = ("collection", "article read", "returned ", "factor ", "here read", "returned", "factor")
     notes = tuple(f"{plural(path)}: {note}" for path, (_, _, note) in ARTICLE.items())
-    return Table(f"the article ({ARTICLE_CLUSTER}) and this run", heads, tuple(rows), notes)
+    return FindingsTable(f"the article ({ARTICLE_CLUSTER}) and this run", heads, tuple(rows), notes)
 
 
-def per_request(figures: Figures) -> tuple[float, float]:
+def per_request(figures: LoadFigures) -> tuple[float, float]:
     """Bytes read and bytes returned, the mean of all requests."""
     spent = figures.spent
     return spent.processed_bytes / figures.requests, spent.encoded_bytes / figures.requests

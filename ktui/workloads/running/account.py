@@ -17,7 +17,7 @@ from ktui.contract.events import (
     WatcherState,
 )
 from ktui.core.ranking.total_cost import TotalCost, by_watch
-from ktui.workloads.running.figures import Figures
+from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.tags import Tag, tag_of
 
 
@@ -34,11 +34,11 @@ class Account:
     """
 
     def __init__(self, run: str, moved: Callable[[], None] = lambda: None) -> None:
-        self.phases: dict[tuple[str, str], Figures] = {}
-        self.labels: dict[tuple[str, str], Figures] = {}
-        self.live = Figures()  # since `take_live` was last called
+        self.phases: dict[tuple[str, str], LoadFigures] = {}
+        self.labels: dict[tuple[str, str], LoadFigures] = {}
+        self.live = LoadFigures()  # since `take_live` was last called
         self.etcd_calls = 0  # of the whole server
-        self.others = Figures()
+        self.others = LoadFigures()
         self.housekeeping = TotalCost()  # RPCs of the server's own: reflectors, counts, progress requests
         self.dropped = 0
         self.head = 0
@@ -76,9 +76,9 @@ class Account:
         self._settled.set()
         self._moved()
 
-    def take_live(self) -> Figures:
+    def take_live(self) -> LoadFigures:
         """What was added since the last call."""
-        live, self.live = self.live, Figures()
+        live, self.live = self.live, LoadFigures()
         return live
 
     def unanswered(self, tag: Tag) -> None:
@@ -134,7 +134,7 @@ class Account:
                 TotalCost(etcd_rpcs=1, etcd_keys=event.count, etcd_bytes=event.received_bytes, count=1)
             )
 
-    def _of(self, tag: Tag) -> tuple[Figures, ...]:
-        phase = self.phases.setdefault((tag.variant, tag.phase), Figures())
-        label = self.labels.setdefault((tag.variant, tag.label), Figures())
+    def _of(self, tag: Tag) -> tuple[LoadFigures, ...]:
+        phase = self.phases.setdefault((tag.variant, tag.phase), LoadFigures())
+        label = self.labels.setdefault((tag.variant, tag.label), LoadFigures())
         return phase, label, self.live

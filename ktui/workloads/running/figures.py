@@ -17,7 +17,7 @@ NO_STORAGE = "none"
 
 
 @dataclass(slots=True)
-class Figures:
+class LoadFigures:
     """`routes` counts answers by route; `spent` adds up their costs; `times` their durations.
 
     Watches are not in `times`: they last as long as the client wants. `unanswered` are requests
@@ -28,6 +28,7 @@ class Figures:
     routes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
     verbs: Counter[str] = field(default_factory=Counter)
+    verb_routes: Counter[tuple[str, str]] = field(default_factory=Counter)
     times: LatencyHistogram = field(default_factory=LatencyHistogram)
     waits: LatencyHistogram = field(default_factory=LatencyHistogram)  # for the cache to be fresh enough
     unanswered: int = 0
@@ -42,15 +43,17 @@ class Figures:
         self.routes[event.route or NO_STORAGE] += 1
         self.statuses[event.status] += 1
         self.verbs[verb] += 1
+        self.verb_routes[verb, event.route] += 1
         if verb != "WATCH":
             self.times.add(round(event.ms * 1000))
             self.waits.add(round(event.phases.get("wait", 0.0) * 1000))
 
-    def merge(self, other: Figures) -> None:
+    def merge(self, other: LoadFigures) -> None:
         self.spent.merge(other.spent)
         self.routes.update(other.routes)
         self.statuses.update(other.statuses)
         self.verbs.update(other.verbs)
+        self.verb_routes.update(other.verb_routes)
         self.times.merge(other.times)
         self.waits.merge(other.waits)
         self.unanswered += other.unanswered

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import resource
-from collections.abc import AsyncGenerator, Callable
+import ssl
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.client.api import ApiClient
+import aiohttp
+import msgspec
+from yarl import URL
+
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.tags import Tag
 
-# httpx looks through all connections of a client for each request: several small clients are faster.
-CONNECTIONS_PER_CLIENT = 25
 MOST_CONNECTIONS = 500
 MOST_BODY = 16 * 1024 * 1024  # of an answer that is kept
 RETRIES = 10  # after a 429, as client-go
+CHUNK = 1 << 16
+TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=120)
+UNBOUNDED = aiohttp.ClientTimeout(total=None, sock_connect=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LoadAnswer:
     """An answer as its client sees it; `body` is kept only on request."""
 
     status: int
@@ -38,54 +44,95 @@ class Answer:
 
 
 class Fleet:
-    """Connections that all clients of a run share. Raises ClientError when the server is gone."""
+    """Connections that all clients of a run share; raises ClientError when the server is gone."""
 
     def __init__(self, connection: ServerConnection) -> None:
-        self._connection = connection
-        self._clients: list[ApiClient] = []
-        self._next = 0
+        self.connection = connection
         allow_open_files(MOST_CONNECTIONS * 2)
+        trust = connection.ssl_context()
+        self._session = aiohttp.ClientSession(
+            headers={"Accept": "application/json", "Accept-Encoding": "gzip", **connection.headers()},
+            connector=aiohttp.TCPConnector(
+                limit=MOST_CONNECTIONS, ssl=trust if isinstance(trust, ssl.SSLContext) else False
+            ),
+            skip_auto_headers=("User-Agent",),
+            trust_env=False,
+        )
 
-    def lend(self) -> ApiClient:
-        """A client for one more agent; from a number on agents share connections."""
-        place, self._next = self._next, self._next + 1
-        number = place // CONNECTIONS_PER_CLIENT % (MOST_CONNECTIONS // CONNECTIONS_PER_CLIENT)
-        while len(self._clients) <= number:
-            self._clients.append(ApiClient(self._connection, connections=CONNECTIONS_PER_CLIENT))
-        return self._clients[number]
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Sentences that name the server instead of the library's exceptions."""
+        url = self.connection.url
+        try:
+            yield
+        except TimeoutError as error:
+            raise ClientError(f"the server at {url} did not answer in time") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise ClientError(f"the connection to {url} failed ({error or type(error).__name__})") from error
+
+    async def send(
+        self, method: str, path: str, headers: Mapping[str, str], *, body: Any = None, keep: bool = False
+    ) -> LoadAnswer:
+        """One request, its answer read to the end. ClientError when none comes."""
+        data = None if body is None else msgspec.json.encode(body)
+        began, size, kept = time.perf_counter(), 0, bytearray()
+        with self._clear_errors():
+            async with self._open(method, path, headers, data, TIMEOUT) as response:
+                async for chunk in response.content.iter_any():
+                    size += len(chunk)
+                    if keep and len(kept) < MOST_BODY:
+                        kept += chunk
+        ms = (time.perf_counter() - began) * 1000.0
+        after = max(0, header_number(response.headers.get("Retry-After", "")))
+        return LoadAnswer(response.status, size, ms, bytes(kept), after)
+
+    async def stream(self, path: str, headers: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
+        """The pieces of a stream that lasts. ClientError when it is refused or breaks."""
+        with self._clear_errors():
+            async with self._open("GET", path, headers, None, UNBOUNDED) as response:
+                if response.status != 200:
+                    raise ClientError(f"the watch is refused: HTTP {response.status}")
+                async for chunk in response.content.iter_any():
+                    yield chunk
+
+    def _open(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        data: bytes | None,
+        timeout: aiohttp.ClientTimeout,
+    ) -> Any:
+        connection = self.connection
+        return self._session.request(
+            method,
+            URL(connection.url + path, encoded=True),
+            headers=headers,
+            data=data,
+            timeout=timeout,
+            proxy=connection.proxy,
+            server_hostname=connection.server_name or None,
+            allow_redirects=False,
+        )
 
     async def close(self) -> None:
-        await asyncio.gather(*(client.close() for client in self._clients))
+        await self._session.close()
 
 
 class LoadClient:
     """One simulated client. Its requests are tagged, so that the server's figures can be told apart."""
 
-    def __init__(self, http: ApiClient, agent: str, tag: Callable[[str], Tag], account: Account) -> None:
-        self._http = http
+    def __init__(self, fleet: Fleet, agent: str, tag: Callable[[str], Tag], account: Account) -> None:
+        self._fleet = fleet
         self._agent = agent
         self._tag = tag
         self._account = account
 
-    async def get(self, path: str, label: str = "", *, accept: str = "", keep: bool = False) -> Answer:
+    async def get(self, path: str, label: str = "", *, accept: str = "", keep: bool = False) -> LoadAnswer:
         """One GET or LIST, read to its end. ClientError when no answer comes."""
-        kept = bytearray()
+        return await self._send("GET", path, label, {"Accept": accept} if accept else {}, keep=keep)
 
-        def take(chunk: bytes) -> None:
-            if len(kept) < MOST_BODY:
-                kept.extend(chunk)
-
-        headers, tag = self._headers(label, accept)
-        try:
-            sent = await self._http.fire(path, headers=headers, on_chunk=take if keep else None)
-        except ClientError:
-            self._account.unanswered(tag)
-            raise
-        self._account.answered()
-        after = header_number(sent.headers.get("retry-after", ""))
-        return Answer(sent.status, sent.body_bytes, sent.total_ms, bytes(kept), max(0, after))
-
-    async def get_patiently(self, path: str, label: str = "", *, accept: str = "") -> Answer:
+    async def get_patiently(self, path: str, label: str = "", *, accept: str = "") -> LoadAnswer:
         """As client-go: a 429 is retried after Retry-After, up to ten times."""
         answer = await self.get(path, label, accept=accept)
         for _ in range(RETRIES):
@@ -97,37 +144,43 @@ class LoadClient:
 
     async def write(
         self, method: str, path: str, body: Any, label: str = "", *, content_type: str = "application/json"
-    ) -> Answer:
-        """One write. ClientError when no answer comes."""
-        headers, tag = self._headers(label, "")
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+    ) -> LoadAnswer:
+        """One write, with its answer. ClientError when none comes."""
+        return await self._send(method, path, label, {"Content-Type": content_type}, body=body, keep=True)
+
+    async def watch(self, path: str, label: str = "") -> AsyncGenerator[bytes, None]:
+        """The pieces of a WATCH's stream. ClientError when it is refused or breaks."""
+        tag = self._tag(label)
+        begun = False
+        stream = self._fleet.stream(path, {"User-Agent": tag.user_agent(self._agent)})
         try:
-            found = await self._http.request(method, path, body, content_type, headers=headers)
+            async for piece in stream:
+                begun = True
+                yield piece
+        finally:
+            await stream.aclose()
+            if begun:
+                self._account.answered()
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        label: str,
+        headers: dict[str, str],
+        *,
+        body: Any = None,
+        keep: bool = False,
+    ) -> LoadAnswer:
+        tag = self._tag(label)
+        headers["User-Agent"] = tag.user_agent(self._agent)
+        try:
+            answer = await self._fleet.send(method, path, headers, body=body, keep=keep)
         except ClientError:
             self._account.unanswered(tag)
             raise
         self._account.answered()
-        ms = (loop.time() - began) * 1000.0
-        return Answer(found.status_code, len(found.content), ms, found.content)
-
-    async def watch(self, path: str, label: str = "") -> AsyncGenerator[bytes, None]:
-        """The pieces of a WATCH's stream. ClientError when it is refused or breaks."""
-        headers, _ = self._headers(label, "")
-        begun = False
-        try:
-            async with contextlib.aclosing(self._http.watch(path, headers)) as pieces:
-                async for piece in pieces:
-                    begun = True
-                    yield piece
-        finally:
-            if begun:
-                self._account.answered()
-
-    def _headers(self, label: str, accept: str) -> tuple[dict[str, str], Tag]:
-        tag = self._tag(label)
-        headers = {"User-Agent": tag.user_agent(self._agent)}
-        return (headers | {"Accept": accept} if accept else headers), tag
+        return answer
 
 
 def allow_open_files(wanted: int) -> None:

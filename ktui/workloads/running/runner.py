@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
@@ -15,9 +16,9 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import read_cluster
+from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs
-from ktui.workloads.running.stage import Stage
 from ktui.workloads.running.workload import Workload
 
 SETTLE_SECONDS = 15.0  # for the server to end the requests of clients that have gone
@@ -25,12 +26,12 @@ SLICES = 4  # of each side of a comparison: A B A B A B A B
 
 
 @dataclass(slots=True)
-class Variant:
+class RunVariant:
     """One side of a comparison, or the whole run: `name` is "" then."""
 
     name: str
     knobs: Knobs
-    stage: Stage | None = None
+    context: LoadContext | None = None
     seconds: dict[str, float] = field(default_factory=dict)  # by phase
 
 
@@ -43,7 +44,7 @@ class Run:
         self.workload = workload
         self.id = secrets.token_hex(3)
         names = [""] if len(variants) == 1 else [chr(ord("A") + place) for place in range(len(variants))]
-        self.variants = [Variant(name, knobs) for name, knobs in zip(names, variants, strict=True)]
+        self.variants = [RunVariant(name, knobs) for name, knobs in zip(names, variants, strict=True)]
         self.client = client
         self.real = real
         self.account = Account(self.id)
@@ -52,7 +53,7 @@ class Run:
         self.ended = ""  # why it ended: "complete" or "time"
         self.version = ""
         self.current = self.variants[0]
-        self._phase_began = 0.0
+        self._phase_began: float | None = None  # None while no time is counted
 
     async def go(self, seconds: float, beside: Callable[[], Awaitable[None]] | None = None) -> None:
         """Run for at most `seconds`, with `beside` as long as it lasts. Raises ClientError."""
@@ -85,44 +86,54 @@ class Run:
             await self._set_version(variant)
             await self._run_slice(variant, most)
 
-    async def _run_slice(self, variant: Variant, seconds: float) -> None:
-        assert variant.stage is not None
+    async def _run_slice(self, variant: RunVariant, seconds: float) -> None:
+        assert variant.context is not None
         self._phase_began = time.monotonic()
         self.ended = "complete"
         try:
             async with asyncio.timeout(seconds) as limit:
-                await self.workload.run(variant.stage)
+                await self.workload.run(variant.context)
         except TimeoutError:
             if not limit.expired():
                 raise
             self.ended = "time"
         finally:
-            self._end_phase(variant, variant.stage.phase)
+            self._end_phase(variant, variant.context.phase)
 
-    def _end_phase(self, variant: Variant, phase: str) -> None:
-        now = time.monotonic()
-        variant.seconds[phase] = variant.seconds.get(phase, 0.0) + now - self._phase_began
-        self._phase_began = now
+    def _end_phase(self, variant: RunVariant, phase: str) -> None:
+        if self._phase_began is not None:
+            now = time.monotonic()
+            variant.seconds[phase] = variant.seconds.get(phase, 0.0) + now - self._phase_began
+            self._phase_began = now
 
     async def _prepare(self, fleet: Fleet) -> None:
         cluster = await read_cluster(self.client, self.version)
         for variant in self.variants:
-            stage = Stage(
+            context = LoadContext(
                 self.workload.name, self.id, variant.name, variant.knobs, cluster, fleet, self.account
             )
-            phase = [stage.phase]
+            context.began = partial(self._began, variant, [context.phase])
+            context.stopped = partial(self._stopped, variant)
+            context.memory["seconds"] = variant.seconds
+            variant.context = context
+            variant.knobs.changed = context.changed.set
 
-            def begun(name: str, variant: Variant = variant, phase: list[str] = phase) -> None:
-                if time.monotonic() - self._phase_began > 0.001:
-                    self._end_phase(variant, phase[0])
-                phase[0] = name
+    def _began(self, variant: RunVariant, current: list[str], name: str) -> None:
+        """A workload begins a phase; `current` holds the one that ends."""
+        self._end_phase(variant, current[0])
+        self._phase_began = time.monotonic()
+        current[0] = name
 
-            stage._begun = begun
-            variant.stage = stage
-            variant.knobs.changed = stage.changed.set
+    def _stopped(self, variant: RunVariant) -> None:
+        assert variant.context is not None
+        self._end_phase(variant, variant.context.phase)
+        self._phase_began = None
 
     async def set(self, name: str, text: str) -> None:
-        """Change a knob of the running variant. WorkloadError or ClientError when that cannot be."""
+        """Change a knob of the running variant: a phase of its own begins. WorkloadError, ClientError."""
+        self.current.knobs.find(name).parse(text)
+        if self.current.context is not None:
+            self.current.context.begin(f"{name}={text}")
         self.current.knobs.set(name, text)
         if name == "version":
             await self._set_version(self.current)
@@ -155,7 +166,7 @@ class Run:
         self.version = rules.kube_version
         return rules.kube_version, dict(rules.feature_gates)
 
-    async def _set_version(self, variant: Variant) -> None:
+    async def _set_version(self, variant: RunVariant) -> None:
         wanted = variant.knobs.text("version")
         if wanted and not self.real and wanted != self.version:
             await self._follow_rules((wanted, {}))

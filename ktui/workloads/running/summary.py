@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.workloads.running.figures import Figures
-from ktui.workloads.running.runner import Run, Variant
+from ktui.workloads.running.figures import LoadFigures
+from ktui.workloads.running.runner import Run, RunVariant
 
 
 def summary_of(run: Run) -> dict[str, Any]:
@@ -31,27 +31,27 @@ def summary_of(run: Run) -> dict[str, Any]:
     return document
 
 
-def _variant(run: Run, variant: Variant) -> dict[str, Any]:
-    total, phases = Figures(), []
+def _variant(run: Run, variant: RunVariant) -> dict[str, Any]:
+    total, phases = LoadFigures(), []
     for (name, phase), figures in run.account.phases.items():
         if name == variant.name:
             total.merge(figures)
             phases.append({"phase": phase, **_over(figures, variant.seconds.get(phase, 0.0))})
-    stage = variant.stage
+    context = variant.context
     return {
         "variant": variant.name,
         "knobs": variant.knobs.values(),
         "total": _over(total, sum(variant.seconds.values())),
         "phases": phases,
-        "found": {} if stage is None else dict(stage.found),
-        "speed": 1.0 if stage is None else stage.speed,
+        "found": {} if context is None else dict(context.found),
+        "speed": 1.0 if context is None else context.speed,
         "tables": []
-        if stage is None
-        else [table.document() for table in run.workload.tables(stage, run.account)],
+        if context is None
+        else [table.document() for table in run.workload.tables(context, run.account)],
     }
 
 
-def _over(figures: Figures, seconds: float) -> dict[str, Any]:
+def _over(figures: LoadFigures, seconds: float) -> dict[str, Any]:
     return {"seconds": round(seconds, 3), **figures.document(seconds)}
 
 
@@ -72,7 +72,7 @@ def remarks(run: Run) -> list[str]:
     return found
 
 
-# Figures that a comparison prints, with the title of each.
+# LoadFigures that a comparison prints, with the title of each.
 COMPARED = (
     ("requests", "requests"),
     ("requests_per_second", "requests/s"),

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from ktui.workloads.running.account import Account
+from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob, Knobs
-from ktui.workloads.running.stage import Stage, Table
 
-Run = Callable[[Stage], Awaitable[None]]
-Tables = Callable[[Stage, Account], Sequence[Table]]
+Run = Callable[[LoadContext], Awaitable[None]]
+Tables = Callable[[LoadContext, Account], Sequence[FindingsTable]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,3 +145,62 @@ def test_knobs_from_files(
     found = workload(capsys, server, "agent-boot", "--compare", *names)
     assert [side["knobs"]["agents"] for side in found["variants"]] == [1, 1]
     assert found["difference"]["requests"]["factor"] == 1.0
+
+
+def test_kubelets_of_1_28_read_from_etcd_and_those_of_1_29_from_the_cache(
+    server: ServerConnection, in_loop: InLoop
+) -> None:
+    settings = ("nodes=2", "pods=5", "references=2", "speed=200", "sync=60")
+    for kubelet, route in (("1.28", "etcd"), ("1.29", "cache")):
+        run = in_loop(limited(server, "kubelet-configmaps", 3.0, *settings, f"kubelet={kubelet}"))
+        steady = run.account.phases["", "steady"]
+        assert steady.failed == 0
+        assert set(steady.verb_routes) == {("GET", route)}
+
+
+def test_kubelets_that_watch_send_no_gets(server: ServerConnection, in_loop: InLoop) -> None:
+    settings = ("nodes=1", "pods=4", "references=2", "speed=200", "strategy=Watch")
+    run = in_loop(limited(server, "kubelet-configmaps", 2.0, *settings))
+    verbs = sum((figures.verbs for figures in run.account.phases.values()), Counter[str]())
+    assert set(verbs) == {"LIST", "WATCH"} and verbs["LIST"] == verbs["WATCH"] == 8
+
+
+def test_a_knob_that_changes_begins_a_phase(server: ServerConnection, in_loop: InLoop) -> None:
+    async def changed() -> Run:
+        client = ApiClient(server)
+        found = find_workload("agent-boot")
+        knobs = found.settings()
+        assign(knobs, ["agents=1", "again=30"])
+        run = Run(found, [knobs], client, real=False)
+
+        async def change() -> None:
+            while not run.account.phases:
+                await asyncio.sleep(0.01)
+            await run.set("rv", "unset")
+            while ("", "rv=unset") not in run.account.phases:
+                await asyncio.sleep(0.01)
+            await run.set("again", "0")
+
+        try:
+            await run.go(30.0, change)
+        finally:
+            await client.close()
+        return run
+
+    run = in_loop(changed())
+    assert run.ended == "complete"
+    assert {"boot", "rv=unset"} <= {phase for _, phase in run.account.phases}
+
+
+async def limited(server: ServerConnection, name: str, seconds: float, *settings: str) -> Run:
+    """A run that its time ends."""
+    client = ApiClient(server)
+    try:
+        found = find_workload(name)
+        knobs = found.settings()
+        assign(knobs, settings)
+        run = Run(found, [knobs], client, real=False)
+        await run.go(seconds)
+    finally:
+        await client.close()
+    return run

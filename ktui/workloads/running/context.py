@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import Cluster
 from ktui.workloads.running.fleet import Fleet, LoadClient
 from ktui.workloads.running.knobs import Knobs
 from ktui.workloads.running.tags import Tag
 
+DRAIN_SECONDS = 5.0
+
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FindingsTable:
     """A workload's own table in the summary: cells are text, all columns but the first are numbers."""
 
     title: str
@@ -33,7 +36,7 @@ class Table:
 
 
 @dataclass(slots=True)
-class Stage:
+class LoadContext:
     """`found` are figures that only the workload knows, by name; `now` says in a few words what goes on.
 
     `speed` is by how much simulated time is faster than real time: a workload that simulates sets it.
@@ -50,9 +53,11 @@ class Stage:
     speed: float = 1.0
     now: str = ""
     found: dict[str, float | int | str] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)  # of the workload, for its tables
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     _phase: str = "run"
-    _begun: Callable[[str], None] = lambda _: None
+    began: Callable[[str], None] = lambda _: None
+    stopped: Callable[[], None] = lambda: None
 
     @property
     def phase(self) -> str:
@@ -62,11 +67,18 @@ class Stage:
         """Requests from now on belong to `phase`."""
         if phase != self._phase:
             self._phase = phase
-            self._begun(phase)
+            self.began(phase)
 
     def client(self, agent: str) -> LoadClient:
         """One more client; `agent` is the first part of its User-Agent."""
-        return LoadClient(self.fleet.lend(), agent, self._tag, self.account)
+        return LoadClient(self.fleet, agent, self._tag, self.account)
+
+    async def drain(self, tasks: Collection[asyncio.Task[None]]) -> None:
+        """Let requests in flight end, for a few seconds: they belong to the phase, this time does not."""
+        self.stopped()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=DRAIN_SECONDS)
+            await stop(*late)
 
     def count(self, name: str, more: float = 1) -> None:
         """Add to one of `found`."""
@@ -75,13 +87,13 @@ class Stage:
         self.found[name] = before + more
 
     async def pause(self, seconds: float) -> bool:
-        """Wait; True when a knob was changed meanwhile, which ends the wait."""
-        self.changed.clear()
+        """Wait; True when a knob was changed since the last time, which ends the wait."""
         try:
             async with asyncio.timeout(seconds):
                 await self.changed.wait()
         except TimeoutError:
             return False
+        self.changed.clear()
         return True
 
     def _tag(self, label: str) -> Tag:

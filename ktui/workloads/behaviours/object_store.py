@@ -1,0 +1,81 @@
+"""The kubelet's manager of ConfigMaps and Secrets under the strategy Cache: which read it sends, and when.
+
+A pure model of `objectStore`: references are counted, a new reference drops the data that is held, and held
+data is fresh for a TTL that a controller writes into the node's annotation by the size of the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+# (nodes up to, seconds): the controller that writes node.alpha.kubernetes.io/ttl, as a cluster grows.
+TTL_BY_NODES = ((100, 0.0), (500, 15.0), (1_000, 30.0), (2_000, 60.0))
+LARGEST_TTL = 300.0
+# First kubelet that adds references only for names that are new to the pod.
+REFERENCES_ONCE_SINCE = 29
+
+MOST_RECENT, ANY = "", "0"  # resourceVersion of a read: from etcd, or from the watch cache
+
+
+def ttl_of(nodes: int) -> float:
+    """Seconds for which an object that a kubelet holds is fresh, in a cluster of that size."""
+    return next((seconds for most, seconds in TTL_BY_NODES if nodes <= most), LARGEST_TTL)
+
+
+@dataclass(slots=True)
+class _Item:
+    references: int = 0
+    held: bool = False
+    failed: bool = False
+    at: float = 0.0
+
+
+@dataclass(slots=True)
+class ObjectStore:
+    """All objects that the pods of one node refer to. `minor` is the kubelet's."""
+
+    minor: int
+    ttl: float
+    _items: dict[str, _Item] = field(default_factory=dict)
+    _pods: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def register_pod(self, pod: str, names: Collection[str]) -> None:
+        """As each syncPod does. Up to 1.28 every call drops what is held of all the pod's objects."""
+        before, now = self._pods.get(pod, frozenset()), frozenset(names)
+        if self.minor < REFERENCES_ONCE_SINCE:
+            self._add(now)
+            self._remove(before)
+        else:
+            self._add(now - before)
+            self._remove(before - now)
+        self._pods[pod] = now
+
+    def version_to_read(self, name: str, now: float) -> str | None:
+        """The resourceVersion of the GET that an access causes; None when what is held is fresh.
+
+        KeyError when no pod refers to it.
+        """
+        item = self._items[name]
+        if not item.held or item.failed:
+            return MOST_RECENT
+        return None if now < item.at + self.ttl else ANY
+
+    def fetched(self, name: str, now: float, *, failed: bool = False) -> None:
+        """A GET was answered. One that no pod refers to any more is dropped."""
+        item = self._items.get(name)
+        if item is not None:
+            item.held, item.failed, item.at = True, failed, now
+
+    def _add(self, names: Iterable[str]) -> None:
+        for name in names:
+            item = self._items.setdefault(name, _Item())
+            item.references += 1
+            item.held = False
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            item = self._items[name]
+            item.references -= 1
+            if not item.references:
+                del self._items[name]

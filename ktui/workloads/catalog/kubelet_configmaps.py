@@ -1,0 +1,316 @@
+"""kubelet-configmaps: how kubelets keep ConfigMaps of their pods current, by strategy and version.
+
+Simulated time is faster than real time by the knob `speed`. Rates in the table are per simulated second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+
+from ktui.client.connection import ClientError
+from ktui.client.listbody import ListBody
+from ktui.core.format import figure
+from ktui.workloads.behaviours.configmap_rates import LEAST_FACTOR, MOST_FACTOR, KubeletFleet
+from ktui.workloads.behaviours.object_store import MOST_RECENT, ObjectStore
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.context import FindingsTable, LoadContext
+from ktui.workloads.running.figures import LoadFigures
+from ktui.workloads.running.fleet import LoadClient
+from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.workload import Fix, Workload
+
+STRATEGIES = ("Cache", "Get", "Watch")
+MOST_WATCHES = 400  # one connection each
+WATCH_SECONDS = 600
+BACKOFF_SECONDS = 1.0
+
+KNOBS = (
+    Knob("nodes", 5, "kubelets", least=1, most=200),
+    Knob("pods", 20, "pods of each node", least=1, most=250),
+    Knob("references", 2, "ConfigMaps that each pod mounts", least=1, most=10),
+    Knob("objects", 0, "different ConfigMaps of a node; 0: as many as there are references", most=1_000),
+    Knob("strategy", "Cache", "configMapAndSecretChangeDetectionStrategy", STRATEGIES),
+    Knob("kubelet", "1.28", "version: from 1.29 on a sync does not drop what is held", ("1.28", "1.29")),
+    Knob("sync", 60.0, "syncFrequency in simulated seconds", least=1, most=3_600, unit="s"),
+    Knob("updates", 0.0, "further syncs of each pod per simulated minute (PLEG, changes)", most=60),
+    Knob("cluster", 0, "nodes of the cluster: they decide the TTL; 0: as the server has", most=15_000),
+    Knob("immutable", False, "whether the ConfigMaps are immutable: with Watch they are read once"),
+    Knob("speed", 20.0, "by how much simulated time is faster than real time", least=1, most=200),
+)
+
+
+@dataclass(order=True)
+class _Sync:
+    """The next sync of one pod, in real seconds of the loop's clock."""
+
+    at: float
+    number: int
+    kubelet: Kubelet = field(compare=False)
+    pod: str = field(compare=False)
+    names: tuple[str, ...] = field(compare=False)
+
+
+class Kubelet:
+    """One node: its manager, and its client."""
+
+    def __init__(self, client: LoadClient, store: ObjectStore) -> None:
+        self.client = client
+        self.store = store
+        self.watched: set[str] = set()
+
+    async def sync(self, context: LoadContext, pod: str, names: Sequence[str], tasks: NodeTasks) -> None:
+        """syncPod, and the accesses of the pod's volumes that follow in the reconciler's next turn."""
+        self.store.register_pod(pod, names)
+        for name in names:
+            match context.knobs.text("strategy"):
+                case "Get":
+                    await self._read(name, MOST_RECENT)
+                case "Watch":
+                    tasks.start(self, name)
+                case _:
+                    await self._cached(context, name)
+
+    async def _cached(self, context: LoadContext, name: str) -> None:
+        now = simulated(context)
+        version = self.store.version_to_read(name, now)
+        if version is not None and await self._read(name, version):
+            self.store.fetched(name, now)
+
+    async def _read(self, name: str, version: str) -> bool:
+        query = f"?resourceVersion={version}" if version else ""
+        try:
+            answer = await self.client.get(f"{name}{query}", "GET rv=0" if version else "GET")
+        except ClientError:
+            return False
+        return answer.ok
+
+
+def simulated(context: LoadContext) -> float:
+    """Simulated seconds."""
+    return asyncio.get_running_loop().time() * context.knobs.number("speed")
+
+
+class NodeTasks:
+    """The syncs in progress, and the reflectors of the strategy Watch: one for each object of each node."""
+
+    def __init__(self, context: LoadContext, group: asyncio.TaskGroup) -> None:
+        self._context = context
+        self._group = group
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.syncs: set[asyncio.Task[None]] = set()
+
+    def keep(self, sync: Coroutine[None, None, None]) -> None:
+        """Run a sync; a bug in it ends the run."""
+        task = self._group.create_task(sync)
+        self.syncs.add(task)
+        task.add_done_callback(self.syncs.discard)
+
+    def start(self, kubelet: Kubelet, name: str) -> None:
+        if name in kubelet.watched:
+            return
+        kubelet.watched.add(name)
+        if len(self._tasks) >= MOST_WATCHES:
+            self._context.count("watches_not_opened")
+            return
+        task = self._group.create_task(self._reflect(name))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def _reflect(self, name: str) -> None:
+        """LIST of the one object from the cache, then WATCH; immutable objects are not watched."""
+        collection, _, object_name = name.rpartition("/")
+        selector = f"fieldSelector=metadata.name%3D{object_name}"
+        client = self._context.client("kubelet/v1.29.0")
+        while True:
+            try:
+                body = ListBody(collection=True)
+                answer = await client.get(f"{collection}?{selector}&resourceVersion=0", "LIST one", keep=True)
+                body.feed(answer.body)
+                if self._context.knobs.yes("immutable"):
+                    return
+                version = body.envelope().metadata.resource_version or "0"
+                query = f"watch=true&allowWatchBookmarks=true&{selector}&resourceVersion={version}"
+                async for _ in client.watch(f"{collection}?{query}&timeoutSeconds={WATCH_SECONDS}", "WATCH"):
+                    pass
+            except ClientError:
+                await asyncio.sleep(BACKOFF_SECONDS)
+
+
+async def run(context: LoadContext) -> None:
+    """Kubelets synchronise their pods until the run is over; a changed knob restarts them."""
+    maps = [f"/api/v1/namespaces/{ns}/configmaps/{name}" for ns, name in await configmaps(context)]
+    if not maps:
+        raise ClientError("the server has no ConfigMaps: `ktui seed` fills it with a demo cluster")
+    after = ""
+    while True:
+        context.speed = context.knobs.number("speed")
+        fleet = fleet_of(context, len(maps))
+        syncs = _pods(context, fleet, maps)
+        async with asyncio.TaskGroup() as group:
+            tasks = NodeTasks(context, group)
+            phases = group.create_task(_phases(context, fleet, after))
+            await _synchronise(context, group, syncs, tasks)
+            phases.cancel()
+            tasks.stop()
+        after = f"{context.phase}, "
+
+
+async def _phases(context: LoadContext, fleet: KubeletFleet, after: str) -> None:
+    """First every pod's first sync, then the steady state, about which the formula speaks."""
+    if context.memory.get("begun") == fleet:  # an earlier slice of a comparison
+        return
+    context.memory["begun"] = fleet
+    context.begin(f"{after}first syncs")
+    await asyncio.sleep(fleet.sync * MOST_FACTOR / context.speed)
+    context.begin(f"{after}steady")
+    context.memory.setdefault("fleets", {})[context.phase] = fleet
+
+
+async def configmaps(context: LoadContext) -> list[tuple[str, str]]:
+    return await context.cluster.names("/api/v1/configmaps")
+
+
+def fleet_of(context: LoadContext, available: int) -> KubeletFleet:
+    """The fleet that the knobs describe, with as many different objects as the server has."""
+    knobs = context.knobs
+    pods, references = knobs.integer("pods"), knobs.integer("references")
+    objects = min(knobs.integer("objects") or pods * references, pods * references, available)
+    return KubeletFleet(
+        nodes=knobs.integer("nodes"),
+        pods=pods,
+        references=min(references, objects),
+        objects=objects,
+        strategy=knobs.text("strategy"),
+        minor=int(knobs.text("kubelet").partition(".")[2]),
+        sync=knobs.number("sync"),
+        updates=knobs.number("updates") / 60,
+        cluster=knobs.integer("cluster") or len(context.cluster.nodes),
+    )
+
+
+def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> list[_Sync]:
+    """Every pod with its next sync, spread over one interval as in a cluster that has run for a while.
+
+    The kubelets of an earlier slice of a comparison go on with what they hold.
+    """
+    if context.memory.get("of") != fleet:
+        context.memory |= {"of": fleet, "kubelets": None}
+    kubelets: list[Kubelet] = context.memory["kubelets"] or [
+        Kubelet(context.client(f"kubelet/v1.{fleet.minor}.0"), ObjectStore(fleet.minor, fleet.ttl))
+        for _ in range(fleet.nodes)
+    ]
+    context.memory["kubelets"] = kubelets
+    now = asyncio.get_running_loop().time()
+    syncs: list[_Sync] = []
+    for node, kubelet in enumerate(kubelets):
+        own = [maps[(node * fleet.objects + place) % len(maps)] for place in range(fleet.objects)]
+        for pod in range(fleet.pods):
+            names = tuple(own[(pod * fleet.references + r) % fleet.objects] for r in range(fleet.references))
+            at = now + context.rng.random() * _interval(context, fleet) / context.speed
+            syncs.append(_Sync(at, len(syncs), kubelet, f"pod-{pod}", names))
+    return syncs
+
+
+def _interval(context: LoadContext, fleet: KubeletFleet) -> float:
+    """Simulated seconds until a pod's next resync."""
+    return fleet.sync * context.rng.uniform(LEAST_FACTOR, MOST_FACTOR)
+
+
+async def _synchronise(
+    context: LoadContext, group: asyncio.TaskGroup, syncs: list[_Sync], tasks: NodeTasks
+) -> None:
+    """Run syncs at their times until a knob changes. Times are absolute: a late sync delays no other."""
+    fleet: KubeletFleet = context.memory["of"]
+    clock = asyncio.get_running_loop().time
+    heapq.heapify(syncs)
+    updates = group.create_task(_updates(context, list(syncs), fleet, tasks))
+    try:
+        while True:
+            due = syncs[0]
+            if due.at > clock() and await context.pause(due.at - clock()):
+                return
+            _start(context, due, tasks)
+            due.at += _interval(context, fleet) / context.speed
+            heapq.heapreplace(syncs, due)
+    finally:
+        updates.cancel()
+        await context.drain(tasks.syncs)
+
+
+def _start(context: LoadContext, due: _Sync, tasks: NodeTasks) -> None:
+    context.count("syncs")
+    tasks.keep(due.kubelet.sync(context, due.pod, due.names, tasks))
+
+
+async def _updates(
+    context: LoadContext,
+    pods: Sequence[_Sync],
+    fleet: KubeletFleet,
+    tasks: NodeTasks,
+) -> None:
+    """Syncs for other reasons than the resync: random, at a rate."""
+    per_second = fleet.updates * len(pods) * context.speed
+    while per_second:
+        await asyncio.sleep(context.rng.expovariate(per_second))
+        _start(context, context.rng.choice(pods), tasks)
+
+
+def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
+    """GETs per simulated second, by the formula and as the server counted them."""
+    rows = []
+    for phase, fleet in context.memory.get("fleets", {}).items():
+        figures = account.phases.get((context.variant, phase))
+        seconds = context.memory.get("seconds", {}).get(phase, 0.0)
+        if figures is None or not seconds:
+            continue
+        measured = gets(figures, seconds * context.speed)
+        for route, formula, found in zip(("etcd", "cache"), fleet.rates(), measured, strict=True):
+            off = f"{(found - formula) / formula:+.1%}" if formula else "–"
+            rows.append(
+                (
+                    phase,
+                    f"{fleet.strategy} {'≥' if fleet.minor > 28 else '≤'} 1.{fleet.minor}",
+                    route,
+                    figure(formula),
+                    figure(found),
+                    off,
+                )
+            )
+    heads = ("phase", "manager", "GETs to", "formula/s", "measured/s", "off by")
+    notes = (
+        f"per simulated second; simulated time is {context.speed:g} times as fast as real time",
+        "formula: nodes × pods × references × (1/75 s at a syncFrequency of 60 s + updates)",
+        "from 1.29 on from the cache, and at most objects ÷ TTL",
+    )
+    return [FindingsTable("GETs of ConfigMaps", heads, tuple(rows), notes)] if rows else []
+
+
+def gets(figures: LoadFigures, seconds: float) -> tuple[float, float]:
+    """GETs per second that etcd and the cache answered."""
+    total = figures.verb_routes
+    return total["GET", "etcd"] / seconds, total["GET", "cache"] / seconds
+
+
+WORKLOAD = Workload(
+    name="kubelet-configmaps",
+    sentence="Kubelets keep the ConfigMaps of their pods current: how many GETs reach etcd, by strategy?",
+    own_knobs=KNOBS,
+    run=run,
+    tables=tables,
+    fixes=(
+        Fix("strategy Watch: no GETs", ("strategy=Watch",)),
+        Fix("strategy Cache", ("strategy=Cache",)),
+        Fix("kubelets 1.29: what is held is not dropped", ("kubelet=1.29",)),
+        Fix("kubelets 1.28", ("kubelet=1.28",)),
+        Fix("syncFrequency 5 min", ("sync=300",)),
+        Fix("half the references", ("references=1",)),
+        Fix("immutable ConfigMaps (with Watch)", ("strategy=Watch", "immutable=yes")),
+    ),
+)
