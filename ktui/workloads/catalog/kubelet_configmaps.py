@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 
 from ktui.client.connection import ClientError
-from ktui.client.listbody import ListBody
+from ktui.client.list_stream import ListBody
 from ktui.core.format import figure
 from ktui.workloads.behaviours.configmap_rates import LEAST_FACTOR, MOST_FACTOR, KubeletFleet
 from ktui.workloads.behaviours.object_store import MOST_RECENT, ObjectStore
