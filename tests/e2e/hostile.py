@@ -54,7 +54,7 @@ FORBIDDEN = {
 # What routes an event through the reducer: kept in half of the events, hostile in the others.
 CONTROLS = {"state", "route", "verb", "change", "op", "reason_id", "etcd_kind", "progress", "wait"}
 EVENTS = {event.__struct_config__.tag: event for event in typing.get_args(AnyEvent)}
-_NAMED_KEYS = {"escape": b"\x1b", "enter": b"\r", "tab": b"\t", "right": b"\x1b[C", "down": b"\x1b[B"}
+_NAMED_KEYS = {"escape": b"\x1b", "question_mark": b"?"}
 
 
 # What ktui itself writes on a line of text: colours, and the progress bars of the terminal's owner.
@@ -197,6 +197,7 @@ def program(
         stdout=slave,
         stderr=slave,
         start_new_session=True,
+        cwd=home,  # what a key may export to
         env={**inherited, **own},
     )
     os.close(slave)
