@@ -166,10 +166,8 @@ class Api:
             await send_json(call.response, document, media_type=media_type)
 
     async def _fail(self, call: Call, error: StatusError) -> None:
-        """Too late for a Status once the answer has begun: then the stream just ends."""
+        """Once the answer has begun it is too late for a Status: the connection is broken off."""
         if call.response.started:
-            if not call.response.ended:
-                await call.response.end()
             return
         call.stamp()
         await send_error(call.response, error, call.request, self._server.services.codec.messages)

@@ -29,6 +29,11 @@ class Response:
     def started(self) -> bool:
         return self.status != 0
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether a part of it is out, and the rest is missing."""
+        return self.started and not self.ended
+
     def add_headers(self, headers: Iterable[tuple[str, str]]) -> None:
         """Headers that go out with the head."""
         self._headers.extend(headers)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube import large_trees, trees
+from ktui.kube import json_trees, large_trees
 from ktui.kube.large_trees import STEP_BYTES, STEP_NAMES, decoded, in_order
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text()
@@ -72,7 +72,7 @@ def test_many_names_are_sorted_in_runs():
 @pytest.mark.parametrize("name", LARGE)
 def test_a_large_tree_is_copied(name):
     tree = LARGE[name]
-    own = trees.copied(tree)
+    own = json_trees.copied(tree)
     assert own == tree
     assert not {id(part) for part in _containers(own)} & {id(part) for part in _containers(tree)}
 
