@@ -1,1 +1,1 @@
-"""One watch cache a resource: reflector, ring of events, snapshots, freshness, watchers, delegation."""
+"""One watch cache per resource: reflector, event buffer, snapshots, watchers, and delegation to etcd."""

@@ -1,7 +1,7 @@
 """Periodic BOOKMARKs, so that a quiet watcher can resume from a recent resourceVersion.
 
-kube-apiserver: to each watcher that allows them about once a minute, and two
-seconds before its deadline; looked after every 1 to 1.25 seconds.
+kube-apiserver sends one to each watcher that allows them about once a minute, and two
+seconds before its deadline; checked every 1 to 1.25 seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ JITTER = 0.25
 
 
 def bookmark(rv: int, resource: Resource, *, ends_initial_events: bool = False) -> OutEvent:
-    """A BOOKMARK: an object of the watched kind with nothing but a resourceVersion.
+    """A BOOKMARK: an object of the watched kind with only a resourceVersion.
 
     Go writes a built-in kind's required fields even when they are empty.
     """
@@ -44,7 +44,7 @@ def _template(resource: Resource, ends_initial_events: bool) -> bytes:
     empty = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": annotations}
     try:
         return object_template(encode_object(empty, resource), resource.api_version)
-    except CodecError:  # a kind whose fields are not known: only its metadata
+    except CodecError:  # a kind whose fields are unknown: only its metadata
         return object_template(msgspec.json.encode(empty))
 
 
@@ -56,7 +56,7 @@ class _Due:
 
 
 def next_time(now: float, deadline: float | None) -> float:
-    """When a watcher with this deadline (both on one clock, seconds) gets its next bookmark."""
+    """When a watcher with this deadline gets its next bookmark (one clock, seconds)."""
     heartbeat = now + FREQUENCY
     if deadline is None:
         return heartbeat
@@ -65,7 +65,7 @@ def next_time(now: float, deadline: float | None) -> float:
 
 
 class BookmarkClock:
-    """Sends due bookmarks at the resourceVersion that has been dispatched to everybody."""
+    """Sends due bookmarks at the resourceVersion that has been dispatched to all watchers."""
 
     def __init__(self, supervisor: Supervisor, dispatched_rv: Callable[[], int]) -> None:
         self._supervisor = supervisor
@@ -74,7 +74,7 @@ class BookmarkClock:
         self._task: asyncio.Task[None] | None = None
 
     def add(self, watcher: Watcher, deadline: float | None, make: Callable[[int], OutEvent]) -> None:
-        """Serve `watcher`, whose stream ends at `deadline` of the loop's clock."""
+        """Send bookmarks to `watcher`, whose stream ends at `deadline` of the loop's clock."""
         now = asyncio.get_running_loop().time()
         self._due[watcher] = _Due(next_time(now, deadline), deadline, make)
         if self._task is None or self._task.done():
@@ -87,7 +87,7 @@ class BookmarkClock:
         await stop(self._task)
 
     def send_due(self, now: float) -> None:
-        """Bookmark everybody whose time has come."""
+        """Send a bookmark to every watcher that is due."""
         rv = self._dispatched_rv()
         for watcher, due in self._due.items():
             if due.at <= now:

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import SelectionPredicate
 
-# The objects are the cache's; a reader holds a list of references.
+# The objects belong to the cache; a reader holds a list of references.
 REFERENCE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class CacheQuery:
-    """What to take from the cache. Keys are whole ones; `start` is "" or where a continued LIST goes on.
+    """What to read from the cache. Keys are full; `start` is "" or where a continued LIST resumes.
 
-    `exact` asks for a snapshot of that resourceVersion; `limit` 0 is none.
+    `exact` asks for a snapshot at that resourceVersion; `limit` 0 is none.
     """
 
     scope: RequestScope
@@ -48,7 +48,7 @@ class CacheQuery:
 
 @dataclass(frozen=True, slots=True)
 class CachePage:
-    """`last_key` is the last one returned when more follow, else ""; `remaining` how many (None: unknown)."""
+    """`last_key` is the last one returned if more follow, else ""; `remaining` how many (None: unknown)."""
 
     objects: list[StoredObject]
     rv: int
@@ -64,13 +64,13 @@ class _Selected:
 
 
 async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
-    """A consistent page of the cache: taken at once, filtered in slices.
+    """A consistent page of the cache: references taken at once, filtered in slices.
 
-    Raises SnapshotGone when there is no snapshot for `query.exact`.
+    Raises SnapshotGone if there is no snapshot for `query.exact`.
     """
     if query.exact is None and not query.scope.single:
         await prepare(cache, query.selection)
-    # From here on nothing is awaited until the objects are taken: they and the RV belong together.
+    # No await until the references are taken: they and the RV belong together.
     rv = cache.rv if query.exact is None else query.exact
     found = _found(cache, query)
     meter = current_meter()
@@ -89,7 +89,7 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
 
 
 def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
-    # One more than the page holds: its last object is not the last one then.
+    # One more than the page: then its last object is known not to be the last of all.
     most = query.limit + 1 if query.limit and not query.scope.selective else None
     if query.exact is not None:
         past = cache.snapshots.slice(query.exact, query.first, query.end, most)
@@ -106,7 +106,7 @@ def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
 
 
 def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int:
-    """Stored bytes of the objects fetched; of those behind a full page, a reference each."""
+    """Stored bytes of the objects looked at; objects beyond a full page count as references only."""
     if selected.full and not selected.evaluated:
         page = selected.objects
         return sum(obj.size for obj in page) + REFERENCE_BYTES * (found.fetched - len(page))
@@ -118,7 +118,7 @@ def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int
 
 
 def _stored_bytes(cache: WatchCache, found: Candidates) -> int:
-    """Stored bytes of the objects fetched; of those that an index of ours spared us by their mean size."""
+    """Stored bytes of the objects looked at; those that ktui's index skipped count with the average size."""
     store = cache.store
     if found.fetched == len(found.objects) < len(store):
         return sum(obj.size for obj in found.objects)

@@ -1,4 +1,4 @@
-"""WATCH from the watch cache: initial events, replay from the ring, then live."""
+"""WATCH from the watch cache: initial events, replay from the event buffer, then live."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ktui.telemetry.meter import current_meter
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
-# Initial events and replayed ones are handed on in pieces of this many.
+# Initial and replayed events are passed on in batches of this size.
 PIECE = 500
 
 MakeBookmark = Callable[[int, bool], OutEvent]  # resourceVersion, whether it ends the initial events
@@ -26,7 +26,7 @@ MakeBookmark = Callable[[int, bool], OutEvent]  # resourceVersion, whether it en
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """Where a cache's events come from."""
+    """The source of a cache's events."""
 
     cache: WatchCache
     dispatcher: Dispatcher
@@ -37,8 +37,8 @@ class CacheWatch:
     """One client's stream.
 
     The client gets the current state (`initial`) or starts after `watcher.since`.
-    It then reads the ring until it has caught up, and only from there on has a
-    queue of its own, so that a slow start costs it nothing but time.
+    It then reads the event buffer until it has caught up, and only then has a
+    queue of its own, so a slow start never ends the stream.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class CacheWatch:
             yield [self._bookmark(self._watcher.since, True)]
 
     async def _caught_up(self) -> AsyncIterator[list[OutEvent]]:
-        """Replay the ring; when this ends there is nothing newer, and nothing was awaited since."""
+        """Replay the event buffer; when this ends nothing is newer, and nothing was awaited since."""
         cache, watcher = self._feed.cache, self._watcher
         while not watcher.closed:
             lost = self._lost()
@@ -151,7 +151,7 @@ class CacheWatch:
                 await asyncio.sleep(0)
 
     def _lost(self) -> str:
-        """Why the events that the client misses are not here any more, "" when they are."""
+        """Why the events that the client still needs are gone, "" if they are not."""
         if self._feed.cache.generation != self._generation:
             return "cache reinitialized"
         return "too slow" if self._watcher.since < self._feed.cache.ring.oldest_watch_rv else ""

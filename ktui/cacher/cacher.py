@@ -1,8 +1,8 @@
-"""One resource's reads, each answered by its watch cache or by etcd as its plan says.
+"""The reads of one resource, each answered by its watch cache or by etcd as its plan says.
 
-What kube-apiserver calls CacheDelegator and Cacher. Its parts plan a request with the rules of
+Upstream: CacheDelegator and Cacher. The handlers plan a request with the rules of
 `ktui.kube.routing` and execute that plan: `get_handler`, `list_handler` and `watch_handler`.
-Writes go to the store as they are.
+Writes go directly to the store.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Cacher:
         return self.store.resource
 
     async def get(self, namespace: str | None, name: str, rv: str = "") -> GetAnswer:
-        """One object; `answer.object` is None when there is none. Raises StatusError."""
+        """One object; `answer.object` is None if there is none. Raises StatusError."""
         return await self._get.get(namespace, name, rv, self._state())
 
     def cached(self, namespace: str | None, name: str) -> StoredObject | None:
-        """The object as the cache has it at the moment, None without one: where a write, which
+        """The object as the cache has it now, or None: the start of a write, which
         etcd checks, may begin. kube-apiserver: cachedExistingObject of GuaranteedUpdate."""
         return self._get.cached(namespace, name)
 
@@ -62,7 +62,7 @@ class Cacher:
             return await self._list.list(request, self._state())
 
     def sending(self, answer: ListAnswer) -> AbstractContextManager[None]:
-        """While the block runs, `answer` is sent: what the cache still has of it stays ready to be sent."""
+        """While the block runs, `answer` is being sent: the cache keeps its encoded objects."""
         if self.cache is None or answer.route != Source.CACHE.value:
             return nullcontext()
         return self.cache.sending(answer.rv)
@@ -84,9 +84,9 @@ class Cacher:
             self._count.latest()
 
     def size(self) -> tuple[int | None, int]:
-        """Objects of the resource and bytes of an average one, as flow control knows them.
+        """Number of objects of the resource and their average size in bytes, for flow control.
 
-        None before they were counted, 0 bytes where none was sized: etcd only counts.
+        None before they were counted, 0 bytes if none was sized: etcd only counts.
         """
         state = self.state()
         if state.state == "disabled":

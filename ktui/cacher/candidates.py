@@ -1,4 +1,4 @@
-"""The smallest set of cached objects that a LIST has to look at."""
+"""The smallest set of cached objects that can match a LIST."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import SelectionPredicate
 
-# A selector of more terms is not looked up by the others: one selector must not evict all indexes at once.
+# A selector with more terms uses no index for the others: one selector must not evict all indexes.
 MOST_TERMS = 4
 _METADATA = ("metadata.name", "metadata.namespace")
 
@@ -24,8 +24,8 @@ _METADATA = ("metadata.name", "metadata.namespace")
 class Candidates:
     """Objects in key order that may match: the first ones of `count`.
 
-    `fetched` is what kube-apiserver would have taken from its cache, which knows
-    fewer indexes. `last_key` is the last key of that: a page that ends there is the last.
+    `fetched` is how many kube-apiserver would have read from its cache, which has
+    fewer indexes. `last_key` is their last key: a page that ends there is the last.
     """
 
     objects: list[StoredObject]
@@ -44,15 +44,15 @@ def candidates(
     pods: bool,
     minor: int,
 ) -> Candidates:
-    """Objects of keys in [start, end) that an index does not already rule out.
+    """Objects with keys in [start, end) that no index rules out.
 
-    `most` is how many are wanted if no index helps (None: all).
+    `most` is how many are wanted if no index applies (None: all).
     """
     node = selection.fields.requires(NODE_NAME) if pods else None
     if node is not None:
         found = cache.fields.lookup(NODE_NAME, node, cache.store.all)
         objects = _in_range(found, start, end)
-        # Up to 1.31 index hits of other namespaces were taken along and filtered out later.
+        # Up to 1.31 index hits of other namespaces were included and filtered out later.
         fetched = len(objects) if minor >= 32 else len(found)
         return Candidates(objects, len(objects), fetched, objects[-1].key if objects else "")
     count = cache.store.count(start, end)
@@ -66,7 +66,7 @@ def candidates(
 
 
 async def prepare(cache: WatchCache, selection: SelectionPredicate) -> None:
-    """Have the indexes ready that `candidates` will use."""
+    """Build the indexes that `candidates` will use."""
     for label, _ in _label_values(selection):
         await cache.labels.prepare(label, cache.store.all)
     for name, _ in _field_values(selection):

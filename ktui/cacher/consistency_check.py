@@ -1,7 +1,7 @@
-"""Proof that a cache holds what etcd holds: both digested at the same resourceVersion.
+"""Check that a cache equals etcd: digests of both at the same resourceVersion.
 
 kube-apiserver's consistency checker: FNV-1 (64 bit) over `namespace/name/rv` of
-every object, in key order, with nothing between two objects.
+every object in key order, without separators.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CheckResult:
 
 
 async def check(store: Store, cache: WatchCache) -> CheckResult:
-    """Compare `cache` with etcd at the cache's resourceVersion. EtcdError when etcd does not answer."""
+    """Compare `cache` with etcd at the cache's resourceVersion. Raises EtcdError if etcd does not answer."""
     rv, objects = cache.rv, cache.store.all()
     here, there = Digest(), Digest()
     async for part in sliced(objects):

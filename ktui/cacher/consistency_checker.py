@@ -1,4 +1,4 @@
-"""Checks now and then that a cache holds what etcd holds.
+"""Periodic checks that a cache equals etcd.
 
 kube-apiserver's DetectCacheInconsistency (1.34+): every 5 minutes and up to half as
 much longer. After a failure snapshots are not served until a check has succeeded.
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 
 
 class ConsistencyChecker:
-    """One a cache. `counts`: how many checks had which outcome.
+    """One per cache. `counts`: number of checks by outcome.
 
-    A check reads the whole resource from etcd, so it is for an etcd of our own
+    A check reads the whole resource from etcd, so it is for an etcd that ktui owns
     (`settings.check_consistency`).
     """
 
@@ -42,7 +42,7 @@ class ConsistencyChecker:
         self._ready = ready
 
     async def run(self) -> None:
-        """Check until cancelled, while the version does so and it is wanted."""
+        """Check until cancelled, if the version does and the setting allows it."""
         while True:
             await asyncio.sleep(PERIOD * random.uniform(1.0, 1.0 + JITTER))
             wanted = self._settings.check_consistency and self._settings.behaviour.detect_cache_inconsistency
@@ -50,7 +50,7 @@ class ConsistencyChecker:
                 await self.once()
 
     async def once(self) -> str:
-        """Check now; the outcome."""
+        """Check now; return the outcome."""
         name = self._store.resource.id
         try:
             result = await check(self._store, self._cache)

@@ -1,4 +1,4 @@
-"""Every event of one resource to the watchers whom it concerns."""
+"""Dispatches every event of one resource to the watchers that it matches."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import SelectionPredicate
 
-# kube-apiserver's incoming channel: transactions, which there have one event each.
+# kube-apiserver's incoming channel, there of single events, here of transactions.
 INCOMING = 100
-# Turns that clients get before their slowness is charged: they share this loop with the dispatcher.
+# Loop turns that clients get before their slowness is charged: they share this loop with the dispatcher.
 FREE_TURNS = 10
 
 Scope = tuple[str, str]  # namespace and name, "" for any
@@ -27,7 +27,7 @@ Group = dict[Watcher, None]  # ordered, as watchers came
 
 
 class Watchers:
-    """All watchers of a resource, found by what they can be concerned with.
+    """All watchers of a resource, indexed by what they can match.
 
     A watcher of one namespace, one name or one value of the trigger field
     (pods: spec.nodeName) is not even considered for other objects' events.
@@ -61,7 +61,7 @@ class Watchers:
             del self._groups[place]
 
     def concerned(self, transaction: Sequence[CacheEvent]) -> Iterator[Watcher]:
-        """Watchers to put `transaction` to. Nothing may be awaited while this is iterated."""
+        """Watchers that `transaction` may match. Do not await while iterating."""
         places: dict[Scope | str, None] = {}
         for event in transaction:
             obj = event.object
@@ -87,7 +87,7 @@ class Dispatcher:
     that a stream never ends between two of its events: a client could not resume from there.
 
     A watcher without room holds up the others for as long as the time budget
-    lasts; then its stream is ended, and `terminated` counts it. `sampler` looks at an
+    lasts; then its stream is ended, and `terminated` counts it. `sampler` samples an
     event now and then.
     """
 
@@ -162,7 +162,7 @@ class Dispatcher:
                 self.close(blocked.pop(0), "too slow")
                 self.terminated += 1
                 patience = 0.0
-            # A client that has taken something in time is not charged for it: with all of them
-            # on this loop, and their TLS in this process, it is mostly we who are slow.
+            # A client that has read something in time is not charged: with all of them
+            # on this loop, and their TLS in this process, ktui itself is mostly the slow part.
             blocked = [watcher for watcher in blocked if not watcher.offer(transaction)]
         self._budget.give_back(patience)

@@ -1,4 +1,4 @@
-"""What a cache or storage that cannot answer means to the client."""
+"""Errors of cache and storage, and the Status that the client gets for them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ log = logging.getLogger(__name__)
 
 
 class SnapshotGone(Exception):
-    """The cache's internal 410: there is no snapshot at or below that resourceVersion (any more)."""
+    """The cache's internal 410: no snapshot at or below that resourceVersion."""
 
 
 class NotFresh(Exception):
-    """The cache did not reach a resourceVersion within its 3 seconds."""
+    """The cache did not reach a resourceVersion within 3 seconds."""
 
     def __init__(self, asked: int, current: int) -> None:
         super().__init__(f"resourceVersion {asked} was not reached, cache at {current}")
@@ -27,14 +27,14 @@ class NotFresh(Exception):
         self.current = current
 
     def as_status(self, *, reject: bool = False) -> StatusError:
-        """504, or with `reject` 429; both may be tried again after a second."""
+        """504, or with `reject` 429; the client may retry either after a second."""
         late = status.too_large_rv(self.asked, self.current)
         return status.too_many_requests(late.message, late.retry_after) if reject else late
 
 
 @contextmanager
 def reaching(resource: Resource, verb: str) -> Iterator[None]:
-    """Give the client the Status of a storage that cannot be reached; `verb` is "get", "list" …"""
+    """Turn errors of unreachable storage into a Status; `verb` is "list", "get" …"""
     try:
         yield
     except EtcdError as error:

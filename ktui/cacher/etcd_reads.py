@@ -1,4 +1,4 @@
-"""LIST from etcd: the page that a plan asks for, and what etcd's errors mean to the client."""
+"""LIST from etcd: the page that a plan asks for, and etcd's errors as a Status."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ktui.storage.selection import SelectionPredicate
     from ktui.storage.store import Store
 
-# From 1.34 on a revision that does not exist yet is a 504, before it was a bare 500. That came with
-# the code, not with a gate: a 1.36 that emulates 1.33, the oldest that it can, answers 504 as well.
+# Since 1.34 a revision that does not exist yet is a 504, before it was a bare 500. The change is not behind
+# a gate: a 1.36 that emulates 1.33, the oldest that it can, answers 504 as well.
 FUTURE_IS_TIMEOUT_SINCE = 33
 
 

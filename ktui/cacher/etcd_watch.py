@@ -1,4 +1,4 @@
-"""WATCH straight from etcd: of resources without watch cache."""
+"""WATCH directly from etcd, for resources without a watch cache."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ OUTGOING = 100
 
 
 class EtcdWatch:
-    """An etcd watch of its own for one client.
+    """One client's own watch of etcd.
 
-    `initial` lists first and sends what is there as ADDED; `since` is then the resourceVersion
+    `initial` lists first and sends the objects as ADDED; `since` is then the resourceVersion
     that the list must have reached. Otherwise events after `since` are sent, 0: from now on.
-    A task reads etcd and waits for the client when it is 100 batches ahead of it.
+    A task reads etcd, at most 100 batches ahead of the client.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class EtcdWatch:
         await self._follow(since)
 
     async def _follow(self, since: int) -> None:
-        """Pass on what follows `since`. After a broken connection the watch resumes where it stopped,
+        """Pass on events after `since`. After a broken connection the watch resumes where it stopped,
         as in etcd's Go client: the client does not notice."""
         retry, history = WatchRetryPolicy(), self._store.history
         while True:

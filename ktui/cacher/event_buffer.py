@@ -1,10 +1,10 @@
-"""The cyclic buffer of a watch cache's latest events.
+"""The cyclic buffer of a watch cache's newest events (upstream: watchCache.cache).
 
 kube-apiserver: capacity starts at 100 and follows the load, so that the buffer
 holds some 75 seconds of events (`eventFreshDuration`), never above 102,400.
 
-There the objects of all events stay as they are. Here the latest few megabytes do, and some more
-while LISTs are sent that still need the versions before them; older events keep what differs from
+Upstream keeps the objects of all events. Here the newest few megabytes are kept, more
+while LISTs are sent that still need older versions; older events keep only their difference to
 the next version of the object.
 """
 
@@ -19,12 +19,12 @@ from ktui.cacher.events import CacheEvent
 LOWER_CAPACITY = 100
 UPPER_CAPACITY = 102_400
 FRESH_SECONDS = 75.0
-# Stored bytes of the latest events' objects that are kept as they are; the second is for LISTs being sent.
+# Stored bytes of the newest events' objects that are kept; the second is for LISTs being sent.
 WHOLE_BYTES = 8 << 20
 MOST_WHOLE_BYTES = 64 << 20
-# Events that are shrunk at most when another one comes: shrinking this many never takes long.
+# Events that are shrunk at most per added event: shrinking this many is always fast.
 _SHRUNK_AT_ONCE = 4
-# Evicted events are cut off when they are this part of the capacity.
+# Evicted events are removed once they are this share of the capacity.
 _CUT = 1 / 8
 
 _rv_of = attrgetter("rv")
@@ -88,7 +88,7 @@ class EventBuffer:
         self._evicted_rv = 0
 
     def append(self, event: CacheEvent) -> None:
-        """Add the newest event; evict the oldest one when the buffer is full and may not grow."""
+        """Add the newest event; evict the oldest one if the buffer is full and may not grow."""
         if self.full:
             self._resize(event.at)
         if self.full:
@@ -108,12 +108,12 @@ class EventBuffer:
         return events[low:high]
 
     def rv_at_or_above(self, rv: int) -> int | None:
-        """The resourceVersion of the oldest buffered event that is not older than `rv`."""
+        """The resourceVersion of the oldest buffered event at or above `rv`."""
         low = bisect_left(self._events, rv, lo=self._start, key=_rv_of)
         return self._events[low].rv if low < len(self._events) else None
 
     def count_from(self, rv: int) -> int:
-        """How many buffered events are not older than `rv`."""
+        """The number of buffered events at or above `rv`."""
         return len(self._events) - bisect_left(self._events, rv, lo=self._start, key=_rv_of)
 
     def newest(self, limit: int) -> Sequence[CacheEvent]:
@@ -128,7 +128,7 @@ class EventBuffer:
         self._readers.remove(rv)
 
     def shrink(self, most: int) -> bool:
-        """Shrink up to `most` events whose turn it is; False when there are no more of them."""
+        """Shrink up to `most` events that are due; False if there are no more of them."""
         for _ in range(most):
             if self._held <= self._whole_bytes:
                 return False
@@ -161,7 +161,10 @@ class EventBuffer:
         self.capacity = capacity
 
     def _cut(self) -> None:
-        """Drop evicted events. Those that were not shrunk are: a slow reader may still hold their objects."""
+        """Remove evicted events. Those not yet shrunk are shrunk:
+
+        a slow reader may still hold their objects.
+        """
         if self._start < self.capacity * _CUT:
             return
         for event in self._events[self._whole : self._start]:

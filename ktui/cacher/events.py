@@ -1,4 +1,4 @@
-"""Events: as the cache keeps them, and as watchers get them."""
+"""Events, as the cache keeps them and as watchers get them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOO
 
 
 class OutEvent:
-    """One watch event, encoded at most once for each way in which watchers want it.
+    """One watch event, encoded at most once per form that watchers use.
 
     `object` is None for BOOKMARK and ERROR, whose `document` is the JSON of
     `object` in the event as it is sent. `encoded` counts the encodings made so far.
@@ -42,7 +42,7 @@ class OutEvent:
         return self._line
 
     def encoding(self, target: Hashable, encode: Callable[[OutEvent], bytes]) -> bytes:
-        """The event in another form (a Table, PartialObjectMetadata …), shared by all who name `target`."""
+        """The event in another form (a Table …), shared by all watchers with that `target`."""
         if self._encodings is None:
             self._encodings = {}
         found = self._encodings.get(target)
@@ -53,11 +53,11 @@ class OutEvent:
 
 
 class CacheEvent:
-    """One change of a resource as the ring keeps it.
+    """One change of a resource in the event buffer.
 
     For DELETED `object` is the last state at the resourceVersion of the
     deletion, and `previous` that state as it was stored. `at` is the time of
-    receipt on the ring's monotonic clock.
+    receipt on the buffer's monotonic clock.
     """
 
     __slots__ = ("_added", "_deleted", "_modified", "_shrunk", "at", "object", "previous", "rv", "type")
@@ -76,7 +76,7 @@ class CacheEvent:
         self._deleted: OutEvent | None = None
 
     def out(self, current: bool, old: bool) -> OutEvent | None:
-        """What a watcher gets to whose filter the object now belongs (`current`) and belonged (`old`).
+        """The event for watchers whose filter matches the object now (`current`) and matched before (`old`).
 
         An object that leaves the filter is DELETED at the resourceVersion of
         the update, with its previous content. All watchers share the answer.
@@ -88,7 +88,7 @@ class CacheEvent:
     def shrink(self) -> None:
         """Take as little memory as possible: few watchers still start this far back.
 
-        What they get is then made for each of them.
+        What they get is then encoded for each of them.
         """
         self._shrunk = True
         self._added = self._modified = self._deleted = None

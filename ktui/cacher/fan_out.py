@@ -1,4 +1,4 @@
-"""Samples of how one event goes out to the watchers: who got it, and what that took."""
+"""Samples how one event reaches the watchers: who gets it, and the time and encodings it takes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ktui.contract.events import FanOut
 from ktui.telemetry.bus import Bus
 
 SHORTEST_INTERVAL = 1.0  # seconds between two samples of a resource
-# Encodings are made when a watcher writes: by then those that keep up have written.
+# Encodings are made when a watcher writes: by then watchers that keep up have written.
 SETTLING_SECONDS = 0.25
-# Forms that are made from the object; all others are the object itself.
+# Forms that are built from the object; all others are the object itself.
 TRANSFORMED = ("Table", "PartialObjectMetadata")
 
 
@@ -29,7 +29,7 @@ class Sampler:
         self._pending: asyncio.TimerHandle | None = None
 
     def due(self) -> bool:
-        """Whether the next event should be taken."""
+        """True if the next event should be sampled."""
         return (
             self._bus.watched and self._pending is None and time.monotonic() >= self._last + SHORTEST_INTERVAL
         )
@@ -73,7 +73,7 @@ class Sampler:
 
 @dataclass(frozen=True, slots=True)
 class DispatchResult:
-    """Whom an event was put to, and who got it in which form."""
+    """The watchers that an event was offered to, and those that got it, by form."""
 
     concerned: int
     delivered: int
@@ -81,7 +81,7 @@ class DispatchResult:
     tables: int
     plain_forms: int
     table_forms: int
-    events: tuple[OutEvent, ...]  # what was handed out, each one once
+    events: tuple[OutEvent, ...]  # the distinct events that were delivered
 
 
 def _audience(event: CacheEvent, concerned: Sequence[Watcher]) -> DispatchResult:

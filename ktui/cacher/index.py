@@ -1,4 +1,7 @@
-"""Indexes by label and field value: a selective LIST costs what its answer holds."""
+"""Indexes by label and field value:
+
+the cost of a selective LIST depends on its result, not the collection.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ if TYPE_CHECKING:
 
 Postings = dict[str, dict[str, "StoredObject"]]  # value → objects by key
 
-# Selectors use few attributes; what more are asked for push the oldest out.
+# Selectors use few attributes; further ones evict the oldest.
 MAX_ATTRIBUTES = 24
 
 
 class _Build:
-    """Postings in the making. Keys that change meanwhile are up to date already: they are `settled`."""
+    """An index being built. Keys that change meanwhile are up to date already: they are `settled`."""
 
     def __init__(self) -> None:
         self.postings: Postings = {}
@@ -27,17 +30,17 @@ class _Build:
 
 
 class AttributeIndex:
-    """value → objects, for each attribute that some selector has asked for.
+    """value → objects, for each attribute that some selector has used.
 
-    An attribute's postings are made when it is first asked for and kept up to
-    date by every change from then on, so that labels never selected by cost
+    An attribute is indexed when it is first used and kept up to
+    date with every change from then on, so labels that are never selected by cost
     neither memory nor time.
     """
 
     def __init__(
         self, attributes_of: Callable[[StoredObject], Mapping[str, str]], missing: str | None = None
     ) -> None:
-        """`missing` is the value of an attribute that an object lacks; None: it has none, and no posting."""
+        """`missing` is the value of an attribute that an object lacks; None: such objects are not indexed."""
         self._attributes_of = attributes_of
         self._missing = missing
         self._postings: dict[str, Postings] = {}
@@ -52,7 +55,7 @@ class AttributeIndex:
         self._builds.clear()
 
     async def prepare(self, attribute: str, everything: Callable[[], Sequence[StoredObject]]) -> None:
-        """Make the postings of `attribute`, if there are none, in slices: 100,000 objects take a while."""
+        """Index `attribute` if it is not, in slices: 100,000 objects take a while."""
         if attribute in self._postings:
             return
         if attribute in self._builds:
@@ -62,7 +65,7 @@ class AttributeIndex:
         try:
             async for part in sliced(everything()):
                 self._add(build.postings, (obj for obj in part if obj.key not in build.settled), attribute)
-            # Cleared meanwhile: these objects are not the cache's any more.
+            # Cleared meanwhile: these objects are no longer the cache's.
             if self._builds.get(attribute) is build:
                 self._install(attribute, build.postings)
         finally:
@@ -73,7 +76,7 @@ class AttributeIndex:
     def lookup(
         self, attribute: str, value: str, everything: Callable[[], Sequence[StoredObject]]
     ) -> Mapping[str, StoredObject]:
-        """Objects whose `attribute` is `value`; without `prepare` the postings are made on the spot."""
+        """Objects whose `attribute` is `value`; indexed at once if `prepare` was not called."""
         postings = self._postings.get(attribute)
         if postings is None:
             postings = {}
@@ -82,7 +85,7 @@ class AttributeIndex:
         return postings.get(value, {})
 
     def change(self, previous: StoredObject | None, current: StoredObject | None) -> None:
-        """Follow one change of the store: `previous` made way for `current` (None: absent)."""
+        """Follow one change of the store: `previous` was replaced by `current` (None: absent)."""
         for attribute, postings in self._postings.items():
             self._replace(postings, attribute, previous, current)
         for attribute, build in self._builds.items():

@@ -42,7 +42,7 @@ class ListHandler:
         self._cache = cache
 
     async def list(self, request: ListRequest, state: CacheState) -> ListAnswer:
-        """Raises StatusError; etcd's own errors where etcd is asked."""
+        """Raises StatusError, etcd's errors included if etcd is read."""
         token, scope = read_token(request.options.continue_), self._scope(request)
         question = list_question(request.options, scope, token)
         plan = decide_list(question, state, self._settings.behaviour)
@@ -73,7 +73,7 @@ class ListHandler:
         return ListAnswer(page.objects, page.rv, continue_, page.remaining, plan, plan.source.value)
 
     async def _fall_back(self, read: _Read) -> ListAnswer:
-        """Read in etcd what the cache could not answer: at the exact revision, or at the newest."""
+        """Read from etcd what the cache could not answer: at the exact revision, or at the newest."""
         plan = read.plan
         route = plan.source.value if plan.source is Source.ETCD else FELL_BACK
         current_meter().planned(plan, route)
@@ -107,7 +107,7 @@ class ListHandler:
     def _continue(self, page: CachePage, scope: RequestScope) -> str:
         if not page.last_key:
             return ""
-        # The cache's prefix has no trailing slash, so that its tokens' starts have a leading one.
+        # The cache's prefix has no trailing slash, so the starts in its tokens have a leading one.
         start = page.last_key[len(self._store.prefix + scope.prefix) - 1 :]
         return continuetoken.encode(page.rv, f"{start}\0")
 

@@ -1,4 +1,4 @@
-"""How many objects a resource without a watch cache has, asked of etcd now and then."""
+"""The number of objects of a resource without a watch cache, counted by etcd periodically."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PERIOD = 60.0
 
 
 class ObjectCount:
-    """kube-apiserver counts each resource once a minute; here only those that are asked for.
+    """kube-apiserver counts each resource once a minute; here only the requested ones.
 
-    The counting itself is a `count_only` range: etcd reads its index, no values.
+    A `count_only` range: etcd reads its index, no values.
     """
 
     def __init__(self, store: Store, supervisor: Supervisor) -> None:
@@ -33,8 +33,8 @@ class ObjectCount:
         self._task: asyncio.Task[None] | None = None
 
     def latest(self) -> int | None:
-        """The last count, None before the first. Starts another in the background when it is old."""
-        # Both groups of events are one registry, which is counted under its core name.
+        """The last count, None before the first. Starts another in the background if it is old."""
+        # Both groups of events are one registry, counted under its core name.
         if self._store.resource.group == "events.k8s.io":
             return None
         due = self._value is None or time.monotonic() - self._asked_at >= PERIOD

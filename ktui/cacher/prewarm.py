@@ -11,15 +11,15 @@ from ktui.etcd.errors import EtcdError
 if TYPE_CHECKING:
     from ktui.cacher.sorted_store import SortedStore
 
-# Small caches are left to their first reader: to prewarm all kinds would take a second at start.
+# Small caches are not prewarmed: doing so for all kinds would take a second at start.
 LARGE = 1000
 
 
 async def prewarm(filled: asyncio.Event, store: SortedStore) -> None:
-    """Wait until the cache is filled, then have one object transcoded off the event loop.
+    """Wait until the cache is filled, then transcode one object off the event loop.
 
-    The functions for its kind are generated with the first one: 100 ms for pods,
-    for which no other request should wait.
+    The functions for its kind are generated with the first object: 100 ms for pods,
+    which would delay every other request.
     """
     await filled.wait()
     if len(store) < LARGE:

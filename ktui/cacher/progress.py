@@ -1,7 +1,7 @@
-"""Asking etcd for progress while readers wait until a cache is fresh.
+"""Requests progress notifications from etcd while readers wait for a revision.
 
 kube-apiserver's conditional progress requester: one request every 100 ms while
-there is at least one waiter; the first at once, unless the last is younger.
+there is at least one waiter; the first at once, unless the last is more recent.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ktui.supervision import Supervisor, stop
 
 PERIOD = 0.1
 
-# Must not raise: a broken stream is its reflector's business.
+# Must not raise: a broken stream is handled by its reflector.
 Ask = Callable[[], Awaitable[None]]
 
 
 class ProgressRequester:
-    """One for all caches: asks the watch streams of those whose readers wait."""
+    """One for all caches: requests progress on the watch streams of caches with waiting readers."""
 
     def __init__(self, supervisor: Supervisor, period: float = PERIOD) -> None:
         self._supervisor = supervisor
@@ -32,7 +32,7 @@ class ProgressRequester:
 
     @contextmanager
     def asking(self, ask: Ask) -> Iterator[None]:
-        """Call `ask` every period for as long as the block lasts."""
+        """Call `ask` every period while the block runs."""
         self._waiting[ask] += 1
         if self._task is None or self._task.done():
             self._task = self._supervisor.start("the progress requester", self._run)
@@ -44,7 +44,7 @@ class ProgressRequester:
                 del self._waiting[ask]
 
     async def close(self) -> None:
-        """Ask no more."""
+        """Stop requesting."""
         await stop(self._task)
 
     async def _run(self) -> None:

@@ -1,7 +1,7 @@
-"""Keeps one watch cache filled: a paged list of etcd, then a watch from there on.
+"""Keeps one watch cache filled: a paged list of etcd, then a watch from its revision.
 
 kube-apiserver's reflector over the etcd store. A watch that breaks is resumed
-as long as its Patience lasts. After that the cache is not ready, its clients'
+as long as WatchRetryPolicy allows. After that the cache is not ready, its clients'
 watches end, and after a second everything is listed again.
 """
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store, StoreWatch
 
 RETRY_SECONDS = 1.0
-# kube-apiserver tries each second, whatever is wrong. A value that cannot be read stays as it is,
-# and every try reads the whole resource: twice as long each time, up to this.
+# kube-apiserver retries every second, whatever the error. A value that cannot be decoded stays that way,
+# and every retry reads the whole resource: so the delay doubles each time, up to this.
 UNREADABLE_SECONDS = 30.0
-BROKEN_SECONDS = 1.0  # for which a broken watch makes no cache stale: it is resumed sooner
+BROKEN_SECONDS = 1.0  # a watch broken for less does not make the cache stale: it is resumed sooner
 
 log = logging.getLogger(__name__)
 
 
 class Reflector:
-    """`gate` is held while filling, so that one etcd is not read by many at once.
+    """`gate` is held while filling, so that one etcd is not read by many caches at once.
 
-    `changed` is called whenever something that telemetry shows has changed, and
+    `changed` is called whenever anything shown by telemetry has changed, and
     `progressed` with each resourceVersion learnt without an event.
     """
 
@@ -78,19 +78,19 @@ class Reflector:
 
     @property
     def downtime(self) -> float:
-        """Seconds for which the cache has not been ready."""
+        """Seconds since the cache was last ready."""
         return 0.0 if self.ready.is_set() else time.monotonic() - self._down_since
 
     @property
     def stale_seconds(self) -> float:
-        """Since etcd was last heard over the cache's watch; 0 while that is recent, or nothing is served."""
+        """Seconds since etcd last answered on the cache's watch; 0 if recent, or if nothing is served."""
         if not self.ready.is_set():
             return 0.0
         silent = time.monotonic() - self._last_heard()
         return silent if silent > (liveness.HEARD_SECONDS if self._watch else BROKEN_SECONDS) else 0.0
 
     async def run(self) -> None:
-        """Fill and follow until cancelled. An error that is not etcd's ends it, the cache not ready."""
+        """Fill and follow until cancelled. Errors other than etcd's end it, with the cache not ready."""
         while True:
             cause, pause = "stopped", RETRY_SECONDS
             try:
@@ -108,12 +108,12 @@ class Reflector:
                 cause = f"internal error: {error}"
                 raise
             finally:
-                # Whatever went wrong, a cache without a watch must not look ready.
+                # Whatever went wrong, a cache without a watch must not be ready.
                 self._not_ready(cause)
             await asyncio.sleep(pause)
 
     async def request_progress(self) -> None:
-        """Ask etcd how far the watch is; a broken watch is noticed by its reader."""
+        """Request a progress notification; a broken watch is noticed by its reader."""
         if self._watch is None:
             return
         self.progress_requests += 1
@@ -143,7 +143,7 @@ class Reflector:
         self._changed()
 
     async def _follow(self) -> None:
-        """Keep up with etcd from the cache's revision on; EtcdError when the watch cannot be resumed."""
+        """Follow etcd from the cache's revision; raises EtcdError if the watch cannot be resumed."""
         patience, seen = WatchRetryPolicy(), 0
         while True:
             try:
@@ -154,10 +154,10 @@ class Reflector:
             seen = self._cache.rv
 
     async def _watch_on(self, seen: int) -> None:
-        """Follow one watch; `seen` is the revision that it resumes from, 0 for the first one.
+        """Follow one watch; `seen` is the revision to resume from, 0 for the first watch.
 
-        A resumed watch begins with what was seen last. Compactions of etcds before 3.5.18 (etcd #18274)
-        forget a deletion at the very revision of the compaction and still let watches begin there,
+        A resumed watch begins at the last revision seen. Compactions of etcd before 3.5.18 (etcd #18274)
+        lose a deletion at exactly the compacted revision but still let a watch begin there,
         which would miss it; one that begins earlier gets the compaction error.
         """
         cache, dispatcher = self._cache, self._dispatcher
@@ -207,12 +207,12 @@ class Reflector:
         return self._heard_at
 
     def _same_history(self) -> None:
-        """EtcdError when etcd's revisions have started over: what was read is not a current state."""
+        """Raise EtcdError if etcd's revisions have started over: what was read is not a current state."""
         if self._store.history != self._history:
             raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
 
     async def _answered(self, rv: int) -> None:
-        """etcd says how far it is; one that cannot be trusted is asked once more if a reader waits."""
+        """Take a progress notification; if it cannot be trusted, request another while a reader waits."""
         if not self._settings.confirm_progress:
             self._progress(rv)
             return

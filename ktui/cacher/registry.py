@@ -1,4 +1,4 @@
-"""All resources' cachers, made on first use."""
+"""The cachers of all resources, created on first use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """`warmups` bounds how many caches are filled at the same time: 1 for an etcd that is not ours.
+    """`warmups` bounds how many caches are filled at the same time: 1 for an etcd that ktui does not own.
 
     `supervisor` keeps the caches' tasks running, and those of their servers.
     """
@@ -49,7 +49,7 @@ class Registry:
         return iter(list(self._cachers.values()))
 
     def for_resource(self, resource: Resource) -> Cacher:
-        """The cacher of `resource`, shared by all its served versions. Reads nothing yet."""
+        """The cacher of `resource`, shared by all its served versions. Does not read etcd yet."""
         cacher = self._cachers.get(resource.id)
         if cacher is None:
             cacher = self._cachers[resource.id] = self._make(resource)
@@ -61,25 +61,25 @@ class Registry:
         return self._cachers.get(resource_id)
 
     def warm(self, resources: Iterable[Resource]) -> None:
-        """Start filling the caches of those of `resources` that etcd stores."""
+        """Start filling the caches of those `resources` that etcd stores."""
         for resource in resources:
             if resource.stored:
                 self.for_resource(resource).warm()
 
     async def forget(self, *resource_ids: str) -> None:
-        """Drop the cachers of resources that are not served any more, then close them."""
+        """Remove and close the cachers of resources that are no longer served."""
         dropped = [self._cachers.pop(resource_id, None) for resource_id in resource_ids]
         await asyncio.gather(*(cacher.close() for cacher in dropped if cacher is not None))
 
     def compacted(self, rv: int) -> None:
-        """etcd was compacted at `rv`: no cache serves what lies before it."""
+        """etcd was compacted at `rv`: no cache serves older revisions."""
         for cacher in self:
             if cacher.cache is not None:
                 cacher.cache.memory.compacted(rv)
                 cacher.cache.changed()
 
     def stale(self) -> dict[str, float]:
-        """Caches that serve reads and do not follow etcd, and for how many seconds."""
+        """Caches that serve reads but do not follow etcd, and for how many seconds."""
         seconds = {
             cacher.resource.id: cacher.cache.stale_seconds for cacher in self if cacher.cache is not None
         }
@@ -106,5 +106,5 @@ class Registry:
 
 
 def has_watch_cache(resource: Resource) -> bool:
-    """Every resource but events, whose watch-cache size kube-apiserver sets to 0."""
+    """True for every resource but events, whose watch-cache size kube-apiserver sets to 0."""
     return (resource.group, resource.resource) not in {("", "events"), ("events.k8s.io", "events")}

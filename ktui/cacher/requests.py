@@ -1,4 +1,4 @@
-"""What a Cacher is asked and what it answers."""
+"""Requests to a Cacher and its answers."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """A WATCH. `resource` is in the version that its bookmarks have (None: the store's).
+    """A WATCH. `resource` is in the version of its bookmarks (None: the store's).
 
-    `timeout` is in seconds, None for no end. `form` names the encoding that the client takes.
+    `timeout` is in seconds, None for no end. `form` names the encoding for the client.
     """
 
     namespace: str | None
@@ -46,7 +46,7 @@ class WatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class GetAnswer:
-    """`object` None: there is none. `rv` is the resourceVersion of cache or etcd when it was read."""
+    """`object` None: not found. `rv` is the resourceVersion of cache or etcd at the read."""
 
     object: StoredObject | None
     rv: int
@@ -56,10 +56,10 @@ class GetAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
-    """A LIST's objects in key order and what its ListMeta says.
+    """A LIST's objects in key order and its ListMeta.
 
-    `route` is where it was answered in the end: `cache`, `cache_snapshot`, `etcd`, or
-    `cache,etcd` when the cache could not and etcd was read after all.
+    `route` is where it was answered: `cache`, `cache_snapshot`, `etcd`, or
+    `cache,etcd` if the cache could not answer and etcd did.
     """
 
     objects: Sequence[StoredObject]
@@ -71,10 +71,10 @@ class ListAnswer:
 
 
 class WatchEvents(Protocol):
-    """A WATCH's events, until `close`, its timeout, or a cause of the server's.
+    """A WATCH's events, until `close`, its timeout, or an end by the server.
 
     `buffered` of `capacity` events wait for the client (`capacity` 0: never any); `live` says
-    that the initial events and those it had missed are behind it.
+    that the initial and the missed events have been sent.
     """
 
     @property
@@ -104,12 +104,12 @@ class WatchAnswer:
         self.stream = stream
 
     def batches(self) -> AsyncIterator[list[OutEvent]]:
-        """Events as they come, all that have come at once: the cheap way to write them."""
+        """Batches of events as they arrive: the efficient way to write them."""
         return self.stream.batches()
 
     @property
     def events(self) -> AsyncIterator[OutEvent]:
-        """The same, one by one."""
+        """The same events one by one."""
         return self._each()
 
     def close(self, cause: str = "client gone") -> None:

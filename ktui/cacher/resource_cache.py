@@ -1,4 +1,4 @@
-"""A watch cache with everything that keeps it filled and its watchers served."""
+"""A watch cache with its reflector, dispatcher and watchers."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store
 
 TRIGGER = "spec.nodeName"
-# The longest that a request waits until a cache is ready: kube-apiserver's request timeout, and so
-# much less that the cache says why.
+# The longest wait for a ready cache: kube-apiserver's request timeout, a little
+# shorter so that the error comes from the cache.
 READY_TIMEOUT = 59.5
-# Events of the buffer: some two milliseconds.
+# Events of the buffer to shrink at a time: about two milliseconds.
 _SHRUNK_AT_ONCE = 64
 
 
@@ -79,11 +79,11 @@ class ResourceCache:
 
     @property
     def cold(self) -> bool:
-        """Whether this resource was never requested."""
+        """True if this resource was never requested."""
         return not self._tasks
 
     def warm(self) -> None:
-        """Start filling the cache, unless that was done before."""
+        """Start filling the cache, unless already started."""
         if self.cold:
             self._staleness.add(self._look)
             prewarming = partial(prewarm, self._reflector.ready, self.memory.store)
@@ -94,7 +94,7 @@ class ResourceCache:
             ]
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
-        """Wait until the cache is filled, starting that if need be; False after `within` seconds."""
+        """Wait until the cache is filled, starting that if needed; False after `within` seconds."""
         self.warm()
         try:
             async with asyncio.timeout(within):
@@ -104,10 +104,10 @@ class ResourceCache:
         return True
 
     async def reach(self, plan: Plan) -> int:
-        """Probe and wait as `plan` says; the revision that was probed, or the plan's minimum.
+        """Probe and wait as `plan` says; return the probed revision or the plan's minimum.
 
-        Raises NotFresh when the cache has not reached it in time, StatusError when it is not ready
-        or etcd cannot be asked.
+        Raises NotFresh if the cache does not reach it in time, StatusError if it is not ready
+        or etcd is unreachable.
         """
         if plan.wait.ready:
             await self.await_ready()
@@ -120,17 +120,17 @@ class ResourceCache:
         return probed
 
     async def await_ready(self) -> None:
-        """Block as kube-apiserver up to 1.30 does. Raises StatusError when that takes a minute."""
+        """Block as kube-apiserver up to 1.30 does. Raises StatusError after a minute."""
         with current_meter().phase("wait"):
             if await self.ready():
                 return
-        # Up to 1.23 nothing but the request's own timeout ended the wait.
+        # Up to 1.23 only the request's own timeout ended the wait.
         if self._settings.behaviour.minor <= 23:
             raise status.timeout()
         raise status.service_unavailable("context deadline exceeded")
 
     async def probe(self) -> int:
-        """etcd's revision, which takes as long as etcd takes. Raises StatusError."""
+        """etcd's current revision, without a timeout of its own. Raises StatusError."""
         self._probing += 1
         self._publisher.changed()
         try:
@@ -159,7 +159,7 @@ class ResourceCache:
 
     @contextmanager
     def sending(self, rv: int) -> Iterator[None]:
-        """While the block runs, a LIST as of `rv` is sent: what it holds stays ready to be sent."""
+        """While the block runs, a LIST at `rv` is being sent: its objects stay encoded."""
         self.memory.ring.reader(rv)
         try:
             yield
@@ -217,11 +217,11 @@ class ResourceCache:
 
     @property
     def stale_seconds(self) -> float:
-        """For how long reads may have been answered without what etcd has learnt since; 0 when not."""
+        """For how many seconds reads may have missed changes in etcd; 0 if the cache follows."""
         return self._reflector.stale_seconds if self._settings.watch_cache else 0.0
 
     def changed(self) -> None:
-        """A part of `state` has changed."""
+        """Publish the state: a part of it has changed."""
         self._publisher.changed()
 
     async def close(self) -> None:
@@ -241,7 +241,7 @@ class ResourceCache:
             self.changed()
 
     async def _follow(self) -> None:
-        """Follow etcd and pass on what it says: when either half fails, both begin again with a list."""
+        """Follow etcd and dispatch its events: if either task fails, both restart with a list."""
         async with asyncio.TaskGroup() as halves:
             halves.create_task(self._reflector.run(), name=f"reflector {self._id}")
             halves.create_task(self.dispatcher.run(), name=f"dispatcher {self._id}")

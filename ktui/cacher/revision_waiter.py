@@ -11,7 +11,7 @@ BLOCK_TIMEOUT = 3.0
 
 
 class RevisionWaiter:
-    """The newest resourceVersion that a cache has seen, and who waits for a newer one."""
+    """The newest resourceVersion that a cache has seen, and the readers that wait for a newer one."""
 
     def __init__(self) -> None:
         self.rv = 0
@@ -23,11 +23,11 @@ class RevisionWaiter:
         return sum(not future.done() for _, _, future in self._waiters)
 
     def wanted(self, rv: int) -> bool:
-        """Whether a reader waits for `rv` or less."""
+        """True if a reader waits for `rv` or less."""
         return bool(self._waiters) and self._waiters[0][0] <= rv
 
     def reset(self, rv: int) -> None:
-        """The store was filled again at `rv`, which after a restore of etcd may be older."""
+        """The store was filled again at `rv`, which may be older after a restore of etcd."""
         self.rv = rv
         self._wake()
 
@@ -38,7 +38,7 @@ class RevisionWaiter:
             self._wake()
 
     async def wait(self, rv: int, within: float = BLOCK_TIMEOUT) -> bool:
-        """Return True as soon as `rv` is reached, False if it is not within `timeout` seconds."""
+        """Return True as soon as `rv` is reached, False after `within` seconds."""
         if rv <= self.rv:
             return True
         future = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""What may be switched while the server runs."""
+"""Settings that can change while the server runs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ktui.kube.versions import Behaviour, behaviour_of
 
 @dataclass(slots=True)
 class Settings:
-    """Read at each request, so that a change holds from the next one on; caches are kept.
+    """Read at each request, so that a change applies to the next one; caches are kept.
 
-    `progress`: etcd's progress requests can be relied on (or are assumed to).
-    `confirm_progress`: believe an answer only when a later one has come as well, for
-    etcds before 3.4.31 and 3.5.13, whose answers overtake events (see confirmation.py).
-    `check_consistency`: caches may be compared with etcd now and then, which reads all of it.
+    `progress`: etcd's progress notifications can be trusted (or are assumed to be).
+    `confirm_progress`: trust a notification only after a second one, for
+    etcds before 3.4.31 and 3.5.13, whose notifications overtake events (see progress_confirmation.py).
+    `check_consistency`: caches may be compared with etcd periodically, which reads all of it.
     `watch_cache` False is `--watch-cache=false`: every read goes to etcd.
     """
 

@@ -1,10 +1,10 @@
-"""The past of one watch cache: its objects at the resourceVersion of any buffered event.
+"""Snapshots of one watch cache: its objects at the resourceVersion of any buffered event.
 
-kube-apiserver keeps a copy-on-write B-tree a event (ListFromCacheSnapshot). Here
-the ring already holds each event with the object before it, so a snapshot is
-the present store with the events since then taken back. Which snapshots exist
-follows kube-apiserver 1.36: one of the initial list and one an event; those
-older than the oldest buffered event go once the buffer is full, those below a
+kube-apiserver keeps a copy-on-write B-tree per event (ListFromCacheSnapshot). Here
+the event buffer already holds each event with the object before it, so a snapshot is
+the current store with the later events undone. Which snapshots exist
+follows kube-apiserver 1.36: one of the initial list and one per event; those
+older than the oldest buffered event are dropped once the buffer is full, those below a
 compaction at once. A quiet resource then has none until its next event.
 """
 
@@ -52,7 +52,7 @@ class Snapshots:
 
     @property
     def oldest(self) -> int | None:
-        """The oldest resourceVersion of which there is a snapshot."""
+        """The oldest resourceVersion with a snapshot."""
         if not self._trusted:
             return None
         if self._list_rv is not None:
@@ -66,11 +66,11 @@ class Snapshots:
         self._overlays.clear()
 
     def trust(self, consistent: bool) -> None:
-        """Whether the cache was found to hold what etcd holds. If not there are no snapshots until it is."""
+        """Record whether the cache equals etcd. If not, there are no snapshots until it does."""
         self._trusted = consistent
 
     def drop_below(self, rv: int) -> None:
-        """Forget snapshots older than `rv`: etcd has compacted up to it."""
+        """Drop snapshots older than `rv`: etcd has compacted up to it."""
         self._floor = max(self._floor, rv)
         if self._list_rv is not None and self._list_rv < rv:
             self._list_rv = None
@@ -78,20 +78,20 @@ class Snapshots:
             del self._overlays[old]
 
     def follow(self) -> None:
-        """An event was added to the ring: what it pushed out takes its snapshots along."""
+        """An event was added to the buffer: the snapshots of evicted events are dropped."""
         oldest = self._ring.oldest_event_rv
         if oldest is not None and self._ring.full and (self._list_rv is not None or oldest > self._floor):
             self.drop_below(oldest)
 
     def has(self, rv: int) -> bool:
-        """Whether a LIST at exactly `rv` finds a snapshot."""
+        """True if a LIST at exactly `rv` finds a snapshot."""
         oldest = self.oldest
         return oldest is not None and oldest <= rv
 
     def slice(self, rv: int, start: str, end: str, most: int | None = None) -> SnapshotPage | None:
         """The first `most` objects (None: all) of keys in [start, end) as they were at `rv`.
 
-        None when there is no snapshot of then.
+        None if there is no snapshot for `rv`.
         """
         if not self.has(rv):
             return None
@@ -100,7 +100,7 @@ class Snapshots:
         total = store.count(start, end) + sum(
             (obj is not None) - (store.get(key) is not None) for key, obj in past.items()
         )
-        # Each difference takes at most one of the present objects out.
+        # Each difference removes at most one of the current objects.
         objects = store.slice(start, end, None if most is None else most + len(past))
         if most is not None and len(objects) == most + len(past) and objects:
             past = {key: obj for key, obj in past.items() if key <= objects[-1].key}
@@ -110,7 +110,7 @@ class Snapshots:
     def _overlay(self, rv: int) -> Overlay:
         seen, overlay = self._overlays.pop(rv, (rv, {}))
         for event in self._ring.since(seen):
-            # The first event after `rv` knows what was there at `rv`.
+            # The first event after `rv` holds the object at `rv`.
             overlay.setdefault(event.object.key, event.previous)
             seen = event.rv
         self._overlays[rv] = (seen, overlay)
@@ -120,7 +120,7 @@ class Snapshots:
 
 
 def _patch(objects: list[StoredObject], past: Overlay) -> list[StoredObject]:
-    """Few differences: each is put in its place."""
+    """Few differences: insert each in its place."""
     for key, obj in past.items():
         at = bisect_left(objects, key, key=_key_of)
         present = at < len(objects) and objects[at].key == key

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class SortedStore:
     """Keys and objects as two parallel sorted lists.
 
-    A range is a slice, so a LIST takes one consistent view by copying pointers
+    A range is a slice, so a LIST gets one consistent view by copying pointers
     (0.3 ms for 100,000 objects); inserting moves at most as many pointers.
     """
 
@@ -36,7 +36,7 @@ class SortedStore:
         return self._objects[at] if at < len(self._keys) and self._keys[at] == key else None
 
     def put(self, obj: StoredObject) -> StoredObject | None:
-        """Insert or replace; the object that was there before."""
+        """Insert or replace; return the previous object."""
         at = bisect_left(self._keys, obj.key)
         self.bytes += obj.size
         if at < len(self._keys) and self._keys[at] == obj.key:
@@ -59,12 +59,12 @@ class SortedStore:
         return previous
 
     def count(self, start: str, end: str) -> int:
-        """How many keys there are in [start, end)."""
+        """The number of keys in [start, end)."""
         low = bisect_left(self._keys, start)
         return max(0, bisect_left(self._keys, end, lo=low) - low)
 
     def last_key(self, start: str, end: str) -> str:
-        """The last key in [start, end), "" when there is none."""
+        """The last key in [start, end), "" if there is none."""
         at = bisect_left(self._keys, end) - 1
         return self._keys[at] if at >= 0 and self._keys[at] >= start else ""
 
@@ -78,7 +78,7 @@ class SortedStore:
         return self._objects[low : high if most is None else min(high, low + most)]
 
     def page(self, offset: int, limit: int) -> list[StoredObject]:
-        """`limit` objects from the `offset`th on."""
+        """`limit` objects starting at `offset`."""
         return self._objects[offset : offset + limit]
 
     def all(self) -> list[StoredObject]:

@@ -1,4 +1,4 @@
-"""Notices when caches stop following etcd while they go on serving reads."""
+"""Detects caches that no longer follow etcd while they still serve reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOOK_SECONDS = 1.0
 
 
 class StalenessTimer:
-    """One for all caches: calls what was added once a second."""
+    """One timer for all caches: calls the added functions once a second."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor

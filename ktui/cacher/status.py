@@ -13,7 +13,7 @@ SHORTEST_INTERVAL = 0.25
 
 
 class StatePublisher:
-    """Publishes what `describe` says, soon after `changed` was called."""
+    """Publishes what `describe` returns, soon after each call of `changed`."""
 
     def __init__(self, bus: Bus, describe: Callable[[], CacheStatus]) -> None:
         self._bus = bus

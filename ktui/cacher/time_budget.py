@@ -1,4 +1,4 @@
-"""How long slow watchers may hold up the dispatch of events to everybody else.
+"""How long slow watchers may delay the dispatch of events to other watchers.
 
 kube-apiserver's timeBudget: refilled by 50 ms each second, never above 100 ms.
 """
@@ -21,7 +21,7 @@ class TimeBudget:
         self._refilled = clock()
 
     def take(self) -> float:
-        """All that is available; give back what was not needed."""
+        """Take all that is available; give back what is not used."""
         self._refill()
         taken, self._available = self._available, 0.0
         return taken

@@ -1,4 +1,4 @@
-"""The memory of one resource: objects, indexes, the ring of events, snapshots and the RV reached."""
+"""The memory of one resource: objects, indexes, event buffer, snapshots, and the resourceVersion reached."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class WatchCache:
-    """What kube-apiserver calls the watch cache. Nothing here waits or reads: the reflector fills it.
+    """Upstream's watchCache. It neither waits nor reads: the reflector fills it.
 
-    `generation` counts the fillings: a watcher of an older one has missed events.
+    `generation` counts the refills: a watcher of an older one has missed events.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class WatchCache:
         self.waiter.reset(rv)
 
     def apply(self, event_type: str, obj: StoredObject, rv: int) -> CacheEvent:
-        """Follow one event of etcd's watch; the event as watchers get to see it."""
+        """Apply one event of etcd's watch; return it as watchers see it."""
         if event_type == DELETED:
             previous = self.store.remove(obj.key)
             self._reindex(previous, None)
@@ -63,11 +63,11 @@ class WatchCache:
         return event
 
     def progress(self, rv: int) -> None:
-        """etcd says: nothing more happened here up to `rv`."""
+        """A progress notification: no further event up to `rv`."""
         self.waiter.advance(rv)
 
     def compacted(self, rv: int) -> None:
-        """etcd was compacted at `rv`: what it has forgotten is not to be served from here either."""
+        """etcd was compacted at `rv`: older revisions are not served from here either."""
         self.snapshots.drop_below(rv)
 
     def _reindex(self, previous: StoredObject | None, current: StoredObject | None) -> None:

@@ -38,7 +38,7 @@ _TRIGGERS = {
 
 
 class WatchHandler:
-    """Opens the WATCHes of one resource; `cache` None: it has none."""
+    """Opens the WATCHes of one resource; `cache` None: the resource has none."""
 
     def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class WatchHandler:
         self._cache = cache
 
     async def watch(self, request: WatchRequest, state: CacheState) -> WatchAnswer:
-        """Raises StatusError for what is rejected at once; the rest are ERROR events in the stream."""
+        """Raises StatusError if rejected at once; later errors are ERROR events in the stream."""
         plan = decide_watch(watch_question(request.options), state, self._settings.behaviour)
         current_meter().planned(plan, plan.source.value)
         if plan.error is not None:
@@ -62,7 +62,7 @@ class WatchHandler:
 
     async def _from_cache(self, cache: ResourceCache, request: WatchRequest, plan: Plan) -> CacheWatch:
         reached = await cache.reach(plan)
-        # From here on nothing is awaited: the state and its resourceVersion belong together.
+        # No await from here on: the state and its resourceVersion belong together.
         objects = self._present(cache, request) if plan.initial_events else None
         if objects:
             meter = current_meter()

@@ -1,4 +1,4 @@
-"""Whether a watch of etcd that broke is resumed where it stopped, or everything is listed again."""
+"""Whether a broken watch of etcd is resumed, or everything is listed again."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube.versions import Behaviour
 from ktui.storage.errors import UnreadableError
 
-# kube-apiserver since 1.25: errors of etcd itself are borne for so long, counted from the first one …
+# kube-apiserver since 1.25: errors that etcd returns are retried this long after the first one …
 TOLERATED_SECONDS = 30.0
 TOLERANT_SINCE = 25
-# … and a new count begins when the first one is older than this.
+# … and a new period begins once the first one is older than this.
 FORGOTTEN_SECONDS = 60.0
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 _ETCDS_OWN = "etcdserver:"
 
 
 def broken_connection(error: EtcdError) -> bool:
-    """Whether the connection failed, not a request that etcd answered with an error of its own."""
+    """True if the connection failed, False if etcd answered the request with an error."""
     return isinstance(error, UnreachableError) and _ETCDS_OWN not in error.detail
 
 
 class WatchRetryPolicy:
-    """Judges the errors of one cache's watch.
+    """Decides which errors of one cache's watch are retryable.
 
-    A connection that breaks is made again for as long as it takes, as etcd's Go
-    client does unseen: the cache stays ready. What etcd itself says (no leader,
+    A broken connection is re-established however long that takes, as etcd's Go
+    client does transparently: the cache stays ready. An error that etcd returns (no leader,
     permission denied …) ends the watch: up to 1.24 everything is then listed again.
     """
 
@@ -38,7 +38,7 @@ class WatchRetryPolicy:
         self._pause = SHORTEST_PAUSE
 
     def should_retry(self, error: EtcdError, behaviour: Behaviour) -> bool:
-        """Whether the watch may go on from the last revision it has seen."""
+        """True if the watch may resume after the last revision that it has seen."""
         if isinstance(error, CompactedError | UnreadableError):
             return False
         if broken_connection(error):
@@ -49,7 +49,7 @@ class WatchRetryPolicy:
         return behaviour.minor >= TOLERANT_SINCE and now - self._first <= TOLERATED_SECONDS
 
     def pause(self) -> float:
-        """Seconds until the next attempt: twice as many each time, two at most."""
+        """Seconds until the next attempt: doubled each time, two at most."""
         now = self._clock()
         if now - self._paused > 5 * LONGEST_PAUSE:
             self._pause = SHORTEST_PAUSE

@@ -1,4 +1,4 @@
-"""One client's WATCH: what it wants to see, and the bounded queue of what it has not read yet."""
+"""One client's WATCH: its filter, and its bounded queue of unread events."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, triggered: bool) -> int:
-    """Events that each of a watcher's two channels holds.
+    """The size of each of a watcher's two channels, in events.
 
-    kube-apiserver up to 1.24: 10, or 1,000 where the resource has a trigger index
+    kube-apiserver up to 1.24: 10, or 1,000 if the resource has a trigger index
     (`triggers`) that the watcher does not use (`triggered`). Since 1.25 one second's
-    worth of the ring, at least 10, at most 10, 1,000 or 100.
+    worth of the event buffer, at least 10, at most 10, 1,000 or 100.
     """
     most = 10 if triggered else 1000 if triggers else 100
     if behaviour.minor <= 24:
@@ -30,9 +30,9 @@ def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, tr
 
 
 class Watcher:
-    """Takes events at the dispatcher's end, gives them in batches at the client's.
+    """Takes events from the dispatcher, hands them to the client in batches.
 
-    `since` is the newest resourceVersion that the client has already got; `size` bounds the queue,
+    `since` is the newest resourceVersion that the client already has; `size` bounds the queue,
     which the last transaction in it may exceed. kube-apiserver has two channels in a row, before and
     after the filter; here the filter is applied first and the queue holds both.
     """
@@ -42,7 +42,7 @@ class Watcher:
         self.since = since
         self.bookmarks = 0
         self.cause = ""  # why the stream has ended
-        self.form = form  # how the client takes objects: for the books only
+        self.form = form  # the encoding for the client, for statistics only
         self.capacity = size
         self._selective = selection.selective
         self._queue: deque[OutEvent] = deque()
@@ -58,7 +58,7 @@ class Watcher:
         return len(self._queue)
 
     def convert(self, event: CacheEvent) -> OutEvent | None:
-        """What this watcher gets to see of `event`, if anything."""
+        """`event` as this watcher sees it, None if it does not match."""
         deleted, previous = event.type == DELETED, event.previous
         if not self._selective:
             return event.out(not deleted, previous is not None or deleted)
@@ -68,7 +68,7 @@ class Watcher:
         )
 
     def concerns(self, obj: StoredObject) -> bool:
-        """Whether `obj` is of the watched namespace and name, whatever the selectors say."""
+        """True if `obj` has the watched namespace and name, whatever the selectors are."""
         namespace, name = self.selection.namespace, self.selection.name
         return (not namespace or obj.namespace == namespace) and (not name or obj.name == name)
 
@@ -76,12 +76,12 @@ class Watcher:
         return not self._selective or obj.matches(self.selection)
 
     def visible(self, events: Sequence[CacheEvent]) -> list[OutEvent]:
-        """What this watcher gets to see of `events`."""
+        """The events that this watcher sees of `events`."""
         seen = (self.convert(event) for event in events if self.concerns(event.object))
         return [out for out in seen if out is not None]
 
     def offer(self, transaction: Sequence[CacheEvent]) -> bool:
-        """Queue what the watcher gets to see of all events of a revision; False when there is no room."""
+        """Queue what the watcher sees of all events of a revision; False if there is no room."""
         rv = transaction[0].rv
         if rv <= self.since or self.cause:
             return True
@@ -103,9 +103,9 @@ class Watcher:
             self._wake.set()
 
     async def room(self, within: float) -> bool:
-        """Wait until the client has read something; False when it does not within the time.
+        """Wait until the client has read something; False if it has not in time.
 
-        When it was this process that stalled, both are due at once: who reads then has read in time.
+        If this process stalled, both are due at once: a client that reads then counts as in time.
         """
         try:
             async with asyncio.timeout(within):

@@ -1,6 +1,6 @@
-"""How values read on a screen, in a terminal and in a report: numbers with their units, harmless text.
+"""Formatting for screens, terminal and reports: numbers with units, safe text.
 
-`short_…` fits a table's cell whose heading says the unit, `long_…` says it in a text.
+`short_…` fits a table cell whose heading has the unit, `long_…` includes the unit.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ def short_count(value: float) -> str:
 
 
 def within(value: int, width: int) -> str:
-    """A number in at most `width` cells, exact where that fits: 48,213, else 12.3M. Never a cut one."""
+    """A number in at most `width` cells, exact if that fits: 48,213, else 12.3M. Never truncated."""
     text = integer(value)
     return text if len(text) <= width else short_count(value)
 
 
 def revision_within(value: int, width: int) -> str:
-    """A revision is only good in full: `9,876,543,210`, or without commas where room is short."""
+    """A revision is always shown in full: `9,876,543,210`, or without commas if the width is small."""
     text = integer(value)
     return text if len(text) <= width else str(value)
 
 
 def short_bytes(value: float) -> str:
-    """Bytes for a table whose column says that they are bytes: 812, 4.1k, 879k, 9.6M; k = 1000.
+    """Bytes for a table column of bytes: 812, 4.1k, 879k, 9.6M; k = 1000.
 
-    In a sentence `long_bytes` says the unit.
+    Sentences use `long_bytes`, which includes the unit.
     """
     return _scaled(value)
 
@@ -64,7 +64,7 @@ def _scaled(value: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """A duration in ms without its unit, three telling digits: 0.04, 0.4, 6.1, 38, 1,204."""
+    """A duration in ms without its unit, three significant digits: 0.04, 0.4, 6.1, 38, 1,204."""
     if value < 0.095:
         return f"{value:.2f}"
     if value < 9.95:
@@ -73,7 +73,7 @@ def milliseconds(value: float) -> str:
 
 
 def short_milliseconds(value: float) -> str:
-    """The same in five cells; from ten seconds on with the unit that makes it fit: 9,999, 12.3s, 20m."""
+    """The same in five cells; from ten seconds with a larger unit: 9,999, 12.3s, 20m."""
     if value < 9_999.5:
         return milliseconds(value)
     seconds = value / 1000
@@ -83,14 +83,14 @@ def short_milliseconds(value: float) -> str:
 
 
 def long_milliseconds(value: float) -> str:
-    """With its unit, for people: `0.4 ms`, `38 ms`, `12.3 s`, `33.0 min`."""
+    """With its unit: `0.4 ms`, `38 ms`, `12.3 s`, `33.0 min`."""
     if value < 9_999.5:
         return f"{milliseconds(value)} ms"
     return f"{value / 1000:,.1f} s" if value < 599_950 else f"{value / 60_000:,.1f} min"
 
 
 def figure(value: float) -> str:
-    """A factor or an average in three telling digits: 0.004, 1.02, 12.3, 180, 1,204."""
+    """A factor or an average in three significant digits: 0.004, 1.02, 12.3, 180, 1,204."""
     return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 
@@ -100,7 +100,7 @@ def times(factor: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A span with its unit, for people: `0.4s`, `38s`, `12m`, `3h05m`, `2d04h`."""
+    """A duration with its unit: `0.4s`, `38s`, `12m`, `3h05m`, `2d04h`."""
     if seconds < 10:
         return f"{max(0.0, seconds):.1f}s"
     if seconds < 60:
@@ -132,14 +132,14 @@ def frequency(per_second: float) -> str:
 
 
 def percent(share: float) -> str:
-    """`58%`, `<1%`, `>99%`: at most four cells, never 0 or 100 for what is not quite."""
+    """`58%`, `<1%`, `>99%`: at most four cells; 0 and 100 only if exact."""
     if 0 < share < 0.005:
         return "<1%"
     return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
 
 
 def elapsed(seconds: float) -> str:
-    """A place in a recording: `04:05`, `1:04:05`."""
+    """A position in a recording: `04:05`, `1:04:05`."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
@@ -151,7 +151,7 @@ def clock_time(at: float) -> str:
 
 
 def local_time(at: float, now: float) -> str:
-    """Local time of day, with the day where it was another one: `07:44:01`, `12 Aug 07:44`."""
+    """Local time of day, with the date if it is another day: `07:44:01`, `12 Aug 07:44`."""
     there, here = time.localtime(at), time.localtime(now)
     if there[:3] == here[:3] or not at:
         return clock_time(at)
@@ -159,5 +159,5 @@ def local_time(at: float, now: float) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """`text` in at most `width` characters, with an ellipsis where something is missing."""
+    """`text` in at most `width` characters, with an ellipsis if it was cut."""
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"

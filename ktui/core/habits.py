@@ -1,4 +1,4 @@
-"""How clients ask, as the requests that pass by show it: bounded, whatever passes."""
+"""Access patterns of clients, from the requests in the log, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from ktui.core.rows import RequestRow
     from ktui.kube.habits import Habit
 
-SHAPES = 256  # forgotten, the longest unseen first
-ASKED = 64  # requests kept of each
+SHAPES = 256  # dropped, the longest unused first
+ASKED = 64  # requests kept per shape
 ACCOUNTS = 64
-CLIENTS = 16  # of each account
-# As many times something has to be asked again before it is called a habit.
+CLIENTS = 16  # per account
+# How often something must repeat before it counts as a pattern.
 REPEATS = 3
-# Who asks within this many seconds of one another asks at the same time.
+# Requests within this many seconds of one another count as simultaneous.
 TOGETHER_SECONDS = 5.0
 OWN_AGENT = "ktui/"
 READS = ("GET", "LIST", "WATCH")
 _NODE = "system:node:"
-# Parameters whose values are no part of the shape: each agent has its own.
+# Parameters whose values are not part of the shape: each agent has its own.
 _VALUES = ("fieldSelector", "labelSelector", "resourceVersion")
 
 
 class ClientRequest(NamedTuple):
-    """One request: when (Unix seconds), over which connection, what exactly."""
+    """One request: when (Unix seconds), over which connection, and its query."""
 
     at: float
     peer: str
@@ -38,12 +38,12 @@ class ClientRequest(NamedTuple):
 
     @property
     def page(self) -> bool:
-        """Whether it goes on with a LIST."""
+        """True if it continues a LIST."""
         return "continue=" in self.query
 
     @property
     def same(self) -> frozenset[tuple[str, str]]:
-        """Its parameters but for page token and resourceVersion N: a poll goes on from where it was."""
+        """Its parameters without page token and resourceVersion N: a poll resumes where it was."""
         return frozenset(
             (name, value)
             for name, value in parse_qsl(self.query, keep_blank_values=True)
@@ -55,14 +55,14 @@ Shape = tuple[str, str, str, str]
 
 
 class Habits:
-    """What was asked, by client and shape, and which clients use an account."""
+    """Requests by client and shape, and the clients of each account."""
 
     def __init__(self) -> None:
         self._shapes: OrderedDict[Shape, deque[ClientRequest]] = OrderedDict()
         self._accounts: OrderedDict[str, set[str]] = OrderedDict()
 
     def saw(self, started: RequestStarted) -> None:
-        """Take down a request that passes by."""
+        """Record a request."""
         if started.verb not in READS or not started.resource:
             return
         shape = _shape(started)
@@ -78,7 +78,7 @@ class Habits:
             self._used(started.user, started.client)
 
     def of(self, row: RequestRow) -> Habit:
-        """What is known of the client that asked `row`."""
+        """What is known of the client that sent `row`."""
         from ktui.kube.habits import Habit  # start-up time
 
         started, done = row.started, row.finished
@@ -101,7 +101,7 @@ class Habits:
         )
 
     def of_target(self, path: str) -> Habit:
-        """What is known of the client that asks for exactly that most often, ktui itself left out."""
+        """What is known of the client that sends exactly this request most often, except ktui."""
         from ktui.kube.habits import UNKNOWN, Habit  # start-up time
 
         plain, _, query = path.partition("?")
@@ -125,7 +125,7 @@ class Habits:
 
 
 def _shape(started: RequestStarted) -> Shape:
-    """All that agents of one kind have in common."""
+    """The parts that agents of one kind have in common."""
     parts = (
         part.partition("=") for part in started.query.split("&") if part and not part.startswith("continue=")
     )
@@ -142,9 +142,9 @@ def _asked(started: RequestStarted) -> ClientRequest:
 
 
 def _interval(polls: Sequence[ClientRequest]) -> float | None:
-    """Seconds between two requests of one client; None for what is no habit.
+    """Seconds between two requests of one client; None if it does not repeat.
 
-    Clients are distinguished by their connections; without one they count as one.
+    Clients are told apart by their connections; without these they count as one.
     """
     by_peer: dict[str, list[float]] = {}
     for asked in polls:
@@ -159,9 +159,9 @@ def _interval(polls: Sequence[ClientRequest]) -> float | None:
 
 
 def _together(seen: Iterable[ClientRequest], at: float) -> int:
-    """How many agents asked alike at about that time; 0 for one, or where connections are not told.
+    """Number of agents that sent the same at about that time; 0 for one, or if connections are unknown.
 
-    Those of one machine that ask for the very same are taken for one that connects again each time.
+    Identical requests from one host count as one client that reconnects each time.
     """
     near = [asked for asked in seen if abs(asked.at - at) <= TOGETHER_SECONDS and not asked.page]
     peers = {asked.peer for asked in near}

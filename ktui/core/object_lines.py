@@ -1,6 +1,6 @@
 """An object or stored bytes as lines of typed spans, ready to be painted or searched.
 
-Only text and its role: which colour a role has is the theme's business.
+Only text and its role: the theme defines the colour of a role.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from ktui.core.format import integer, safe
 
-# A ConfigMap can hold a megabyte in one line; longer lines are not read on a screen.
+# A ConfigMap can hold a megabyte in one line; longer lines are not readable on a screen.
 LONGEST_LINE = 2_000
-HEX_WIDTHS = (16, 8)  # bytes a line, whichever fits
+HEX_WIDTHS = (16, 8)  # bytes per line, whichever fits
 
 # What YAML reads as a string without quotes: words, paths, image names, UUIDs.
 _PLAIN = re.compile(
@@ -51,7 +51,7 @@ def json_lines(value: Any) -> list[Line]:
 
 
 def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
-    """Offset, `width` bytes, their ASCII; a last line says how much of `total` is not shown."""
+    """Offset, `width` bytes, their ASCII; a last line gives how much of `total` is not shown."""
     lines = [_hex_line(offset, data[offset : offset + width], width) for offset in range(0, len(data), width)]
     if total > len(data):
         lines.append((TextSpan(f"… {integer(total - len(data))} more bytes", "dim"),))
@@ -59,7 +59,7 @@ def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
 
 
 def hex_width(cells: int) -> int:
-    """Bytes a line that fit into this many cells: 16, or 8."""
+    """Bytes per line that fit into this many cells: 16, or 8."""
     return next((width for width in HEX_WIDTHS if _hex_cells(width) <= cells), HEX_WIDTHS[-1])
 
 
@@ -154,7 +154,7 @@ def _hex_line(offset: int, chunk: bytes, width: int) -> Line:
 
 
 def _short(line: Line) -> Line:
-    """Make a line safe to paint; cut one that is too long, saying how much of it is missing."""
+    """Make a line safe to paint; a line that is too long is cut and ends with how much is missing."""
     room = LONGEST_LINE
     line = tuple(TextSpan(safe(span.text), span.role) for span in line)
     for at, span in enumerate(line):

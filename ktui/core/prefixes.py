@@ -1,4 +1,4 @@
-"""The tree of etcd's prefixes, as far as the user has opened it."""
+"""The tree of etcd's prefixes, with the branches that the user has opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.contract.events import Prefix
 
 
 class PrefixRow(Struct, frozen=True):
-    """One line of the tree. `share` is its part (0…1) of the bytes of the greatest sibling."""
+    """One line of the tree. `share` is its share (0…1) of the bytes of the largest sibling."""
 
     prefix: str
     label: str
@@ -26,7 +26,7 @@ class PrefixRow(Struct, frozen=True):
 
 
 class PrefixOutline(Struct):
-    """What is open and what its children are; the top level comes with the telemetry."""
+    """The open branches and their children; the top level comes from telemetry."""
 
     root: str = "/registry/"
     opened: set[str] = set()
@@ -34,7 +34,7 @@ class PrefixOutline(Struct):
     leaves: set[str] = set()
 
     def rows(self, top: Mapping[str, Prefix]) -> list[PrefixRow]:
-        """The lines to show: siblings by bytes, the greatest first."""
+        """The lines to show: siblings by bytes, the largest first."""
         return list(self._level(list(top.values()), self.root, 0))
 
     def _level(self, nodes: Sequence[Prefix], above: str, depth: int) -> Iterator[PrefixRow]:
@@ -59,6 +59,6 @@ class PrefixOutline(Struct):
 
 
 def _label(path: str) -> str:
-    """`cilium.io/ciliumnodes` reads `ciliumnodes`: a custom resource's group is in its prefix."""
+    """`ciliumnodes` for `cilium.io/ciliumnodes`: a custom resource's prefix includes its group."""
     group, _, rest = path.partition("/")
     return rest if rest and "." in group else path

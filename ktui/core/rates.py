@@ -1,11 +1,11 @@
-"""How fast a counter moves, from the times that the events themselves bear."""
+"""The rate of a counter, from the times of the events themselves."""
 
 from __future__ import annotations
 
 from collections import deque
 
-WINDOW = 10.0  # seconds a rate looks back
-BETWEEN = 2.0  # seconds in which the next reading may still come; after that the counter stands still
+WINDOW = 10.0  # seconds that a rate looks back
+BETWEEN = 2.0  # seconds until the next reading is overdue; after that the rate falls
 
 
 class Rate:
@@ -17,7 +17,7 @@ class Rate:
         self._points: deque[tuple[float, int]] = deque()
 
     def add(self, at: float, value: int) -> None:
-        """Take a reading; a counter that went back (a restart) starts over."""
+        """Add a reading; a counter that decreased (a restart) starts over."""
         points = self._points
         if points and value < points[-1][1]:
             points.clear()
@@ -31,7 +31,7 @@ class Rate:
     def per_second(self, now: float) -> float:
         """The mean over the window that ends at `now` (seconds); 0.0 before two readings.
 
-        It falls only once readings stay out: not in the moments between two of them.
+        It falls only once readings are overdue, not between two of them.
         """
         if len(self._points) < 2:
             return 0.0

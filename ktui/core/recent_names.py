@@ -1,4 +1,4 @@
-"""Names that have passed by, the newest first, as many as are worth keeping for completion."""
+"""The most recent names, newest first, bounded: offered by completion."""
 
 from __future__ import annotations
 

@@ -102,13 +102,13 @@ def _request_finished(state: State, event: RequestFinished) -> None:
     if row := state.requests.get(event.id):
         row = state.requests[event.id] = replace(row, finished=event)
         letter = badge_of(row).letter
-        if row.started.verb in ANSWERED_READS:  # a WATCH ends when its client likes
+        if row.started.verb in ANSWERED_READS:  # a WATCH ends when its client closes it
             state.history.add(letter, event)
         if row.started.verb in READS:
             state.ranking.add(row, event, letter)
         state.touched.requests += 1
     else:
-        state.ranking.ended(event)  # a WATCH outlives the log
+        state.ranking.ended(event)  # a WATCH outlives its row in the log
 
 
 def _etcd_call(state: State, event: EtcdCall) -> None:
@@ -123,7 +123,7 @@ def _etcd_call(state: State, event: EtcdCall) -> None:
 
 
 def _wrote(state: State, event: EtcdCall) -> None:
-    """A NOSPACE alarm shows in the writes that it stops, and is over with the first that goes through."""
+    """A NOSPACE alarm makes writes fail, and is over with the first that succeeds."""
     if not event.error:
         state.no_space = ""
     elif "out of space" in event.error or "space exceeded" in event.error:
@@ -133,7 +133,7 @@ def _wrote(state: State, event: EtcdCall) -> None:
 def _progress(state: State, event: EtcdProgress) -> None:
     if state.head.revision and event.histories > state.head.histories:
         _start_anew(state, event)
-    # Heads may overtake one another on their way here; within one history the revision never goes back.
+    # Revisions may arrive out of order; within one history the revision never decreases.
     revision = max(event.head, state.head.revision)
     state.head_rate.add(event.at, revision)
     state.head = Head(
@@ -146,7 +146,7 @@ def _progress(state: State, event: EtcdProgress) -> None:
 
 
 def _start_anew(state: State, event: EtcdProgress) -> None:
-    """Another history: nothing that was known of the old one's revisions counts any more."""
+    """Another history of etcd: nothing known of the old one's revisions applies any more."""
     state.rewind = Rewind(event.at, state.head.revision, event.head)
     state.head, state.head_rate = Head(), Rate()
     for resource, row in state.caches.items():
@@ -213,7 +213,7 @@ def _fan_out(state: State, event: FanOut) -> None:
 
 
 def _marker(state: State, event: Marker) -> None:
-    """Nothing to show: only recordings hold it, and the scrub bar finds it there."""
+    """Nothing to show: only recordings hold markers, and the scrub bar reads them there."""
 
 
 _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {

@@ -1,7 +1,7 @@
-"""What a row speaks of, so that any screen can lead to the one where it is shown in full.
+"""What a row refers to, so that any screen can open the screen that shows it in full.
 
-A reference names a thing as Kubernetes and etcd do; it holds nothing of what is known
-of it. A `Place` is where the user stands: a screen, and what it is opened at.
+A reference names a thing as Kubernetes and etcd do; it holds no state
+of it. A `Place` is where the user is: a screen, and what it is opened at.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ktui.core.selection import Selection
 
 
 class RequestRef(Struct, frozen=True):
-    """A request of the log, by the server's number."""
+    """A request in the log, by the server's number."""
 
     id: int
 
@@ -30,7 +30,7 @@ class ResourceRef(Struct, frozen=True):
 
 
 class Object(Struct, frozen=True):
-    """One object; `revision` is the state of it that is meant, 0 the newest."""
+    """One object; `revision` is the revision meant, 0 for the newest."""
 
     resource: str
     namespace: str
@@ -44,13 +44,13 @@ class Object(Struct, frozen=True):
 
 
 class PrefixRef(Struct, frozen=True):
-    """All keys of etcd that begin so."""
+    """All keys of etcd with this prefix."""
 
     prefix: str
 
 
 class KeyRef(Struct, frozen=True):
-    """One key of etcd; with `past` its revisions, `revision` the one that is meant."""
+    """One key of etcd; with `past` its revisions, with `revision` one of them."""
 
     key: str
     revision: int = 0
@@ -58,19 +58,19 @@ class KeyRef(Struct, frozen=True):
 
 
 class Read(Struct, frozen=True):
-    """A read request as text: what the Lab composes and Versions compares."""
+    """A read request as text: for the Lab and Versions."""
 
     selection: Selection
 
 
 class Revision(Struct, frozen=True):
-    """Whatever happened at one revision of etcd."""
+    """All that happened at one revision of etcd."""
 
     revision: int
 
 
 class Part(Struct, frozen=True):
-    """A part of a screen that has a name of its own: a view, a panel, a grouping."""
+    """A named part of a screen: a view, a panel, a grouping."""
 
     name: str
 
@@ -86,7 +86,7 @@ class Place(Struct, frozen=True):
 
 
 class Crumb(Struct, frozen=True):
-    """One step of the way down to where the user stands, and how to come back to it."""
+    """One step of the path to the current place, and how to return to it."""
 
     text: str
     place: Place

@@ -1,4 +1,4 @@
-"""How a request reads in one line."""
+"""A request in one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORT = {
     "timeoutSeconds": "timeout=",
 }
 READS = ("GET", "LIST", "WATCH")
-# Said by the verb already, or of no weight for route and cost.
+# Implied by the verb, or irrelevant for route and cost.
 _UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}
 
 
@@ -46,7 +46,7 @@ def request_runs(row: RequestRow) -> list[Run]:
 
 
 def unfinished(row: RequestRow) -> str:
-    """What is to be said of a request that is not done: a WATCH that was answered goes on."""
+    """The state of a request that is not finished: a WATCH goes on after its response begins."""
     if row.started.verb == "WATCH" and row.routed is not None:
         return "the watch is still open"
     return "no answer yet"
@@ -59,7 +59,7 @@ def short_resource(resource: str) -> str:
 
 @lru_cache(maxsize=1024)  # clients ask the same again and again
 def query_words(query: str) -> str:
-    """The parameters that steer route and cost, in few words."""
+    """The parameters that affect route and cost, in few words."""
     words = []
     for part in query.split("&"):
         name, _, raw = part.partition("=")
@@ -76,12 +76,12 @@ def _short_value(name: str, value: str) -> str:
 
 
 def short_field(text: str) -> str:
-    """`spec.nodeName=n1` reads `nodeName=n1`: the part of the object goes without saying."""
+    """`nodeName=n1` for `spec.nodeName=n1`."""
     return text.removeprefix("spec.").removeprefix("status.")
 
 
 def selector_words(selector: str) -> str:
-    """A key with its operator: `spec.nodeName=` reads `nodeName=…`, for any value."""
+    """A key with its operator: `nodeName=…` for `spec.nodeName=`, with any value."""
     short = short_field(selector)
     if short.endswith((" in", " notin")):
         return f"{short} (…)"
@@ -89,7 +89,7 @@ def selector_words(selector: str) -> str:
 
 
 def shown_requests(state: State, *, writes: bool) -> list[RequestRow]:
-    """The log, oldest first; without `writes` only what reads."""
+    """The log, oldest first; without `writes` only reads."""
     rows = state.requests.values()
     return list(rows) if writes else [row for row in rows if row.started.verb in READS]
 
@@ -101,7 +101,7 @@ def request_object(row: RequestRow) -> tuple[str, Any]:
 
 
 def requests_of(group: Group, state: State) -> list[RequestRow]:
-    """Those of a group that the log still holds, oldest first."""
+    """The requests of a group that are still in the log, oldest first."""
     return [row for number in group.ids if (row := state.requests.get(number)) is not None]
 
 

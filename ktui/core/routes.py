@@ -1,4 +1,4 @@
-"""The shape and letter that stand beside every route's colour."""
+"""The letter and style of every route's badge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Badge(Struct, frozen=True):
-    """How a route shows: a letter (meaning never hangs on hue alone), a style, a word."""
+    """How a route is shown: a letter (meaning never depends on colour alone), a style, a word."""
 
     letter: str
     style: str
@@ -43,7 +43,7 @@ def badge_of_route(route: str) -> Badge:
 
 
 def letter_of(route: str, unknown: str = "?") -> str:
-    """`C`, `S`, `E`, `!` for what is refused; `unknown` where no route is told."""
+    """`C`, `S`, `E`, `!` for a refused request; `unknown` if there is no route."""
     if route == "none":
         return ERROR.letter
     return _BY_ROUTE[route].letter if route and route in _BY_ROUTE else unknown

@@ -1,8 +1,8 @@
-"""The rows that telemetry is folded into: one a request, a cache, a watcher.
+"""The rows that telemetry is folded into: one per request, cache, watcher.
 
-A row is replaced, never altered, so its identity stands for its content: tables
-cache what they have painted by it. Rows are structs without cycles, which the garbage
-collector need not look at: ten thousand requests would cost it 20 to 50 ms each time.
+A row is replaced, never changed, so its identity stands for its content: tables
+cache their painted lines by it. Rows are structs without cycles, which the garbage
+collector does not track: ten thousand requests would cost it 20 to 50 ms each time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ktui.contract.events import (
 
 
 class RequestRow(Row, frozen=True, eq=False, gc=False):
-    """One request as far as it has come: started, routed, finished."""
+    """One request so far: started, routed, finished."""
 
     started: RequestStarted
     routed: RequestRouted | None = None
@@ -83,7 +83,7 @@ class RequestRow(Row, frozen=True, eq=False, gc=False):
 
     @property
     def scanned(self) -> int:
-        """Objects taken from cache or etcd to answer it."""
+        """Objects read from cache or etcd to answer it."""
         return self.finished.fetched if self.finished is not None else 0
 
     @property
@@ -92,7 +92,7 @@ class RequestRow(Row, frozen=True, eq=False, gc=False):
 
 
 class CacheRow(Row, frozen=True, eq=False, gc=False):
-    """One resource's watch cache: its last state and what progress taught it since."""
+    """One resource's watch cache: its last state, and its last progress notification."""
 
     cache: CacheStatus
     rv: int  # the newest revision it knows: by event or by progress notification
@@ -108,12 +108,12 @@ class CacheRow(Row, frozen=True, eq=False, gc=False):
 
     @property
     def stale(self) -> bool:
-        """Whether it serves reads and does not follow etcd."""
+        """True if it serves reads and does not follow etcd."""
         return self.live and self.cache.stale_since > 0
 
     @property
     def shown_state(self) -> str:
-        """The cache's state, `stale` for one that is ready and does not follow etcd."""
+        """The cache's state, `stale` if it is ready and does not follow etcd."""
         return "stale" if self.stale else self.cache.state
 
     def lag(self, head: int) -> int:
@@ -122,7 +122,7 @@ class CacheRow(Row, frozen=True, eq=False, gc=False):
 
 
 class WatcherRow(Row, frozen=True, eq=False, gc=False):
-    """One WATCH: how it began, how it stands, how it ended."""
+    """One WATCH: how it began, its last state, how it ended."""
 
     opened: WatcherOpened
     state: WatcherState | None = None

@@ -1,6 +1,6 @@
-"""The selected request: the one that the Versions screen puts under every version.
+"""The selected request: the one that the Versions screen shows under every version.
 
-Every screen knows of it; the rules are loaded when one is read.
+All screens use it; the rules are loaded only when it is parsed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Selection(Struct, frozen=True):
-    """A read request and where it was taken from. `verb` is GET, LIST or WATCH; `target` path and query.
+    """A read request and where it was selected. `verb` is GET, LIST or WATCH; `target` path and query.
 
-    `level` names the priority level under which it falls, "" where the requester is not known;
+    `level` is its priority level, "" if the requester is unknown;
     `accept` is the header to be sent with it, "" for any.
     """
 
@@ -31,7 +31,7 @@ class Selection(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As it is typed: a verb only where the path does not say it."""
+        """As it is typed: with the verb only if the path does not imply it."""
         from ktui.kube.routing.request import RequestError, parse_request  # start-up time
 
         try:
@@ -41,7 +41,7 @@ class Selection(Struct, frozen=True):
         return self.target if self.verb == natural else f"{self.verb} {self.target}"
 
     def read(self) -> ReadRequest:
-        """Understood for the rules. Raises RequestError."""
+        """Parsed for the rules. Raises RequestError."""
         from ktui.kube.routing.request import parse_request  # start-up time
 
         return parse_request(self.target, self.verb.lower())
@@ -51,7 +51,7 @@ EXAMPLE = Selection("LIST", "/api/v1/pods", "an example")
 
 
 def read_selection(text: str) -> Selection:
-    """What was typed: `/api/v1/pods?limit=500`, `watch /api/v1/pods`, or a resource's name.
+    """Parse typed text: `/api/v1/pods?limit=500`, `watch /api/v1/pods`, or a resource's name.
 
     Raises RequestError.
     """

@@ -1,4 +1,4 @@
-"""What many requests have in common, kept once: most of the memory of the log was their walks."""
+"""Share the decision trace steps that many requests have in common: they were most of the log's memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ktui.contract.events import RequestRouted, RouteStep
 
 
 def shared(event: RequestRouted) -> RequestRouted:
-    """The same event; its steps and its reason are the objects that others like it have."""
+    """The same event with shared step and reason objects."""
     return replace(event, reason=_reason(event.reason), steps=[_step(step) for step in event.steps])
 
 
-# Steps that saw a revision differ each time; those that are the same again and again stay.
+# Steps with a revision differ each time; the repeating ones stay cached.
 @lru_cache(2048)
 def _step(step: RouteStep) -> RouteStep:
     return step

@@ -1,4 +1,4 @@
-"""The same request from elsewhere: a shell, a Go program, a Python program. No secret is in any of them."""
+"""The same request as code: shell, Go, Python. None of them contains a secret."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import shlex
 from ktui.core.lab.form import ListForm
 from ktui.kube.resources import Resource
 
-# Clients whose Go and Python packages do not have typed access to these groups by the common rule.
+# Groups to which the Go and Python clients give no typed access by the common rule.
 _NOT_IN_CLIENT_GO = {"apiextensions.k8s.io", "apiregistration.k8s.io"}
-# Which media type typed clients ask for by themselves depends on their release (0.36: protobuf).
+# The media type that typed clients request by default depends on their release (0.36: protobuf).
 _GO_NOTES = {
     "json": '// asks for JSON if config.ContentType = "application/json"\n',
     "protobuf": '// asks for protobuf if config.ContentType = "application/vnd.kubernetes.protobuf"\n',
@@ -37,7 +37,7 @@ def as_kubectl(path: str) -> str:
 
 
 def as_curl(path: str, form: ListForm) -> str:
-    """For a shell in which SERVER, TOKEN and CA are set."""
+    """For a shell with the variables SERVER, TOKEN and CA."""
     words = ['--cacert "$CA" -H "Authorization: Bearer $TOKEN"']
     if form.accept != "json":
         words.append(f"-H {shlex.quote(f'Accept: {form.accept_header}')}")
@@ -46,7 +46,7 @@ def as_curl(path: str, form: ListForm) -> str:
 
 
 def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False) -> str:
-    """A call of client-go: typed for built-in kinds, dynamic for others, metadata where that was asked.
+    """A call of client-go: typed for built-in kinds, dynamic for others, metadata if that was requested.
 
     `all_pages`: a loop over the pages, for a function that returns an error.
     """
@@ -71,7 +71,7 @@ def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False)
 
 
 def client_go_note(form: ListForm, resource: Resource) -> str:
-    """What a Go program has to set for the same media type, as a comment; "" where nothing."""
+    """What a Go program has to set for the same media type, as a comment; "" if nothing."""
     return _GO_NOTES.get(form.accept, "") if _is_typed(form, resource) else ""
 
 

@@ -1,6 +1,6 @@
-"""What the screens know: the telemetry folded into rows that never change once made.
+"""The state that the screens show: telemetry folded into immutable rows.
 
-`Revisions` tells a panel in one comparison whether anything it shows has moved.
+`Revisions` lets a panel check in one comparison whether anything it shows has changed.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ktui.core.rows import CacheRow, Head, RequestRow, Rewind, WatcherRow
 from ktui.core.traffic import History
 
 REQUEST_LOG = 10_000  # requests kept
-CALL_LOG = 2_000  # etcd calls kept beside those of a request
+CALL_LOG = 2_000  # etcd calls kept, besides those of a request
 CALLS_A_REQUEST = 64  # etcd calls kept with their request
 CLOSED_WATCHERS = 200  # watchers kept after their end
-FAN_OUTS = 40  # samples of fanned-out changes kept of a resource, beside the newest
+FAN_OUTS = 40  # samples of fanned-out changes kept per resource, besides the newest
 
 
 class Revisions(Row, gc=False):
-    """Counters that move when the named part of the state has changed."""
+    """Counters that increase when the named part of the state changes."""
 
     server: int = 0
     requests: int = 0
@@ -50,7 +50,7 @@ class Revisions(Row, gc=False):
 
 
 class State(Struct):
-    """Everything on the screens. Only the reducer writes to it."""
+    """Everything on the screens. Only the reducer changes it."""
 
     server: ServerInfo | None = None
     health: EtcdHealth | None = None
@@ -68,10 +68,10 @@ class State(Struct):
     deletions: dict[str, FanOut] = field(default_factory=dict)  # newest sample of a DELETED
     calls: deque[EtcdCall] = field(default_factory=lambda: deque(maxlen=CALL_LOG))
     habits: Habits = field(default_factory=Habits)  # how clients ask
-    seen: int = 0  # requests that have passed by since the start
-    forgotten: int = 0  # of these, no longer kept
-    dropped: int = 0  # events lost on the way: by the server's queue or by ours
-    no_space: str = ""  # what etcd said when it last refused a write for want of space; "" when it took one
+    seen: int = 0  # requests since the start
+    forgotten: int = 0  # of these, dropped from the log
+    dropped: int = 0  # events lost: by the server's queue or by the dashboard's
+    no_space: str = ""  # etcd's message when it last refused a write for lack of space
     rewind: Rewind | None = None  # the last one
     task_failures: list[str] = field(default_factory=list)  # of the server, not recovered yet
     now: float = 0.0  # time of the newest event (Unix seconds)
@@ -88,14 +88,14 @@ class State(Struct):
 
     @property
     def progress(self) -> bool:
-        """Whether etcd confirms progress when it is asked to: so it is until the server says otherwise."""
+        """True if etcd supports progress notifications: assumed until the server reports otherwise."""
         return self.server is None or self.server.progress != "unsupported"
 
-    # Rates are asked for, not kept: when nothing comes any more, no event would bring them down.
+    # Rates are computed when read: without new events, no event would bring them down.
 
     @property
     def revisions_per_second(self) -> float:
-        """How fast etcd's head moves."""
+        """The rate of etcd's current revision."""
         return self.head_rate.per_second(self.now)
 
     def events_per_second(self, resource: str) -> float:
@@ -104,7 +104,7 @@ class State(Struct):
         return round(rate.per_second(self.now), 1) if rate is not None else 0.0
 
 
-# Kept here so that readers of the state need not know where its parts are made.
+# Re-exported so that readers of the state need not know where its parts are defined.
 __all__ = [
     "CacheRow",
     "CacheStatus",

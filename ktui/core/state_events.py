@@ -1,4 +1,4 @@
-"""The present as events: what a stream that begins now must tell first, as a server does."""
+"""The current state as events: what a stream that begins now must send first, as a server does."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ktui.core.state import State
 def state_events(state: State, at: float) -> list[AnyEvent]:
     """Events that lead to `state`, as of the time `at` (Unix seconds).
 
-    Requests only as far as they are under way: a recording holds those that it saw end.
-    What had begun before keeps its time, so that its age is right.
+    Only requests that are still in flight: a recording holds the requests that it saw end.
+    Events of the past keep their time, so that ages are right.
     """
     now = [msgspec.structs.replace(event, at=at) for event in _facts(state)]
     return [*now, *_under_way(state)]

@@ -1,4 +1,4 @@
-"""Cheaper forms of a request: what to write instead, why, and what it would do (predicted, not measured)."""
+"""Cheaper variants of a request: what to write instead, why, and the predicted (not measured) effect."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARAMETERS = (
     "watch",
 )
 
-# What reading etcd costs, roughly: one key, a page, everything.
+# Approximate cost of etcd reads: one key, a page, the whole collection.
 _OPERATION_COST = {
     "revision_probe": 1,
     "get_key": 1,
@@ -44,11 +44,11 @@ _OPERATION_COST = {
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`path` is the request rewritten; `plan` what the rules predict for it.
+    """A cheaper variant. `path` is the rewritten request, `plan` its predicted plan.
 
-    `headers` are to be sent with it. With neither another path nor headers the advice is
-    about the client's habits: the request stays as it is (`tryable` False). docs/advice.md
-    has the evidence of each id.
+    `headers` are to be sent with it. Without another path or headers the advice is
+    about the client's access pattern: the request stays the same (`tryable` False). docs/advice.md
+    has the evidence for each id.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Advice:
 
 
 def near_parameter(name: str) -> str | None:
-    """The list option that a client probably meant, None when nothing is near."""
+    """The list option that a client probably meant, None if no option has a similar name."""
     by_lower = {parameter.lower(): parameter for parameter in PARAMETERS}
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[near[0]] if near else None
@@ -69,10 +69,10 @@ def near_parameter(name: str) -> str | None:
 def advise(
     request: ReadRequest, state: CacheState, behaviour: Behaviour, habit: Habit = UNKNOWN
 ) -> tuple[Advice, ...]:
-    """Cheaper forms, the most telling first; none for a request that is refused or cheap already.
+    """Cheaper variants, the most effective first; none for a request that is refused or cheap already.
 
-    A misspelt parameter is corrected first: the other forms start from there. What is
-    known of the client's `habit` adds what its request alone does not show.
+    A misspelt parameter is corrected first and the other variants start from there. `habit` adds
+    what is known of the client and cannot be seen in one request.
     """
     found = []
     corrected = _corrected(request)
@@ -100,7 +100,10 @@ def _misspelt(request: ReadRequest) -> list[tuple[str, str]]:
 
 
 def _corrected(request: ReadRequest) -> ReadRequest | None:
-    """The request with its parameters spelt right; None when nothing is wrong or it gets no better."""
+    """The request with its parameters spelt correctly;
+
+    None if none is misspelt or the plan gets no better.
+    """
     names = dict(_misspelt(request))
     if not names:
         return None
@@ -108,11 +111,11 @@ def _corrected(request: ReadRequest) -> ReadRequest | None:
     try:
         return parse_request(request.info.path + query_text(parameters), request.verb)
     except RequestError:
-        return None  # the value makes no selector: the warning alone has to do
+        return None  # the value is not a valid selector: the warning alone has to do
 
 
 def etcd_cost(plan: Plan) -> int:
-    """Rough weight of the etcd reads of a plan; only good for comparing."""
+    """Approximate weight of a plan's etcd reads, for comparisons only."""
     return sum(_OPERATION_COST.get(op, 0) for op in plan.etcd_ops)
 
 
@@ -130,7 +133,7 @@ def _any_version(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Foun
         return
     pages = request.options.limit > 0
     if pages and plan.source is not Source.ETCD:
-        return  # a page is less than the whole collection, which resourceVersion=0 would bring
+        return  # a page is smaller than the whole collection, which resourceVersion=0 would return
     why = "resourceVersion=0 answers from memory without etcd, if a slightly old answer will do"
     if pages:
         why += "; the limit is then ignored, everything comes at once"

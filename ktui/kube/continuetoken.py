@@ -16,7 +16,7 @@ class ContinueToken(NamedTuple):
     """Where the next page starts.
 
     `start` is relative to the list's key prefix, without a leading slash. A negative
-    `rv` means: go on at the present revision.
+    `rv` means: continue at the current revision.
     """
 
     rv: int
@@ -26,14 +26,14 @@ class ContinueToken(NamedTuple):
 def encode(rv: int, start: str) -> str:
     """The token for a page at `rv` that begins at `start` (last key + NUL)."""
     compact = json.dumps({"v": _VERSION, "rv": rv, "start": start}, separators=(",", ":"), ensure_ascii=False)
-    # Go's encoder escapes what could end a script element.
+    # Go's JSON encoder escapes the characters that could end a script element.
     for char in "<>&\u2028\u2029":
         compact = compact.replace(char, f"\\u{ord(char):04x}")
     return base64url.encode(compact.encode("utf-8", "surrogatepass"))
 
 
 def decode(token: str) -> ContinueToken:
-    """Read a token. Raises StatusError 400 with upstream's text when it is not one."""
+    """Decode a token. Raises StatusError 400 with upstream's message for an invalid one."""
     try:
         return _decode(token)
     except ValueError as error:
@@ -57,15 +57,15 @@ def _decode(token: str) -> ContinueToken:
     # A start above the prefix would let a client read another resource's keys.
     if pathclean.clean(key) != key:
         raise ValueError(start)
-    return ContinueToken(rv, key[1:] or "\0")  # "/" is the beginning, and a token for all that
+    return ContinueToken(rv, key[1:] or "\0")  # "/" is the beginning, and a valid token
 
 
 class _Number(str):
-    """A number as written."""
+    """A number as written in the JSON."""
 
 
 def _members(value: Any) -> dict[str, Any]:
-    """The object's members, by lower-case name: Go's decoder ignores the case of names."""
+    """The object's members by lower-case name: Go's decoder ignores case."""
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Custom resources, read from a CustomResourceDefinition document.
 
 etcd holds CRDs in apiextensions.k8s.io/v1beta1, where columns, schema and
-subresources may stand once for all versions; clients send v1. Both are understood.
+subresources may be given once for all versions; clients send v1. Both are read.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ META_FIELDS = ("metadata.name", "metadata.namespace")
 
 
 def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
-    """One Resource a served version, preferred version first; [] when nothing is served.
+    """One Resource per served version, the preferred one first; [] if none is served.
 
-    Raises KeyError or TypeError when the document is not a CRD.
+    Raises KeyError or TypeError if the document is not a CRD.
     """
     spec = crd["spec"]
     served = [v for v in _versions(spec) if v.get("served", True)]
@@ -87,7 +87,7 @@ def _resource(
 
 
 def _deprecation(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
-    """What a deprecated version warns of: its own words, or which newer one is to be used."""
+    """The warning of a deprecated version: its own text, or the newer version to use."""
     if not version.get("deprecated"):
         return ""
     if version.get("deprecationWarning"):
@@ -105,7 +105,7 @@ def _deprecation(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
 
 
 def _shared(spec: Mapping[str, Any], version: Mapping[str, Any], member: str, default: Any) -> Any:
-    """A member of the version, else (v1beta1) the one that holds for all versions."""
+    """A member of the version, else (v1beta1) the one given for all versions."""
     return version.get(member) or spec.get(member) or default
 
 
@@ -118,7 +118,7 @@ def _field_selectors(
 
 
 def _columns(spec: Mapping[str, Any], version: Mapping[str, Any]) -> tuple[TableColumn, ...]:
-    """`additionalPrinterColumns`; without any, upstream adds the age (and describes it by itself)."""
+    """`additionalPrinterColumns`; without any, upstream adds the age column with its own description."""
     extra = _shared(spec, version, "additionalPrinterColumns", None)
     if not extra:
         return (TableColumn("Age", source=".metadata.creationTimestamp", type="date"),)
@@ -139,14 +139,14 @@ def _column(column: Mapping[str, Any]) -> TableColumn:
 
 
 def version_priority(version: str) -> tuple[int, int, int, str]:
-    """Sorts preferred first: GA before beta before alpha, higher numbers first, other names last."""
+    """Sort key: GA before beta before alpha, higher numbers first, other names last."""
     major, stage, minor = _split_version(version)
     rank = {"": 0, "beta": 1, "alpha": 2}.get(stage, 3)
     return (rank, -major, -minor, version) if rank < 3 else (rank, 0, 0, version)
 
 
 def is_stable(version: str) -> bool:
-    """Whether a version is neither alpha nor beta."""
+    """True for a version that is neither alpha nor beta."""
     return "alpha" not in version and "beta" not in version
 
 

@@ -1,9 +1,9 @@
-"""Discovery documents: which groups, versions and resources there are.
+"""Discovery documents: which groups, versions and resources are served.
 
-Both forms: one document a group and version (`/api`, `/apis`, `/apis/apps/v1`), and
-the aggregated one (apidiscovery.k8s.io/v2) that kubectl asks for since 1.27.
-As kube-apiserver's own defaults have it, gated kinds and
-the alpha and beta versions of built-in ones are not announced (they can be read all the same).
+Both forms: one document per group and version (`/api`, `/apis`, `/apis/apps/v1`), and
+the aggregated one (apidiscovery.k8s.io/v2) that kubectl has requested since 1.27.
+As with kube-apiserver's defaults, gated kinds and
+the alpha and beta versions of built-in kinds are not listed (they can still be read).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Document = dict[str, Any]
 
 AGGREGATED_VERSIONS = ("v2", "v2beta1")
 
-# In the order in which the registry of custom resources names them; built-ins sort theirs.
+# In the order of the custom resource registry; built-in resources are sorted.
 _CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 
 
@@ -69,7 +69,7 @@ def group_discovery_list(table: ResourceTable, *, core: bool, version: str = "v2
 
 
 def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
-    """Group → version (preferred first) → resources by name; groups of custom resources last."""
+    """Group → version (preferred first) → resources by name; custom resource groups come last."""
     found: dict[str, dict[str, list[Resource]]] = {group: {} for group in _order(table)}
     for resource in _served(table):
         found[resource.group].setdefault(resource.version, []).append(resource)
@@ -94,7 +94,7 @@ def _order(table: ResourceTable) -> list[str]:
 
 
 def _served(table: ResourceTable) -> list[Resource]:
-    """What is announced, once a version. Custom resources stand in the table once a version already."""
+    """The listed resources, once per version. Custom resources are in the table once per version already."""
     announced = [r for r in table if not r.gated]
     custom = [r for r in announced if r.custom]
     return custom + [r.at(v) for r in announced if not r.custom for v in r.versions if is_stable(v)]
@@ -115,7 +115,7 @@ def _optional(resource: Resource) -> Document:
 
 
 def _storage_version_hash(resource: Resource) -> Document:
-    """Names the kind that is written, without telling it; of kinds that are never stored there is none."""
+    """Hash that identifies the stored kind; "" for kinds that are never stored."""
     if not resource.stored:
         return {}
     group, _, version = resource.storage_version.rpartition("/")

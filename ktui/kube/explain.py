@@ -78,9 +78,9 @@ def explain(
     habit: Habit = UNKNOWN,
     level: PriorityLevel | None = None,
 ) -> Explanation:
-    """Everything that can be said beforehand; `warnings` are put before those about the request.
+    """Everything that can be predicted. `warnings` come before those about the request itself.
 
-    `level` is the requester's priority level, None where the requester is not known.
+    `level` is the requester's priority level, None if the requester is unknown.
     """
     plan = predict(request, state, behaviour)
     return Explanation(

@@ -1,8 +1,8 @@
 """What one watch event costs a kube-apiserver: copies of the object and encodings, by version.
 
 kube-apiserver's dispatcher wraps the object of an event (`cachingObject`), so that each
-encoding is made once for all watchers; when it wraps, and what is copied for it, has
-changed over the versions.
+encoding is made once for all watchers; when it wraps, and what it copies, has
+changed between versions.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _WATCHERS_TO_WRAP = 3
 
 @dataclass(frozen=True, slots=True)
 class ChangeRecipients:
-    """One change (ADDED, MODIFIED or DELETED) and who gets it.
+    """One change (ADDED, MODIFIED or DELETED) and the watchers that get it.
 
-    `concerned` watchers are those that the dispatch index lets through, before their
-    selectors are asked. Of those that get it, `plain` take the object itself in
+    `concerned` watchers match the dispatch index, before their
+    selectors are evaluated. Of those that get the event, `plain` take the object itself in
     `plain_forms` different encodings (media type × version), `tables` take a Table or
-    PartialObjectMetadata in `table_forms`, and `leaving` see a MODIFIED object leave their
-    selector: they get DELETED, with the previous object.
+    PartialObjectMetadata in `table_forms`, and `leaving` had the object in their selector before the
+    change: they get DELETED with the previous object.
     """
 
     change: str
@@ -46,7 +46,7 @@ class ChangeRecipients:
 
 @dataclass(frozen=True, slots=True)
 class EventWork:
-    """What is made for one event: deep copies, encodings, and selfLinks written into objects.
+    """Work for one event: deep copies, encodings, and selfLinks written into objects.
 
     `wrapped`: the watchers share one object and its encodings.
     """
@@ -58,11 +58,11 @@ class EventWork:
 
 
 def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
-    """What the rules of `behaviour` make for `audience`."""
+    """The work that a kube-apiserver of `behaviour` does for `audience`."""
     if behaviour.minor <= 23 and audience.concerned < _WATCHERS_TO_WRAP:
         return _each_for_itself(audience, behaviour)
     forms = audience.plain_forms if audience.plain else 0
-    # Up to 1.28 every such watcher transforms a copy of its own; later they share the result.
+    # Up to 1.28 each such watcher transforms its own copy; later they share the result.
     shared_tables = audience.table_forms if audience.tables else 0
     tables = audience.tables if behaviour.minor <= 28 else shared_tables
     # The previous object of a MODIFIED is never wrapped.
@@ -77,7 +77,7 @@ def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
 
 
 def _each_for_itself(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
-    """Up to 1.23 one or two watchers share nothing: each copies and encodes."""
+    """Up to 1.23 one or two watchers share nothing: each copies and encodes by itself."""
     delivered = audience.delivered
     return EventWork(False, delivered, delivered, 0 if behaviour.remove_self_link else delivered)
 
@@ -88,7 +88,7 @@ def _wrapping(audience: ChangeRecipients, behaviour: Behaviour) -> int:
 
 
 class DeletedObject(StrEnum):
-    """Which object a DELETED event bore, and with which resourceVersion."""
+    """Which object a DELETED event carried, and with which resourceVersion."""
 
     CURRENT = "the current object"
     OLD_RV = "the previous object with its old RV"
@@ -97,14 +97,14 @@ class DeletedObject(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeletedEra:
-    """Releases that agree on which object DELETED carries."""
+    """Releases with the same rule for the object of a DELETED event."""
 
     releases: tuple[str, ...]
     carries: DeletedObject
 
 
-# The first patch release of each minor that sends the RV of the event.
-# With the old RV an informer that watched again from it replayed history.
+# The first patch release of each minor that sends the resourceVersion of the event.
+# With the old resourceVersion, an informer that resumed from it replayed history.
 _FIXED_IN = {7: 13, 8: 8, 9: 3}
 DELETED_HISTORY: tuple[DeletedEra, ...] = (
     DeletedEra(("≤ 1.6",), DeletedObject.CURRENT),

@@ -17,7 +17,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """`field: message`; `reason` is the cause's type."""
+    """`field: message`; `reason` is the type of the cause."""
 
     field: str
     reason: str
@@ -28,7 +28,7 @@ class FieldError:
 
 
 def forbidden(field: str, detail: str) -> FieldError:
-    """A field that must not be set (so)."""
+    """A field that must not be set (to this value)."""
     return FieldError(field, "FieldValueForbidden", f"Forbidden: {detail}")
 
 
@@ -40,22 +40,22 @@ def required(field: str, detail: str = "") -> FieldError:
 
 
 def invalid_value(field: str, value: str, detail: str) -> FieldError:
-    """A text that breaks a rule."""
+    """A string that violates a rule."""
     return FieldError(field, "FieldValueInvalid", f"Invalid value: {quote(value)}: {detail}")
 
 
 def invalid_number(field: str, value: int, detail: str) -> FieldError:
-    """A number that breaks a rule."""
+    """A number that violates a rule."""
     return FieldError(field, "FieldValueInvalid", f"Invalid value: {value}: {detail}")
 
 
 def invalid_tree(field: str, value: Any, detail: str) -> FieldError:
-    """An object or a list that breaks a rule, shown as JSON."""
+    """An object or a list that violates a rule, shown as JSON."""
     return FieldError(field, "FieldValueInvalid", f"Invalid value: {_json(value)}: {detail}")
 
 
 def not_supported(field: str, value: str | list[str], supported: Iterable[str]) -> FieldError:
-    """A text outside a fixed set, or texts of which one is."""
+    """A string outside a fixed set, or a list with one that is outside."""
     shown = quote(value) if isinstance(value, str) else _json(value)
     choices = ", ".join(map(quote, supported))
     return FieldError(
@@ -64,17 +64,17 @@ def not_supported(field: str, value: str | list[str], supported: Iterable[str]) 
 
 
 def not_found_value(field: str, value: str) -> FieldError:
-    """A reference to something that the object does not have."""
+    """A reference to something that is not in the object."""
     return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}")
 
 
 def too_long(field: str, limit: int) -> FieldError:
-    """A text of more than `limit` bytes."""
+    """A string of more than `limit` bytes."""
     return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
 
 
 def limited(rule: Callable[P, Iterator[FieldError]]) -> Callable[P, list[FieldError]]:
-    """Make a list of the errors that a rule yields, of no more than an answer shows and one.
+    """Return the errors that a rule yields, at most one more than a response shows.
 
     A body of 3 MB has room for 180,000 invalid labels.
     """
@@ -91,11 +91,11 @@ def _json(value: Any) -> str:
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:
-    """Several errors as one text: equal ones once, more than one in brackets."""
+    """Join several errors into one message: duplicates once, more than one in brackets."""
     texts = list(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def invalid_object(kind: str, group: str, name: str, errors: Iterable[FieldError]) -> StatusError:
-    """The 422 of these errors; `kind` is the object's kind, not its plural."""
+    """The 422 for these errors; `kind` is the object's kind, not its plural."""
     return invalid(kind, group, name, [StatusCause(e.reason, e.message, e.field) for e in errors])

@@ -1,7 +1,7 @@
-"""API Priority and Fairness: which flow schema a request falls under, and what its level allows.
+"""API Priority and Fairness: the flow schema that matches a request, and the limits of its priority level.
 
-The configuration that kube-apiserver makes for itself (1.22 on), for the default concurrency of
-400 + 200. A request belongs to the first schema, by precedence, that matches it.
+The configuration that kube-apiserver creates for itself (since 1.22), with the default concurrency of
+400 + 200. A request gets the first matching schema by precedence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SERVER_SEATS = 600
 
 
 class Requester(NamedTuple):
-    """Who asks."""
+    """The user and groups that send a request."""
 
     user: str
     groups: tuple[str, ...] = ()
@@ -35,7 +35,10 @@ class Requester(NamedTuple):
 
 
 class RequestAttributes(NamedTuple):
-    """What is asked. `verb` as in a flow schema's rules: "get", "list" …; `path` without a resource."""
+    """Attributes that flow schemas match. `verb` as in their rules: "get", "list" …;
+
+    `path` of non-resources.
+    """
 
     verb: str
     group: str = ""
@@ -46,9 +49,9 @@ class RequestAttributes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriorityLevel:
-    """`shares` of the server's concurrency; `hand_size` 0: nothing is queued.
+    """`shares` of the server's concurrency; `hand_size` 0: requests are not queued.
 
-    `nominal` are its seats at a server that reports them, None: by the shares of the default.
+    `nominal` are its seats if the server reports them; None: derived from the default shares.
     """
 
     name: str
@@ -62,7 +65,7 @@ class PriorityLevel:
 
     @property
     def max_seats(self) -> int | None:
-        """The most seats that one request may take of a queuing level (1.25 on), None without a cap."""
+        """The most seats that one request may take of a queuing level (since 1.25), None if uncapped."""
         if not self.hand_size:
             return None
         return priority_level_max(self.nominal or self._by_shares(), self.hand_size)
@@ -73,14 +76,14 @@ class PriorityLevel:
 
 @dataclass(frozen=True, slots=True)
 class FlowSchema:
-    """A schema that a request fell under."""
+    """The schema that matched a request."""
 
     name: str
     level: PriorityLevel
 
     @property
     def uid(self) -> str:
-        """Made from the name: the same in every ktui, though not that of an object in etcd."""
+        """Derived from the name: the same in every ktui, but not that of an object in etcd."""
         return _uid("flowschemas", self.name)
 
 
@@ -100,16 +103,16 @@ LEVELS = {
 
 
 def displayed_level(level: PriorityLevel) -> PriorityLevel:
-    """The level by which ktui's own server reports seats.
+    """The level for which ktui's own server reports seats.
 
-    No request queues at the level `exempt`, so seats mean nothing there: they are reported as for an
-    ordinary user, whose level is `global-default`.
+    Requests of the level `exempt` are never queued, so seats mean nothing there: they are reported as for
+    an ordinary user, whose level is `global-default`.
     """
     return LEVELS["global-default"] if level.name == "exempt" else level
 
 
 def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
-    """The level of a request; `verb` as in a flow schema's rules."""
+    """The priority level of a request; `verb` as in a flow schema's rules."""
     asked = RequestAttributes(
         verb, info.group, info.resource, info.subresource, "" if info.is_resource else info.path
     )
@@ -117,7 +120,7 @@ def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> 
 
 
 def requester_of(user: str, groups: Sequence[str] = ()) -> Requester:
-    """With the groups that everybody and each service account has."""
+    """Add the groups of all users and of each service account."""
     added = ["system:authenticated"]
     if user.startswith(SERVICE_ACCOUNT) and user.count(":") == 3:
         added = ["system:serviceaccounts", f"system:serviceaccounts:{user.split(':')[2]}", *added]
@@ -146,7 +149,7 @@ class _Rule(NamedTuple):
 
 
 def classify(requester: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
-    """The flow schema of a request to kube-apiserver 1.`minor`."""
+    """The flow schema of a request in kube-apiserver 1.`minor`."""
     rule = next(rule for rule in _rules(minor) if rule.matches(requester, asked))
     return FlowSchema(rule.name, LEVELS[rule.level])
 

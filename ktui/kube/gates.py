@@ -1,8 +1,8 @@
-"""Feature gates of kube-apiserver that touch reads: stage and default by minor, as data.
+"""Feature gates of kube-apiserver that affect reads: stage and default by minor, as data.
 
-Each gate is a history of `FeatureSpec`s; a phase holds from its minor until the next
-one. Before the first phase the gate does not exist and the behaviour is off;
-after GONE the flag is refused and the last default is the behaviour permanently.
+Each gate has a list of `FeatureSpec`s; one applies from its minor until the next
+one. Before the first one the gate does not exist and the behaviour is off;
+after GONE the flag is refused and the last default applies permanently.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NEWEST_MINOR = 37
 
 
 class GateStage(StrEnum):
-    """How far a gate has grown; a locked one can only be set to its default."""
+    """Stage of a gate; a locked one can only be set to its default."""
 
     ALPHA = "alpha"
     BETA = "beta"
@@ -25,7 +25,7 @@ class GateStage(StrEnum):
 
 
 class FeatureSpec(NamedTuple):
-    """From this minor on: the stage and the default."""
+    """Stage and default from this minor on."""
 
     minor: int
     stage: GateStage
@@ -73,7 +73,7 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
 
 
 def phase_of(gate: str, minor: int) -> FeatureSpec | None:
-    """The gate's phase in `minor`, None before the gate existed. KeyError for an unknown name."""
+    """The gate's spec in `minor`, None before the gate existed. KeyError for an unknown name."""
     current = None
     for phase in GATES[gate]:
         if phase.minor > minor:
@@ -83,6 +83,6 @@ def phase_of(gate: str, minor: int) -> FeatureSpec | None:
 
 
 def default_of(gate: str, minor: int) -> bool:
-    """What the server does in `minor` when the gate is not set."""
+    """What the server does in `minor` if the gate is not set."""
     phase = phase_of(gate, minor)
     return phase is not None and phase.default

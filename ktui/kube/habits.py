@@ -1,6 +1,6 @@
-"""Advice on how a client asks, not what: again and again, many at a time, as whom, in which form.
+"""Advice on a client's access pattern: how often, how many at a time, as which user, in which format.
 
-A request alone does not show them; what is known of the client beyond it is a `Habit`.
+A single request does not show these; what is known of the client beyond it is a `Habit`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ktui.kube.versions import Behaviour
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 METADATA_ONLY = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
-# Who asks again within this many seconds polls; what is rarer may be cheaper than holding a watch.
+# A client that repeats a request within this many seconds polls; a rarer one may be cheaper than a watch.
 POLLING_SECONDS = 600.0
-# From this many on, agents that start together are a herd.
+# This many agents that start together are a thundering herd.
 HERD = 10
-# More pages of one LIST than this are many; pages of this many objects need not be smaller.
+# More pages than this are many; pages of at least this many objects need not be smaller.
 MANY_PAGES, PAGE = 10, 500
-# A smaller answer is cheap in any form.
+# A smaller answer is cheap in any format.
 BIG_ANSWER = 256 * 1024
 RESTARTS_PER_MINUTE = 0.1  # of the agents
 _SERVICE_ACCOUNT = "system:serviceaccount:"
@@ -35,12 +35,12 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 class Habit:
     """What is known of the client beyond its request.
 
-    `client` is its name. `repeated_every` is in seconds, None for once or unknown, `times` how
+    `client` is its name. `repeated_every` is in seconds, None for once or unknown; `times` is how
     often that was seen (0: not counted). `pages` of one LIST were fetched one after the other.
-    `agents` of the same kind ask alike, `together` when all do so at the same time (a rollout, a
-    restart); `node` is the one an agent runs on. `account` is its user name, "" for unknown,
-    `account_shared_with` names other clients that use it. `accept` is the header that it sends,
-    None for unknown; `answer_bytes` the size of the answer before gzip.
+    `agents` of the same kind send the same request, `together` if all do so at the same time (a rollout, a
+    restart); `node` is the agent's node. `account` is its user name, "" if unknown;
+    `account_shared_with` names other clients with the same account. `accept` is its Accept header,
+    None if unknown; `answer_bytes` is the size of the answer before gzip.
     """
 
     client: str = ""
@@ -62,7 +62,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Hint(NamedTuple):
-    """An advice before its route is predicted. `path` may be the request's own."""
+    """Advice before its route is predicted. `path` may be the request's own."""
 
     id: str
     why: str
@@ -71,7 +71,7 @@ class Hint(NamedTuple):
 
 
 def hints(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    """What to do otherwise; nothing for a request that the server refuses."""
+    """What to do instead; nothing for a request that the server refuses."""
     if plan.error is None:
         for rule in _RULES:
             yield from rule(request, plan, behaviour, habit)
@@ -100,7 +100,7 @@ def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit)
 
 
 def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
-    """The request as one of its collection: a GET becomes a selector of its name."""
+    """The request as a LIST of its collection: a GET becomes a selector of its name."""
     info = request.info
     if request.verb != "get":
         return rewritten(request, **changes)
@@ -115,7 +115,7 @@ def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) 
         return
     selector = ",".join(filter(None, [request.options.field_selector, f"{NODE_NAME}={habit.node}"]))
     changes: dict[str, str | None] = {"fieldSelector": selector}
-    if plan.source is Source.ETCD:  # etcd has no index
+    if plan.source is Source.ETCD:  # etcd has no indexes
         changes |= {"resourceVersion": "0", "resourceVersionMatch": None, "limit": None}
     why = "the watch cache has an index of pods by spec.nodeName: an agent gets its own node's only"
     yield Hint("a.node", why, rewritten(request, **changes))
@@ -170,7 +170,7 @@ def _account(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habi
 
 
 def _whole_objects(habit: Habit) -> bool:
-    """Whether it is known that whole objects are asked for, and not known that they are few."""
+    """True if whole objects are known to be requested and not known to be few."""
     small = habit.answer_bytes is not None and habit.answer_bytes < BIG_ANSWER
     return habit.accept is not None and "as=" not in habit.accept and not small
 

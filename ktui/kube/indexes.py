@@ -1,4 +1,4 @@
-"""What kube-apiserver's watch cache finds without looking at every object of a resource."""
+"""Which lookups kube-apiserver's watch cache answers without scanning all objects of a resource."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ NODE_NAME = "spec.nodeName"
 
 
 def finds_namespaces(minor: int, *, pods: bool) -> bool:
-    """Whether a LIST of one namespace looks at that one's objects only.
+    """True if a LIST of one namespace looks only at that namespace's objects.
 
-    Since 1.32 the cache is ordered by key. Before, it was a hash map, of which everything is
-    taken and filtered by prefix; only pods were found by an index, since 1.30.
+    Since 1.32 the cache is ordered by key. Before, it was a hash map that was copied
+    whole and filtered by prefix; only pods had an index, since 1.30.
     """
     return minor >= 32 or (pods and minor >= 30)

@@ -8,7 +8,7 @@ from ktui.kube import query as q
 from ktui.kube.golang.numbers import NumError, parse_int
 from ktui.kube.status import bad_request
 
-# Read by other layers than list options: never a mistake of the client.
+# Parameters read by other layers: never a mistake of the client.
 _KNOWN_ELSEWHERE = frozenset(
     {
         "pretty",
@@ -60,7 +60,7 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class GetOptions:
-    """Options of GET: resourceVersionMatch is none of them, it is ignored."""
+    """Options of GET. resourceVersionMatch is not one of them and is ignored."""
 
     resource_version: str = ""
     unknown: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class GetOptions:
 def parse_list_options(query: str) -> ListOptions:
     """Decode a raw query. Raises StatusError 400 with strconv's text for a bad number."""
     values = q.first_values(query)
-    # In the order in which upstream decodes: the first bad number is the one reported.
+    # In upstream's decoding order: the first invalid number is the one reported.
     timeout = _integer(values, "timeoutSeconds")
     limit = _integer(values, "limit")
     return ListOptions(
@@ -95,7 +95,7 @@ def parse_get_options(query: str) -> GetOptions:
 
 
 def with_watch_defaults(options: ListOptions, *, watch_list: bool) -> ListOptions:
-    """A WATCH from nowhere or "0" becomes a streaming list where the gate WatchList is on (1.32, 1.34+)."""
+    """A WATCH from unset or "0" becomes a streaming list if the gate WatchList is on (1.32, 1.34+)."""
     explicit = options.send_initial_events is not None or options.resource_version_match
     if not watch_list or not options.watch or explicit or options.resource_version not in ("", "0"):
         return options

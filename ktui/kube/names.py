@@ -1,4 +1,4 @@
-"""Which names, label keys and label values are valid, and what upstream says when they are not."""
+"""Which names, label keys and label values are valid, and upstream's messages for invalid ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEY_EXAMPLES = ("MyName", "my.name", "123-abc")
 
 
 def label_key_faults(key: str) -> list[str]:
-    """What is wrong with a label or annotation key; [] when nothing is."""
+    """What is wrong with a label or annotation key; [] if it is valid."""
     prefix, slash, name = key.partition("/")
     if not slash:
         return _name_part_faults(key)
@@ -49,7 +49,7 @@ def _name_part_faults(name: str) -> list[str]:
 
 
 def label_value_faults(value: str) -> list[str]:
-    """What is wrong with a label value; [] when nothing is."""
+    """What is wrong with a label value; [] if it is valid."""
     faults = [_too_long(63)] if _bytes(value) > 63 else []
     if not re.fullmatch(_LABEL_VALUE, value):
         faults.append(_with_pattern(_LABEL_VALUE_RULE, _LABEL_VALUE, "MyValue", "my_value", "12345"))
@@ -86,7 +86,7 @@ def config_key_faults(key: str) -> list[str]:
 
 
 def path_segment_faults(name: str) -> list[str]:
-    """What is wrong with a name of the laxest kinds (RBAC): it only has to fit into a URL path."""
+    """What is wrong with a name of the most permissive kinds (RBAC): it only has to fit into a URL path."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
     return [f"may not contain '{char}'" for char in "/%" if char in name]

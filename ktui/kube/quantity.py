@@ -1,9 +1,9 @@
-"""resource.Quantity: its canonical form, the only one that is stored, and how much it is.
+"""resource.Quantity: its canonical form, which is the stored one, and its value.
 
 apimachinery/pkg/api/resource: no fractional digits, the largest suffix that
-keeps the number whole, the family of suffixes (binary, decimal, exponent)
-kept; binary values below 1024 become decimal. Nothing is finer than a nano:
-it is rounded away from zero.
+keeps the number whole, the same family of suffixes (binary, decimal, exponent);
+binary values below 1024 become decimal. Values finer than a nano
+are rounded away from zero.
 """
 
 import json
@@ -27,7 +27,7 @@ _DIGITS = 120  # of precision
 
 @cached_by_text(maxsize=4096, longest=64)
 def canonical_quantity(text: str) -> str | None:
-    """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None when it is not a quantity."""
+    """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None if it is not a quantity."""
     parsed = _parsed(text)
     if parsed is None:
         return None
@@ -42,15 +42,15 @@ def canonical_quantity(text: str) -> str | None:
 
 
 def amount(quantity: str | None) -> Decimal:
-    """The amount; 0 for none, and for what is not a quantity."""
+    """The value; 0 for "" and for anything that is not a quantity."""
     parsed = _parsed(quantity or "0")
     return parsed[0] if parsed is not None else Decimal(0)
 
 
 def quantity_fault(value: Any) -> str:
-    """What upstream's ParseQuantity says of a JSON value that is none, "" for one that is.
+    """Upstream's ParseQuantity message for a JSON value that is not a quantity, "" for one that is.
 
-    It reads what stands there without its quotes: `true` is a text like any other.
+    Unquoted JSON is read as text: `true` is parsed like the string "true".
     """
     text = value.strip() if isinstance(value, str) else json.dumps(value)
     if canonical_quantity(text) is not None:

@@ -13,7 +13,7 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 def pairs(query: str) -> tuple[tuple[str, str], ...]:
     """Decoded pairs in order. As in Go, a pair with a bad escape or a semicolon is dropped.
 
-    A request's query is decoded once, though several of its steps look at it: one may be 64 KB long.
+    Cached, because several steps read the same query and one may be 64 KB long.
     """
     found = []
     for part in query.split("&"):
@@ -25,7 +25,7 @@ def pairs(query: str) -> tuple[tuple[str, str], ...]:
 
 
 def first_values(query: str) -> dict[str, str]:
-    """Each parameter's first value: of a repeated one the rest is ignored."""
+    """Each parameter's first value; repetitions are ignored."""
     found: dict[str, str] = {}
     for key, value in pairs(query):
         found.setdefault(key, value)
@@ -33,5 +33,5 @@ def first_values(query: str) -> dict[str, str]:
 
 
 def boolean(value: str) -> bool:
-    """A parameter that is there: only `false` (in any case) and `0` mean no, even empty means yes."""
+    """The value of a parameter that is given: only `false` (in any case) and `0` mean no; empty means yes."""
     return value != "0" and value.lower() != "false"

@@ -1,4 +1,4 @@
-"""What a URL path asks for, by the rules of kube-apiserver's RequestInfo (1.19–1.37)."""
+"""The parts of a URL path, by the rules of kube-apiserver's RequestInfo (1.19–1.37)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class RequestInfo:
     """The parts of a path. Without `is_resource` all of them are empty.
 
     `namespace` is empty for the namespaces themselves, as for every cluster-scoped
-    resource. `watch` is set by the old path form `/api/v1/watch/pods`, `deeper` when the
-    path goes on below the subresource.
+    resource. `watch` is set by the deprecated path `/api/v1/watch/pods`, `deeper` if the
+    path continues below the subresource.
     """
 
     path: str
@@ -35,18 +35,18 @@ class RequestInfo:
 
     @property
     def resource_id(self) -> str:
-        """`pods`, `leases.coordination.k8s.io`, as a Resource's id; "" when it is none."""
+        """`pods`, `leases.coordination.k8s.io`, the id of a Resource; "" if the path is not one."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
     @property
     def incomplete(self) -> bool:
-        """`/api/v1/watch` and nothing after it: upstream cannot find the resource."""
+        """`/api/v1/watch` without a resource: upstream answers that it cannot find it."""
         special = self.resource in ("watch", "proxy") and not self.watch
         return special and not self.name and not self.namespace
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """Decoded path and raw query of a path-and-query or of a whole URL."""
+    """Decoded path and raw query of a path with query or of a whole URL."""
     rest = url.split("#", 1)[0]
     if "://" in rest.split("?", 1)[0]:
         rest = "/" + rest.split("://", 1)[1].partition("/")[2]
@@ -55,9 +55,9 @@ def split_url(url: str) -> tuple[str, str]:
 
 
 def parse_path(path: str) -> RequestInfo:
-    """Read a decoded path: `/api/v1/…` and `/apis/GROUP/VERSION/…` are resources, the rest is not.
+    """Parse a decoded path: `/api/v1/…` and `/apis/GROUP/VERSION/…` are resources, the rest is not.
 
-    Nothing is looked up: `resource` may be unknown, or of the other scope.
+    Nothing is looked up: `resource` may be unknown or have another scope.
     """
     parts = path.strip("/").split("/")
     if len(parts) >= 3 and parts[0] == "api":
@@ -80,7 +80,7 @@ def _resource(path: str, group: str, version: str, rest: list[str]) -> RequestIn
 
 
 def api_verb(verb: str) -> str:
-    """A verb as RBAC, flow schemas and error texts name it; "" for a method that has none."""
+    """The verb as in RBAC, flow schemas and error messages; "" for a method without one."""
     return _API_VERBS.get(verb, "")
 
 
@@ -101,9 +101,9 @@ _API_VERBS = {
 
 
 def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
-    """The verb that is routed; the method where it has none, NO_VERB for an unknown method.
+    """The verb used for routing; the method if it has none, NO_VERB for an unknown method.
 
-    Methods are case-sensitive: `get` and `LIST` are no methods that kube-apiserver knows.
+    Methods are case-sensitive: kube-apiserver knows neither `get` nor `LIST`.
     """
     if method not in _METHODS:
         return NO_VERB
@@ -119,7 +119,7 @@ def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
 
 
 def name_asked(verb: str, query: str) -> str:
-    """The one name that a LIST or WATCH selects by `metadata.name`, as kube-apiserver's filters see it."""
+    """The name that a LIST or WATCH selects by `metadata.name`, as kube-apiserver's filters see it."""
     from ktui.kube.query import first_values  # start-up time
     from ktui.kube.selectors import FieldSelector
     from ktui.kube.status import StatusError

@@ -1,4 +1,4 @@
-"""What kube-apiserver serves and where etcd keeps it: GVR ↔ GVK ↔ key prefix."""
+"""The resources that kube-apiserver serves and where etcd keeps them: GVR ↔ GVK ↔ key prefix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "up
 class TableColumn:
     """A column of the server-side Table. `priority` above 0: only in wide output.
 
-    `source` says where the cell comes from: in words for built-in kinds, a JSONPath
+    `source` is where the cell comes from: a description for built-in kinds, a JSONPath
     (`.spec.size`) for custom resources. `type` and `format` are OpenAPI's.
     """
 
@@ -31,12 +31,12 @@ class TableColumn:
 class Resource:
     """One resource in one served version.
 
-    `prefix` stands under --etcd-prefix and has no leading slash (`services/specs/`); it
+    `prefix` is below --etcd-prefix and has no leading slash (`services/specs/`); it
     is empty for kinds that are never stored (reviews, bindings). `storage_version` is
     the apiVersion that is written. `gated` kinds are off unless a feature gate or
-    --runtime-config turns them on: readable where etcd holds them, absent from discovery.
-    `deprecation` is what every answer warns of; `schemas` are a custom resource's structural
-    schemas by version (of all versions, empty where nothing is pruned).
+    --runtime-config enables them: readable if etcd holds them, absent from discovery.
+    `deprecation` is the warning in every answer; `schemas` are a custom resource's structural
+    schemas by version (of all versions, empty if nothing is pruned).
     """
 
     group: str
@@ -63,7 +63,7 @@ class Resource:
 
     @property
     def id(self) -> str:
-        """`pods`, `leases.coordination.k8s.io`: names it in telemetry, on screens, on the command line."""
+        """`pods`, `leases.coordination.k8s.io`: the name in telemetry, on screens, on the command line."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
     @property
@@ -73,7 +73,7 @@ class Resource:
 
     @property
     def stored(self) -> bool:
-        """Whether etcd holds objects of it at all."""
+        """True if etcd holds objects of it at all."""
         return bool(self.prefix)
 
     @property
@@ -83,12 +83,12 @@ class Resource:
         return f"{root}/{self.api_version}/{self.resource}"
 
     def at(self, version: str) -> Resource:
-        """The same resource served in another version (of a built-in kind: nothing else differs)."""
+        """The same resource served in another version (nothing else differs for a built-in kind)."""
         return self if version == self.version else replace(self, version=version)
 
 
 class ResourceTable:
-    """Resources by every name they go by. Immutable; `plus` gives a larger one."""
+    """Resources by every name they have. Immutable; `plus` returns a larger one."""
 
     def __init__(self, source: Iterable[Resource] | Callable[[], Iterable[Resource]]) -> None:
         self._source = source
@@ -114,7 +114,7 @@ class ResourceTable:
         for resource in self._all:
             for version in resource.versions:
                 found.setdefault((resource.group, version, resource.resource), resource.at(version))
-        # A version of its own (custom resources) wins over one derived by `at`.
+        # An explicit version (custom resources) takes precedence over one derived by `at`.
         found.update({(r.group, r.version, r.resource): r for r in self._all})
         return found
 
@@ -141,7 +141,7 @@ class ResourceTable:
         return iter(self._all)
 
     def all(self) -> tuple[Resource, ...]:
-        """Every entry: built-ins once (preferred version), custom resources once a served version."""
+        """Every entry: built-ins once (preferred version), custom resources once per served version."""
         return self._all
 
     def preferred(self) -> tuple[Resource, ...]:
@@ -157,19 +157,22 @@ class ResourceTable:
         return self._by_prefix.get(prefix)
 
     def by_name(self, name: str) -> Resource | None:
-        """By what kubectl takes: plural, singular, kind, short name, `plural.group`; core groups first."""
+        """By any name that kubectl takes: plural, singular, kind, short name, `plural.group`;
+
+        core groups first.
+        """
         return self._by_name.get(name.lower())
 
     def serves(self, group: str, version: str) -> bool:
-        """Whether anything is served in that group and version."""
+        """True if anything is served in that group and version."""
         return (group, version) in self._group_versions
 
     def has_group(self, group: str) -> bool:
-        """Whether anything is served in that group, in whatever version."""
+        """True if anything is served in that group, in any version."""
         return any(group == served for served, _ in self._group_versions)
 
     def plus(self, resources: Iterable[Resource]) -> ResourceTable:
-        """This table and these resources, which take precedence over equal ones."""
+        """This table and these resources, which take precedence over existing ones."""
         added = tuple(resources)
         replaced = {(r.group, r.version, r.resource) for r in added}
         kept = (r for r in self._all if (r.group, r.version, r.resource) not in replaced)
@@ -177,7 +180,7 @@ class ResourceTable:
 
 
 def _load_builtin() -> list[Resource]:
-    # Start-up time: importlib.resources is slow to import, and --help needs none of this.
+    # Start-up time: importlib.resources is slow to import, and --help does not need it.
     from importlib.resources import files
 
     data = files("ktui.kube").joinpath("data", "resources.json").read_bytes()
@@ -213,7 +216,7 @@ def _builtin(row: dict[str, Any]) -> Resource:
 
 
 def _verbs(resource: str) -> tuple[str, ...]:
-    # kube-apiserver offers no deletion of all namespaces at once.
+    # kube-apiserver offers no DELETECOLLECTION of namespaces.
     return tuple(v for v in ALL_VERBS if resource != "namespaces" or v != "deletecollection")
 
 

@@ -1,4 +1,4 @@
-"""A read request rewritten: parameters changed, added or left out, the others kept in their order."""
+"""Rewrite a read request: parameters changed, added or removed, the others in their original order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Parameters = list[tuple[str, str]]
 
 
 def rewritten(request: ReadRequest, **changes: str | None) -> str:
-    """The same path with other parameters; None leaves one out."""
+    """The same path with other parameters; None removes one."""
     return request.info.path + query_text(changed(request, **changes))
 
 

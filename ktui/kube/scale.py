@@ -1,4 +1,4 @@
-"""A workload as its autoscaling/v1 Scale: how many replicas, and which pods are counted."""
+"""A workload as its autoscaling/v1 Scale: replicas and selector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 class ScalePaths:
     """Where a kind keeps its replicas, as a CustomResourceDefinition names it (`.spec.replicas`).
 
-    `selector` "" is none; it names a selector in words, or one of a built-in kind.
+    `selector` "": none. It is a selector as text, or a label selector of a built-in kind.
     """
 
     replicas: str = ".spec.replicas"
@@ -46,8 +46,8 @@ def paths_of(scale: Mapping[str, Any]) -> ScalePaths:
 def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
     """The Scale of a workload.
 
-    StatusError 500 for a custom resource that names no replicas, or keeps something else
-    where its definition says; 400 for a selector that is none.
+    StatusError 500 for a custom resource without replicas, or with a value of another type
+    at that path; 400 for an invalid selector.
     """
     metadata = obj.get("metadata") or {}
     replicas = _number(obj, paths.replicas, paths)
@@ -67,7 +67,7 @@ def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
 
 
 def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
-    """A copy of the tree with that many replicas."""
+    """A copy of the object with that many replicas."""
     new = copied(obj)
     *above, last = _names(paths.replicas)
     container = new
@@ -78,7 +78,7 @@ def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
 
 
 def replicas_of(scale: Obj, name: str) -> int:
-    """What a Scale asks for; StatusError 422."""
+    """The replicas that a Scale requests; StatusError 422."""
     replicas: int = (scale.get("spec") or {}).get("replicas") or 0
     if replicas < 0:
         raise _negative(name, replicas)
@@ -86,7 +86,7 @@ def replicas_of(scale: Obj, name: str) -> int:
 
 
 def selector_text(selector: Any) -> str:
-    """A selector in one line: a LabelSelector, plain labels, or text as it is."""
+    """A selector in one line: of a LabelSelector, of plain labels, or text unchanged."""
     if isinstance(selector, str):
         return selector
     if not isinstance(selector, dict):
@@ -121,7 +121,7 @@ def _selector(obj: Obj, paths: ScalePaths) -> str:
 
 
 def _other_type(path: str, value: Any, expected: str) -> StatusError:
-    """As unstructured.NestedString and NestedInt64 say it."""
+    """The message of unstructured.NestedString and NestedInt64."""
     return bare_error(
         f"{path} accessor error: {go_value(value)} is of the type {go_type(value)}, expected {expected}"
     )

@@ -1,7 +1,7 @@
-"""Flow-control seats: how many of the server's concurrency shares a request takes.
+"""Flow-control seats: how much of the server's concurrency a request takes.
 
-kube-apiserver's list work estimator (1.23 on, by size from 1.34). It sees the request
-as the client wrote it, before the server fills in defaults.
+kube-apiserver's list work estimator (since 1.23, by size since 1.34). It sees the request
+as the client wrote it, before the server sets defaults.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _CACHE_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ListWork:
-    """What the estimator looks at.
+    """Input of the estimator.
 
-    `objects` are those stored under the resource, None when never counted; `stale` means
-    that the count is older than 3 minutes. `average_bytes` is the stored size of one, 0 when
+    `objects` are those stored of the resource, None if never counted; `stale` means
+    that the count is older than 3 minutes. `average_bytes` is the average stored size, 0 if
     unknown. `single` is a LIST narrowed to one name.
     """
 
@@ -48,12 +48,12 @@ class SeatRange(NamedTuple):
 
 
 def flow_controlled(behaviour: Behaviour) -> bool:
-    """APIPriorityAndFairness; without it requests are only counted in flight."""
+    """APIPriorityAndFairness; without it requests in flight are only counted."""
     return behaviour.api_priority_and_fairness
 
 
 def max_seats(behaviour: Behaviour, priority_level_max: int | None = None) -> int:
-    """The most that one request may take; a queuing priority level caps it from 1.25 on."""
+    """The most that one request may take; a queuing priority level caps it since 1.25."""
     most = 100 if behaviour.size_based_list_cost_estimate else 10
     capped = priority_level_max is not None and behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE
     return min(most, priority_level_max or most) if capped else most
@@ -67,7 +67,7 @@ def priority_level_max(nominal_seats: int, hand_size: int) -> int:
 def list_from_cache(
     behaviour: Behaviour, resource_version: str, match: str, limit: int, *, continued: bool, progress: bool
 ) -> bool:
-    """Whether the estimator thinks that the cache will answer.
+    """True if the estimator assumes that the cache will answer.
 
     It knows neither snapshots (a continued or exact LIST counts as etcd's) nor whether
     the resource has a cache at all.
@@ -93,7 +93,7 @@ def work_of(
     objects: int | None = None,
     average_bytes: int = 0,
 ) -> ListWork:
-    """What the estimator sees of a LIST or WATCH over `objects` (None: never counted), by its own options."""
+    """Input of the estimator for a LIST or WATCH over `objects` (None: never counted), from its options."""
     return ListWork(
         objects=objects,
         average_bytes=average_bytes,
@@ -112,7 +112,7 @@ def work_of(
 
 
 def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> int:
-    """Seats of a LIST; 0 where nothing is flow controlled (1.19)."""
+    """Seats of a LIST; 0 without flow control (1.19)."""
     if not flow_controlled(behaviour):
         return 0
     if behaviour.minor <= 22 or (work.single and not behaviour.size_based_list_cost_estimate):
@@ -162,7 +162,7 @@ def watch_seats(
     send_initial_events: bool | None,
     priority_level_max: int | None = None,
 ) -> int:
-    """Seats of a WATCH while it starts: 1, or those of the LIST that its initial events are."""
+    """Seats of a WATCH while it starts: 1, or those of the LIST for its initial events."""
     if not flow_controlled(behaviour):
         return 0
     streaming = behaviour.minor >= 28 and behaviour.watch_list and send_initial_events is True
@@ -175,7 +175,7 @@ def watch_seats(
     return list_seats(behaviour, from_cache, priority_level_max)
 
 
-# Enough to reach every cap, small enough to stay an int of its time.
+# Enough to reach every cap, small enough for an int64.
 _MANY = 10**9
 
 

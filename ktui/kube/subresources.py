@@ -1,4 +1,4 @@
-"""What a resource's subresources take and answer, as discovery lists them."""
+"""The kinds and verbs of a resource's subresources, as discovery lists them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PROXY = ("create", "delete", "get", "patch", "update")
 
 
 class Subresource(NamedTuple):
-    """`group` and `version` are those of the kind it answers; ("", "") of the resource itself."""
+    """`group` and `version` are those of its kind; ("", "") for the resource's own."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ _SPECIAL = {
 
 
 def subresources_of(resource: Resource) -> list[Subresource]:
-    """Each subresource; those without a rule of their own answer the resource's kind, read and write."""
+    """Each subresource; those without an entry have the resource's kind and can be read and written."""
     return [_subresource(resource, name) for name in resource.subresources]
 
 

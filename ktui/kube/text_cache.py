@@ -1,4 +1,4 @@
-"""Remembered results for short texts: what clients send is otherwise kept by the megabyte."""
+"""Cached results for short texts: client input is bounded in length before it is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def cached_by_text(maxsize: int, longest: int = 1024) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Remember the results of a function for the `maxsize` last texts of at most `longest` characters."""
+    """Cache the results of a function for the last `maxsize` texts of at most `longest` characters."""
 
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
         remembered = lru_cache(maxsize=maxsize)(function)

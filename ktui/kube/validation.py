@@ -1,4 +1,4 @@
-"""Which list options may go together (kube-apiserver: ValidateListOptions, storage.ValidateListOptions)."""
+"""Valid combinations of list options (kube-apiserver: ValidateListOptions, storage.ValidateListOptions)."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def validate_watch(options: ListOptions, behaviour: Behaviour) -> None:
 def read_list(
     options: ListOptions, behaviour: Behaviour, resource: Resource
 ) -> tuple[LabelSelector, FieldSelector]:
-    """Selectors of a LIST or DELETECOLLECTION, everything checked in the order in which upstream looks.
+    """Selectors of a LIST or DELETECOLLECTION, with all checks in upstream's order.
 
-    The grammar of both selectors (400), then the options (422), then the resource's fields (400).
+    The syntax of both selectors (400), then the options (422), then the resource's fields (400).
     """
     labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
     validate_list(options, behaviour)

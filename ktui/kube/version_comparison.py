@@ -1,4 +1,4 @@
-"""One request under every known minor: what changes from one to the next, and by which gate."""
+"""One request under every supported minor: what changes from one to the next, and because of which gate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Seats = Callable[[Behaviour], SeatRange]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a client would notice; the fields are the aspects that are compared."""
+    """What a client would notice; each field is an aspect that is compared."""
 
     route: str
     reason: str
@@ -30,7 +30,7 @@ class Outcome:
     error: int | None
 
     def differs(self, other: Outcome) -> frozenset[str]:
-        """Names of the aspects in which the two are not the same."""
+        """Names of the aspects that differ."""
         return frozenset(name for name in ASPECTS if getattr(self, name) != getattr(other, name))
 
 
@@ -39,9 +39,9 @@ ASPECTS = tuple(Outcome.__slots__)
 
 @dataclass(frozen=True, slots=True)
 class GateChange:
-    """A gate that was switched from one minor to the next, and so changed these aspects.
+    """A gate whose value differs between two neighbouring minors, and the aspects that it changes.
 
-    `gate` is "" when the minor itself behaves in another way, whatever the gates.
+    `gate` is "" for a change of the minor itself, independent of any gate.
     """
 
     gate: str
@@ -51,7 +51,7 @@ class GateChange:
 
 @dataclass(frozen=True, slots=True)
 class VersionResult:
-    """The request under one version; `changed` and `causes` are against the version before."""
+    """The request under one version. `changed` and `causes` compare it with the version before."""
 
     behaviour: Behaviour
     plan: Plan
@@ -73,7 +73,7 @@ def compare_versions(
 ) -> tuple[VersionResult, ...]:
     """The request under each of `behaviours` (default: every minor with its default gates), in order.
 
-    `seats` estimates better than by the bare rules, for callers that know the resource's size.
+    `seats` replaces the default estimate, for callers that know the resource's size.
     """
     if behaviours is None:
         behaviours = map(behaviour_of, KNOWN_VERSIONS)

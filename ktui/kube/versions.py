@@ -1,4 +1,4 @@
-"""Which Kubernetes version's rules apply: a minor, and the feature gates as they were set."""
+"""The rules of one Kubernetes version: a minor, and its feature gates as set."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ _NO_GATES: Mapping[str, bool] = MappingProxyType({})
 
 
 class BehaviourError(ValueError):
-    """A version or gate that ktui cannot follow; the text is one sentence for the user."""
+    """An unknown version or gate; the message is one sentence for the user."""
 
 
 class UnknownVersionError(BehaviourError):
-    """Not a Kubernetes version between the oldest and the newest minor known."""
+    """Not a Kubernetes version between the oldest and the newest supported minor."""
 
 
 class UnknownGateError(BehaviourError):
-    """No such feature gate in that minor (never was, not yet, or removed)."""
+    """No such feature gate in that minor (it never existed, does not exist yet, or was removed)."""
 
 
 class LockedGateError(BehaviourError):
-    """The gate graduated and cannot be changed any more."""
+    """The gate graduated and is locked to its default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """A minor and the gates that steer reads, each named as its gate in snake_case.
+    """A minor and the gates that affect reads, each named as its gate in snake_case.
 
-    `gates` holds every gate that the minor knows or knew, with its effective value;
+    `gates` holds every gate that the minor has or had, with its effective value;
     `patch` is None for the newest patch release of the minor.
     """
 
@@ -63,7 +63,7 @@ class Behaviour:
 
     @property
     def version(self) -> str:
-        """`1.36`, or `1.33.1` where a patch release was named."""
+        """`1.36`, or `1.33.1` if a patch release was given."""
         return f"1.{self.minor}" if self.patch is None else f"1.{self.minor}.{self.patch}"
 
     def enabled(self, gate: str) -> bool:
@@ -115,7 +115,7 @@ def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO
 
 
 def with_gate(behaviour: Behaviour, gate: str, on: bool) -> Behaviour:
-    """The same with one gate's effect set, even where no flag could set it: for comparisons."""
+    """The same with one gate's effect set, even if no flag could set it: for comparisons."""
     changed: dict[str, Any] = {"gates": MappingProxyType({**behaviour.gates, gate: on})}
     if gate in _FIELDS:
         changed[_FIELDS[gate]] = on
@@ -123,7 +123,7 @@ def with_gate(behaviour: Behaviour, gate: str, on: bool) -> Behaviour:
 
 
 def steering_gates(minor: int) -> tuple[tuple[str, FeatureSpec], ...]:
-    """The gates that steer reads and that this minor has a flag for, with their phase in it."""
+    """The gates of this minor that affect reads and have a flag, with their spec in it."""
     phases = ((gate, phase_of(gate, minor)) for gate in _FIELDS)
     return tuple((gate, phase) for gate, phase in phases if phase and phase.stage is not GateStage.GONE)
 

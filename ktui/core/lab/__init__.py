@@ -1,1 +1,1 @@
-"""The Lab: what is composed, predicted, fired and measured."""
+"""The Lab: compose, predict, send and measure requests."""

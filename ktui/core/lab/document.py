@@ -1,4 +1,4 @@
-"""A result in full, and the same request for other programs: what `y` shows, a page each."""
+"""A result in full, and the same request as code: the pages that `y` shows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def result_pages(result: LabResult, resource: Resource | None) -> dict[str, str]
 
 
 def result_document(result: LabResult) -> dict[str, object]:
-    """Everything known of one result."""
+    """All details of one result."""
     measured = result.measured
     return {
         "number": result.number,

@@ -1,4 +1,4 @@
-"""Every figure that the rules predict for a request, beside the same figure measured."""
+"""Every predicted figure of a request, next to the measured one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ktui.kube.indexes import finds_namespaces
 from ktui.kube.routing.plan import Source
 from ktui.kube.routing.questions import TokenState
 
-# Objects come and go between predicting and firing: so much of a difference is no surprise.
+# Objects are created and deleted between prediction and request: a difference this small is expected.
 DRIFT = 0.02
 _ONE_READ = ("revision_probe", "get_key", "get_key_at_rev")
 
@@ -38,14 +38,14 @@ class CountRange:
         return self.low <= value and (self.high is None or value <= self.high)
 
     def nearly(self, value: int) -> bool:
-        """Whether it holds but for what may have come or gone meanwhile."""
+        """True if it holds apart from objects created or deleted meanwhile."""
         room = max(2, round(DRIFT * (self.high or self.low)))
         return self.low - room <= value and (self.high is None or value <= self.high + room)
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is predicted for one request. `route` is public: cache | etcd | none, "" for nothing.
+    """The prediction for one request. `route` is public: cache | etcd | none, "" for nothing.
 
     `reads` are reads of etcd as kube-apiserver counts them (a whole LIST is one). None
     stands for what cannot be predicted.
@@ -60,7 +60,7 @@ class Figures:
     reads: CountRange | None = None
 
     def agrees(self, route: str) -> bool:
-        """Whether an answer from `route` ("" when refused) was predicted, a fallback included."""
+        """True if an answer from `route` ("" if refused) was predicted, fallback included."""
         return agree(self.route, route, fallback=self.fallback)
 
 
@@ -69,7 +69,7 @@ NOTHING = Figures()
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One figure. `verdict`: `=` as predicted, `≈` but for drift, `≠` not, `?` not to be told."""
+    """One figure. `verdict`: `=` as predicted, `≈` within drift, `≠` different, `?` not comparable."""
 
     name: str
     predicted: str
@@ -78,7 +78,7 @@ class Comparison:
 
 
 def figures_of(explanation: Explanation, objects: int | None, seats: int | None) -> Figures:
-    """`objects` are those stored under the resource, `seats` the estimate for them; None: unknown."""
+    """`objects` are those stored of the resource, `seats` the estimate for them; None: unknown."""
     plan, between = explanation.plan, explanation.seats
     known = CountRange(seats, seats) if seats is not None else CountRange(between.min, between.max)
     if plan.error is not None:
@@ -95,7 +95,7 @@ def figures_of(explanation: Explanation, objects: int | None, seats: int | None)
 
 
 def _fetched(explanation: Explanation, count: int | None) -> CountRange | None:
-    """Objects taken from cache or etcd."""
+    """Objects read from cache or etcd."""
     request, behaviour, route = explanation.request, explanation.behaviour, explanation.plan.source
     if request.verb == "get" or request.scope(behaviour).single:
         return CountRange(0, 1)
@@ -136,7 +136,7 @@ def _reads(explanation: Explanation) -> CountRange:
 
 
 def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
-    """Each figure that was predicted, beside what came of it."""
+    """Each predicted figure next to the measured one."""
     route = measured.first_route or measured.route
     known = bool(route) or not measured.from_storage
     yield Comparison(
@@ -151,7 +151,7 @@ def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
         return  # of another route, or of several pages, the other figures were not predicted
     if figures.limit_honoured is not None:
         yield _limit(figures, measured)
-    shared = "etcd_gets" not in measured.counters  # with whatever else that server did meanwhile
+    shared = "etcd_gets" not in measured.counters  # includes whatever else that server did meanwhile
     if figures.fetched is not None:
         yield _counted("scanned", figures.fetched, measured.counters.get("fetched"), shared=shared)
     if figures.reads is not None:
@@ -159,7 +159,7 @@ def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
 
 
 def reads_of(measured: Measured) -> int | None:
-    """Reads of etcd as kube-apiserver counts them; of a real one its RPCs are all there is."""
+    """Reads of etcd as kube-apiserver counts them; of a real one only its RPCs are known."""
     counters = measured.counters
     if "etcd_gets" in counters:
         return counters["etcd_gets"] + counters.get("etcd_lists", 0)
@@ -167,13 +167,13 @@ def reads_of(measured: Measured) -> int | None:
 
 
 def returned_by(measured: Measured) -> int | None:
-    """Objects in the answer: as the server counted them, else as they came; None: not to be told."""
+    """Objects in the answer: counted by the server, else by the client; None: unknown."""
     counted = measured.counters.get("returned")
     return counted if counted is not None else (measured.items or None)
 
 
 def _counted(name: str, span: CountRange, value: int | None, *, shared: bool = False) -> Comparison:
-    """A `shared` counter that has moved too far proves nothing: another client may have moved it."""
+    """A `shared` counter that grew too much proves nothing: another client may have increased it."""
     if value is None:
         return Comparison(name, span.text, "?", "?")
     verdict = "=" if span.holds(value) else "≈" if span.nearly(value) and name == "scanned" else "≠"

@@ -1,4 +1,4 @@
-"""The LIST that is being composed: its fields, its path, other forms of the same question."""
+"""The LIST being composed: its fields, its path, and variants of it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ktui.kube.query import first_values
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 from ktui.kube.resources import Resource, ResourceTable
 
-# Legal unescaped in a query value (RFC 3986) and easier to read so: app=web,tier!=db
+# Legal unescaped in a query value (RFC 3986) and easier to read: app=web,tier!=db
 _READABLE = "=,!():/@.-_~"
-# The WATCH of a client-go reflector that streams; without an end of its own it would never leave.
+# The WATCH of a client-go reflector that streams; without a timeout it would never end.
 _WATCH_LIST = (
     ("watch", "1"),
     ("sendInitialEvents", "true"),
     ("allowWatchBookmarks", "true"),
     ("timeoutSeconds", "60"),
 )
-_INITIAL = "NotOlderThan"  # the only match that initial events may be asked for with
+_INITIAL = "NotOlderThan"  # the only match allowed with initial events
 PAGE = 500  # what kubectl asks for by default
 ACCEPTS = {
     "json": "application/json",
@@ -54,7 +54,7 @@ class ListForm:
 
     @property
     def query(self) -> str:
-        """The parameters that are set, in the order in which Kubernetes documents them."""
+        """The parameters that are set, in the order of the Kubernetes documentation."""
         parameters = (
             ("labelSelector", self.label_selector),
             ("fieldSelector", self.field_selector),
@@ -68,7 +68,7 @@ class ListForm:
 
     @property
     def asked_match(self) -> str:
-        """The match that is sent: a WatchList has one in any case."""
+        """The match that is sent: a WatchList always has one."""
         return self.match or (_INITIAL if self.stream else "")
 
     @property
@@ -77,7 +77,7 @@ class ListForm:
 
     @property
     def pages(self) -> bool:
-        """Whether the answer is bounded by a limit, so that a next page may exist."""
+        """True if a limit bounds the answer, so that a next page may exist."""
         return self.limit.isdigit() and int(self.limit) > 0
 
 
@@ -92,7 +92,7 @@ def path_of(form: ListForm, resource: Resource) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to ask for the same objects. `all_pages`: sent until there is no continue token."""
+    """One way to request the same objects. `all_pages`: sent until there is no continue token."""
 
     label: str
     form: ListForm
@@ -100,9 +100,9 @@ class Variant:
 
 
 def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Variant]:
-    """Eight ways to ask what `form` asks, where they apply.
+    """Up to eight ways to request what `form` requests.
 
-    `current_rv` is where NotOlderThan and Exact are put (0: unknown, they are left out),
+    `current_rv` is used for NotOlderThan and Exact (0: unknown, these are left out),
     `namespace` the one to narrow a LIST of all namespaces to.
     """
     plain = replace(form, resource_version="", match="", limit="", continue_token="", stream=False)
@@ -127,7 +127,7 @@ def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Va
 
 
 def _last(form: ListForm, plain: ListForm) -> Variant:
-    """What the selector saves, or else what leaving out spec and status saves."""
+    """The saving of the selector, or else of leaving out spec and status."""
     if form.label_selector or form.field_selector:
         return Variant("no selector", replace(plain, label_selector="", field_selector=""))
     other = "json" if form.accept == "metadata" else "metadata"
@@ -135,7 +135,7 @@ def _last(form: ListForm, plain: ListForm) -> Variant:
 
 
 def form_of(path: str, form: ListForm) -> ListForm:
-    """`form` with the options and the namespace that `path` names, for one that was rewritten."""
+    """`form` with the options and the namespace of a rewritten `path`."""
     plain, query = split_url(path)
     values = first_values(query)
     return replace(
@@ -157,15 +157,15 @@ def is_watch(path: str) -> bool:
 
 
 def begins_with_state(path: str) -> bool:
-    """Whether a WATCH sends all objects first: then the Lab can fire it up to where they end."""
+    """True if a WATCH sends all objects first: the Lab can send it up to the end of these."""
     values = first_values(split_url(path)[1])
     return values.get("sendInitialEvents") == "true" or values.get("resourceVersion", "") in ("", "0")
 
 
 def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> ListForm | None:
-    """The selected read as a form; `form` gives what a path does not say.
+    """The selected read as a form; `form` gives what a path does not contain.
 
-    None: it is neither a LIST of `table` nor a WATCH that begins with all objects.
+    None: it is neither a LIST in `table` nor a WATCH that begins with all objects.
     """
     info = parse_path(split_url(selection.target)[0])
     resource = table.find(info.group, info.version, info.resource)
@@ -178,13 +178,13 @@ def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> 
 
 
 def added_to(target: str, form: ListForm) -> list[str]:
-    """The parameters that a WATCH is fired with and that `target`, taken into `form`, did not have."""
+    """The parameters that the Lab adds to a WATCH and that `target` did not have."""
     asked = first_values(split_url(target)[1])
     return [name for name in first_values(form.query) if name not in asked] if form.stream else []
 
 
 def values_of(form: ListForm) -> dict[str, str]:
-    """What stands in the fields of the Lab, by their names."""
+    """The values of the Lab's fields, by name."""
     texts = {
         field.name: value for field in fields(form) if isinstance(value := getattr(form, field.name), str)
     }
@@ -192,18 +192,18 @@ def values_of(form: ListForm) -> dict[str, str]:
 
 
 def form_from(values: Mapping[str, str]) -> ListForm:
-    """The form of what stands in the fields of the Lab."""
+    """The form for the values of the Lab's fields."""
     texts = {name: value for name, value in values.items() if name != "verb"}
     return ListForm(**texts, stream=values.get("verb") == WATCH)
 
 
 def fireable(advice: Advice) -> bool:
-    """Whether the Lab can try it."""
+    """True if the Lab can try it."""
     return not why_not(advice)
 
 
 def why_not(advice: Advice) -> str:
-    """Why the Lab cannot try it, "" when it can: a WATCH must say itself where its initial events end."""
+    """Why the Lab cannot try it, "" if it can: a WATCH must mark the end of its initial events."""
     if not advice.tryable:
         return HABIT
     initial = "sendInitialEvents=true" in advice.path or advice.plan.initial_events_defaulted
@@ -216,13 +216,13 @@ def cheaper_form(advice: Advice, form: ListForm) -> ListForm:
 
 
 def cheaper_label(advice: Advice) -> str:
-    """What a header changes, in two words; "" where the path says it."""
+    """What a header changes, in two words; "" if the path shows it."""
     accept = accept_of(dict(advice.headers), ListForm())
     return {"metadata": "metadata only", "protobuf": "in protobuf"}.get(accept, "")
 
 
 def accept_of(headers: Mapping[str, str], form: ListForm) -> str:
-    """The form's choice for an Accept header: as what the objects are asked for."""
+    """The form's choice for an Accept header."""
     accept = headers.get("Accept", "")
     if "as=PartialObjectMetadataList" in accept:
         return "metadata"
@@ -230,5 +230,5 @@ def accept_of(headers: Mapping[str, str], form: ListForm) -> str:
 
 
 def next_page(form: ListForm, token: str) -> ListForm:
-    """The form that goes on from `token`: the token pins the revision, so none may be named beside it."""
+    """The form for the page at `token`: the token pins the revision, so none may be given with it."""
     return replace(form, continue_token=token, resource_version="", match="")

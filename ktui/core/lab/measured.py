@@ -1,4 +1,4 @@
-"""What one request, or all pages of one question, turned out to cost."""
+"""The measured cost of one request, or of all pages of one LIST."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ktui.contract.events import COUNTS, RequestFinished
 
 _Figures = dict[str, int | None]
 
-# Not in the document: kube-apiserver's own view of the same reads, and what is in `processed`.
+# Not in the document: kube-apiserver's own count of the same reads, and what is in `processed`.
 _LEFT_OUT = ("etcd_gets", "etcd_lists", "cached_bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes: the most that the request held at one time, by the server's own count; and by how much
-    the server's process grew meanwhile (None: not told). `shared`: others were served meanwhile."""
+    """Bytes: the peak held by the request, by the server's own count; and the growth of
+    the server's process meanwhile (None: unknown). `shared`: other requests ran meanwhile."""
 
     peak_held: int
     process_growth: int | None = None
@@ -39,9 +39,9 @@ class Memory:
 class Measured:
     """A GET, a LIST, or all pages of one: then counters, bytes and times are sums.
 
-    `counters` has only what is known: a real kube-apiserver tells less than ktui's
-    server. `average_bytes` is the mean stored size of the resource's objects, 0
-    when unknown. `remarks` are reservations to print beside the numbers.
+    `counters` has only what is known: a real kube-apiserver reports less than ktui's
+    server. `average_bytes` is the average stored size of the resource's objects, 0
+    if unknown. `remarks` are caveats to print next to the numbers.
     """
 
     path: str
@@ -76,20 +76,20 @@ class Measured:
 
     @property
     def from_storage(self) -> bool:
-        """Whether storage was asked, be it that the answer does not say where: a real kube-apiserver does
-        not, nor do its counters know of what it did not find or waited for in vain."""
+        """True if storage was read, even if the answer does not show where: a real kube-apiserver
+        does not, and its counters omit reads that found nothing or timed out."""
         return self.ok or self.status in (404, 504)
 
     @property
     def processed_bytes(self) -> int | None:
-        """Bytes that the control plane had to process: what came out of etcd, and for objects
-        taken from memory their number times their mean size. None when nothing of it is known."""
+        """Bytes that the control plane processed: those read from etcd, and for objects
+        from memory their number times the average size. None if unknown."""
         etcd = self.counters.get("etcd_bytes")
         if "cached_bytes" in self.counters:  # counted by the server itself
             return (etcd or 0) + self.counters["cached_bytes"]
         fetched = self.counters.get("fetched")
         in_memory = 0.0
-        if self.route == "cache" or etcd is None:  # else the objects fetched are those read from etcd
+        if self.route == "cache" or etcd is None:  # else the objects read are those from etcd
             if fetched is None:
                 return etcd
             if fetched and not self.average_bytes:
@@ -99,12 +99,12 @@ class Measured:
 
     @property
     def amplification(self) -> float | None:
-        """Bytes processed for each byte returned; None when one of them is unknown or nothing."""
+        """Bytes processed per byte returned; None if one of them is unknown or 0."""
         processed = self.processed_bytes
         return round(processed / self.body_bytes, 3) if processed is not None and self.body_bytes else None
 
     def add_account(self, account: RequestFinished) -> None:
-        """Add the server's own account of a page."""
+        """Add the server's cost report of a page."""
         for name in COUNTS:
             self.counters[name] = self.counters.get(name, 0) + getattr(account, name)
         for name, ms in account.phases.items():
@@ -114,13 +114,13 @@ class Measured:
         self.seat_seconds = round((self.seat_seconds or 0.0) + account.seat_seconds, 6)
 
     def add_cost(self, cost: Mapping[str, int]) -> None:
-        """Add what the answer's own header has of a page whose account did not arrive."""
+        """Add the cost from the response header of a page whose cost report did not arrive."""
         for name in ("fetched", "evaluated", "returned"):
             if name in cost:
                 self.counters[name] = self.counters.get(name, 0) + cost[name]
 
     def document(self) -> dict[str, Any]:
-        """As JSON, for programs; null is what is not known."""
+        """As JSON, for programs; null is unknown."""
         etcd, sizes, objects = self._grouped()
         return {
             "path": self.path,
@@ -154,7 +154,7 @@ class Measured:
         }
 
     def _grouped(self) -> tuple[_Figures, _Figures, _Figures]:
-        """The counted figures: of etcd, in bytes, and the rest, which are objects; None where not known."""
+        """The counters by group: etcd, bytes, and objects; None if unknown."""
         etcd: _Figures = {}
         sizes: _Figures = {}
         objects: _Figures = {}

@@ -1,4 +1,4 @@
-"""The prediction for the LIST in the Lab's form, and the field that a refusal is about."""
+"""The prediction for the LIST in the Lab's form, and the field that causes an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.kube.versions import BehaviourError, behaviour_of
 
-# Which field a refusal is about, by the id of its reason.
+# The field that causes an error, by reason id.
 _FIELD_OF_REASON = {
     "v.match_needs_rv": "match",
     "v.match_with_cont": "match",
@@ -32,9 +32,9 @@ _FIELD_OF_REASON = {
 
 @dataclass(frozen=True, slots=True)
 class PredictedError:
-    """Why a LIST will not be answered: the Status that the server would give.
+    """Why a LIST would fail: the Status that the server would return.
 
-    `code` 0: there is nothing to send yet. `field` is the form's field that is to blame.
+    `code` 0: there is nothing to send yet. `field` is the field that causes it.
     """
 
     code: int
@@ -45,7 +45,7 @@ class PredictedError:
 
 @dataclass(frozen=True, slots=True)
 class LabPrediction:
-    """What is predicted for a form. `path` is "" when there is no such resource."""
+    """The prediction for a form. `path` is "" if there is no such resource."""
 
     path: str = ""
     explanation: Explanation | None = None
@@ -56,7 +56,7 @@ class LabPrediction:
 
     @property
     def route(self) -> str:
-        """cache | etcd | none; "" when nothing can be said."""
+        """cache | etcd | none; "" if nothing is predicted."""
         if self.explanation is None:
             return "none" if self.problem is not None and self.problem.code else ""
         return self.explanation.plan.source.route
@@ -107,7 +107,7 @@ def _unknown(name: str) -> str:
 
 
 def _grammar_problem(form: ListForm) -> PredictedError | None:
-    """A selector that cannot be parsed: no request could be made of it."""
+    """A selector that cannot be parsed: no request can be made from it."""
     try:
         LabelSelector.parse(form.label_selector)
     except StatusError as error:

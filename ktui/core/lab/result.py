@@ -1,4 +1,4 @@
-"""The result of sending a LIST: measured beside predicted, and compared with another result."""
+"""The result of sending a LIST: measured next to predicted, and compared with another result."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ktui.core.lab.figures import NOTHING, Comparison, Figures, compare
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
 
-NOTICEABLE = 0.01  # a smaller share of bytes saved is none
-QUICKER = 0.8  # of the time: what is less of a difference is the machine's
-WORTH_TELLING = 1_000  # bytes: all of the 27 that a revision probe reads is no saving
+NOTICEABLE = 0.01  # a smaller share of bytes saved does not count
+QUICKER = 0.8  # of the time: a smaller difference may be due to the machine
+WORTH_TELLING = 1_000  # bytes: the 27 of a revision probe are not a saving
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +48,12 @@ class LabResult:
 
     @property
     def problem(self) -> str:
-        """Why there is no answer, or what the server said instead."""
+        """Why there is no answer, or the server's error."""
         return self.error or (self.measured.message if self.measured is not None else "")
 
     @property
     def route(self) -> str:
-        """Public route as measured; "" when nothing tells."""
+        """Public route as measured; "" if unknown."""
         return self.measured.route if self.measured is not None else ""
 
     @property
@@ -72,7 +72,7 @@ class LabResult:
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Every figure that was predicted beside the measured one."""
+        """Every predicted figure next to the measured one."""
         if self.measured is None or not self.predicted.route:
             return ()
         return tuple(compare(self.predicted, self.measured))
@@ -95,7 +95,7 @@ def saving(before: Measured, after: Measured) -> str:
 
 
 def saves(before: Measured, after: Measured) -> bool:
-    """Whether any figure is smaller: what is cheaper by the rules need not be so in one run."""
+    """True if any figure is smaller: a variant that is cheaper by the rules may not be in one run."""
     smaller = any(now < then and _share(what, then, now) for what, then, now in _pairs(before, after))
     return smaller or after.total_ms < QUICKER * before.total_ms
 

@@ -88,7 +88,7 @@ class Trial:
 
     @property
     def client(self) -> str:
-        """`client's time 60 → 12 ms`; "" where nothing was compared."""
+        """`client's time 60 → 12 ms`; "" if nothing was compared."""
         if self.times is None:
             return ""
         return change_of(CostDifference(CLIENT_TIME.name, *self.times, 0))
@@ -114,7 +114,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Something that a server spends. A difference of less than `least` counts as none."""
+    """A resource that a server spends. A difference of less than `least` counts as none."""
 
     name: str
     noun: str
@@ -122,7 +122,7 @@ class Figure:
     text: Callable[[float], str]
     least: float
     unit: str = ""
-    share: bool = False  # a saving is told as a percentage
+    share: bool = False  # a saving is shown as a percentage
 
 
 def _count(name: str) -> Callable[[Measured], float | None]:
@@ -142,7 +142,7 @@ def _seconds(value: float) -> str:
 
 
 CLIENT_TIME = Figure("client_ms", "client's time", lambda each: each.total_ms, milliseconds, 0.0, "ms")
-# In the order in which a sentence names them.
+# In the order in which a sentence lists them.
 FIGURES = {
     figure.name: figure
     for figure in (

@@ -1,4 +1,7 @@
-"""The same request under other versions, and asked more cheaply: plain data, drawn without the rules."""
+"""The same request under other versions, and cheaper variants:
+
+plain data, shown without loading the rules.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ class VersionRoute(Struct, frozen=True):
 class Alternative(Struct, frozen=True):
     """A cheaper variant: what to change (`add resourceVersion=0`, `Accept: …`), why, the predicted route.
 
-    `change` is "" for advice on how the client asks, not what.
+    `change` is "" for advice on the client's access pattern.
     """
 
     change: str

@@ -24,10 +24,10 @@ _READINESS = {
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """Of a server and of one of its resources.
+    """Assumptions about a server and one of its resources.
 
-    `size` is None where it is not known. `level` is the priority level of the requester, None: not
-    known. `assumed`: the cache could not be looked at, and counts as ready.
+    `size` is None if unknown. `level` is the priority level of the requester, None if
+    unknown. `assumed`: the state of the cache is unknown, and counts as ready.
     """
 
     behaviour: Behaviour
@@ -43,10 +43,10 @@ class Assumptions:
 
 @dataclass(frozen=True, slots=True)
 class ServerAssumptions:
-    """Of a server that was asked: its rules and its caches by resource id.
+    """Assumptions about a server: its rules, and its caches by resource id.
 
-    `assumed`: the caches could not be looked at, and count as ready. `sizes` are objects and bytes of
-    one, as JSON, by the path of a collection, as far as they were asked for.
+    `assumed`: the state of the caches is unknown, and counts as ready. `sizes` are the number of objects
+    and the bytes of one, as JSON, by the path of a collection, as far as they were measured.
     """
 
     behaviour: Behaviour
@@ -64,7 +64,7 @@ class ServerAssumptions:
         return Assumptions(self.behaviour, self._cache(resource_id), size, self.level, self.assumed)
 
     def _cache(self, resource_id: str) -> CacheState:
-        """A cache that was never asked for starts with the first request."""
+        """A cache that was never used starts with the first request."""
         if self.assumed:
             return CacheState(progress=self.progress)
         cache = self.caches.get(resource_id)
@@ -73,7 +73,7 @@ class ServerAssumptions:
         return _routing_state(cache, cache.rv, progress=self.progress, compact=self.compact or None)
 
     def average_bytes(self, path: str) -> float:
-        """Mean stored size of the objects that `path` asks for; 0 when unknown."""
+        """Average stored size of the objects of `path`; 0 if unknown."""
         cache = self.caches.get(resource_id_of(path))
         return cache.bytes / cache.objects if cache is not None and cache.objects else 0.0
 
@@ -91,9 +91,9 @@ def _routing_state(cache: CacheStatus, rv: int, *, progress: bool, compact: int 
 
 
 def logged(state: State, resource_id: str) -> Assumptions:
-    """Of the dashboard's server, for a request of its log. Raises BehaviourError.
+    """Of the dashboard's server, for a request in its log. Raises BehaviourError.
 
-    Nothing is assumed of etcd's revisions: they were other ones then.
+    Nothing is assumed of etcd's revisions: they have changed since.
     """
     row = state.caches.get(resource_id)
     progress = state.progress
@@ -124,5 +124,5 @@ def server_version(state: State) -> str:
 
 
 def resource_id_of(path: str) -> str:
-    """`pods`, `leases.coordination.k8s.io`: names a path's resource as telemetry does; "" for none."""
+    """`pods`, `leases.coordination.k8s.io`: the id of a path's resource in telemetry; "" for none."""
     return parse_path(split_url(path)[0]).resource_id

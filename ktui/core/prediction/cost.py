@@ -1,6 +1,6 @@
-"""What one request probably costs, from the number and size of the objects: an estimate, not measured.
+"""The estimated cost of one request, from the number and size of the objects. Not measured.
 
-Bytes are those of stored objects. Namespaces and nodes are taken for equally full.
+Bytes are those of stored objects. Namespaces and nodes are assumed to be equally full.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class EstimatedCost(NamedTuple):
 
     @property
     def cached(self) -> float:
-        """Bytes of the objects that are looked at in a watch cache: those from etcd are in `etcd`."""
+        """Bytes of the objects looked at in a watch cache: those from etcd are in `etcd`."""
         return 0.0 if self.etcd else self.touched
 
     @property
@@ -41,7 +41,7 @@ ONE = ResourceSize(1, 0)
 def estimate(
     request: ReadRequest, plan: Plan, behaviour: Behaviour, resource: str, sizes: Sizes
 ) -> EstimatedCost | None:
-    """The cost of one such request; None for a resource of unknown size. A WATCH: of its start only."""
+    """The cost of one such request; None for a resource of unknown size. For a WATCH only its start."""
     size = sizes.get(resource)
     if size is None:
         return None
@@ -91,7 +91,7 @@ def _range(op: str, request: ReadRequest, behaviour: Behaviour, scope: float, av
 
 
 def _scope(request: ReadRequest, behaviour: Behaviour, size: ResourceSize, sizes: Sizes) -> float:
-    """Bytes of the objects under the key prefix that is read; all where the namespaces are unknown."""
+    """Bytes of the objects under the key prefix that is read; of all if the namespaces are unknown."""
     if request.scope(behaviour).namespace:
         namespaces = sizes.get("namespaces", ONE).count
         return size.bytes / max(1, namespaces)

@@ -1,4 +1,4 @@
-"""The prediction of a request: its plan, its seats, its alternatives; every part of ktui predicts by this."""
+"""The prediction of a request: plan, seats, alternatives. All of ktui predicts with this module."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.seats import SeatRange
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
-# Where reading changed: before consistent reads from cache, with them (1.31), with snapshots (1.34), now.
+# Versions in which reads changed: without consistent reads from cache, with them (1.31), snapshots (1.34).
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
-# Advice on habits and encodings in a few words; the others are named by their difference.
+# Advice on access patterns and encodings in a few words; the others are named by their difference.
 WORDS = {
     "a.watch": "WATCH instead of polling",
     "a.metadata": "ask for metadata only",
@@ -36,15 +36,15 @@ WORDS = {
     "a.backoff": "restart few at a time",
     "a.account": "give it an account of its own",
 }
-# What a request that was refused (4xx) may be told: it had no answer that could be cheaper.
+# Advice that applies to a refused request (4xx): it had no answer that could be cheaper.
 _OF_REFUSED = {"a.parameter", "a.backoff", "a.account"}
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the rules say of one request; without `explanation`, `problem` says why they say nothing.
+    """The prediction for one request; without `explanation`, `problem` is the reason.
 
-    `seats` are those by the size of the resource, None where that is not known.
+    `seats` are those for the size of the resource, None if unknown.
     """
 
     explanation: Explanation | None = None
@@ -54,11 +54,11 @@ class Prediction:
 
     @property
     def route(self) -> str:
-        """cache | etcd | none; "" when nothing can be said."""
+        """cache | etcd | none; "" if nothing is predicted."""
         return self.explanation.plan.source.route if self.explanation is not None else ""
 
     def agrees(self, route: str) -> bool | None:
-        """Whether the answer came from where it was predicted; None without a prediction."""
+        """True if the answer came from the predicted source; None without a prediction."""
         if self.explanation is None:
             return None
         return agree(self.route, route, fallback=self.explanation.plan.fallback.reads_etcd)
@@ -78,21 +78,21 @@ class Prediction:
 
 
 def agree(predicted: str, measured: str, *, fallback: bool) -> bool:
-    """Whether a measured route ("" when refused) is the predicted one; so is a `fallback` to etcd."""
+    """True if a measured route ("" if refused) is the predicted one, or a `fallback` to etcd."""
     return (measured or Source.NONE.value) == predicted or (fallback and measured == "cache,etcd")
 
 
 def predict(
     request: ReadRequest, assumed: Assumptions, behaviour: Behaviour | None = None, habit: Habit = UNKNOWN
 ) -> Prediction:
-    """Predict a request at a server, or under other rules than the server's."""
+    """Predict a request to a server, or under other rules than the server's."""
     rules = behaviour or assumed.behaviour
     explanation = explain(request, assumed.cache, rules, habit=habit, level=assumed.level)
     return Prediction(explanation, seats=seats_by_size(request, rules, assumed), assumed=assumed.assumed)
 
 
 def predict_path(path: str, assume: Callable[[str], Assumptions], habit: Habit = UNKNOWN) -> Prediction:
-    """Predict a GET or LIST of a path; `assume(resource id)` gives what is known of its server."""
+    """Predict a GET or LIST of a path; `assume(resource id)` returns what is known of its server."""
     try:
         request = parse_request(path)
     except RequestError as error:
@@ -109,7 +109,7 @@ def resource_id(request: ReadRequest) -> str:
 
 
 def seats_by_size(request: ReadRequest, behaviour: Behaviour, assumed: Assumptions) -> int | None:
-    """Seats of a LIST or WATCH over the resource as large as it is; None where that is not known."""
+    """Seats of a LIST or WATCH for the resource's current size; None if unknown."""
     if assumed.size is None or request.refused:
         return None
     work = work_of(
@@ -131,7 +131,7 @@ def _average(size: ResourceSize) -> int:
 
 
 def seat_range(request: ReadRequest, behaviour: Behaviour, assumed: Assumptions) -> SeatRange:
-    """Fewest and most seats: the same number twice where a LIST's resource is of known size."""
+    """Fewest and most seats: the same number twice if a LIST's resource has a known size."""
     by_size = request.verb == "list" and behaviour.minor >= 23 and seats.flow_controlled(behaviour)
     known = seats_by_size(request, behaviour, assumed) if by_size else None
     if known is not None:
@@ -160,7 +160,7 @@ def alternatives_of(row: RequestRow, state: State) -> Alternatives:
 
 
 def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[VersionRoute, ...]:
-    """The route in the versions where reading changed, and under the rules that are followed now."""
+    """The route in the versions in which reads changed, and under the current rules."""
     behaviours = {each.minor: each for each in (*map(behaviour_of, VERSIONS), now)}
     return tuple(
         VersionRoute(f"1.{minor}", plan_of(request, cache, behaviour).source.value, minor == now.minor)
@@ -169,9 +169,9 @@ def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[
 
 
 def cheaper_of(target: str, advice: Advice) -> Alternative:
-    """Advice in few words: what to change in `target`, why, and where it then goes."""
+    """Advice in few words: what to change in `target`, why, and the resulting route."""
     change = _change(target, advice.path) or ", ".join(f"{name}: {value}" for name, value in advice.headers)
-    # "add resourceVersion=0 — resourceVersion=0 answers …" says it twice.
+    # "add resourceVersion=0 — resourceVersion=0 answers …" would repeat it.
     why = advice.why.removeprefix(f"{change.split(' ')[-1]} ") if change else advice.why
     return Alternative(WORDS.get(advice.id, change), why, advice.plan.source.value)
 

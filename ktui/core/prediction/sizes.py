@@ -1,4 +1,4 @@
-"""How much a cluster holds of each resource: from a file, a running server, or the dashboard's telemetry."""
+"""How much a cluster holds of each resource: from a file, a running server, or telemetry."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ktui.documents.typed import decode_json
 
 
 class SizesError(ValueError):
-    """A file of sizes that cannot be used; the text says why."""
+    """A sizes file that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceSize:
-    """Objects of one resource, and the bytes of them all as etcd stores them."""
+    """Number of objects of one resource, and their total bytes as stored in etcd."""
 
     count: int
     bytes: int
@@ -74,7 +74,7 @@ async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, ResourceSize]:
 
 
 def size_in(state: State, resource_id: str) -> ResourceSize | None:
-    """The size of a resource by its cache, else by what was counted in etcd; None: not known."""
+    """The size of a resource by its cache, else by the count of keys in etcd; None: unknown."""
     row = state.caches.get(resource_id)
     if row is not None and row.live:
         return ResourceSize(row.cache.objects, row.cache.bytes)

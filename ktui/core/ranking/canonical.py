@@ -1,8 +1,8 @@
-"""URIs that differ only in names, revisions and tokens made equal, before anything is parsed.
+"""Normalise URIs that differ only in names, revisions and tokens, before anything is parsed.
 
-A log repeats few shapes a million times, each time with another name or revision. What
-is replaced here never changes a routing decision (a revision stays a revision, a token a
-token of its kind); what looks unusual is left as it is, and then understood in full.
+A log repeats few shapes a million times, each time with another name or revision. The
+replacements never change a routing decision (a revision stays a revision, a token a
+token of its kind); unusual URIs are left unchanged and then parsed in full.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AT_REVISION, _AT_LATEST = (f"continue={continuetoken.encode(rv, 'x')}" for rv i
 
 
 def canonical(uri: str) -> str:
-    """The same request with stand-ins for names, concrete revisions, timeouts and page tokens."""
+    """The same request with placeholders for names, concrete revisions, timeouts and page tokens."""
     path, mark, query = uri.partition("?")
     if found := _PATH.fullmatch(path):
         root, namespaces, resource, name, subresource = found.groups()

@@ -32,7 +32,7 @@ class LatencyHistogram:
         self.max = max(self.max, other.max)
 
     def percentile(self, share: float) -> float:
-        """The duration that `share` (0 to 1) of all do not exceed; 0 when nothing was counted."""
+        """The duration that `share` (0 to 1) of all do not exceed; 0 if nothing was counted."""
         wanted, seen = math.ceil(share * self.count), 0
         for bucket in sorted(self._buckets):
             seen += self._buckets[bucket]
@@ -42,9 +42,9 @@ class LatencyHistogram:
         return 0.0
 
     def octaves(self) -> list[tuple[int, int]]:
-        """(upper bound in microseconds, how many below it and not below the one before), each twice the last.
+        """(upper bound in microseconds, count between it and the previous bound), each bound twice the last.
 
-        From the fastest to the slowest that was counted, with those between in which nothing was.
+        From the fastest to the slowest, empty ones in between included.
         """
         counts: dict[int, int] = {}
         for bucket, count in self._buckets.items():

@@ -1,4 +1,4 @@
-"""The ranking as lines of a table: each group with its share, the rest as one."""
+"""The ranking as table lines: each group with its share, the folded groups as one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ktui.core.state import State
 
 
 class RankLine(Struct, frozen=True, eq=False):
-    """One group (None: all that were folded away) and its `share` of the bytes processed, 0 … 1.
+    """One group (None: all folded groups) and its `share` of the bytes processed, 0 … 1.
 
-    Replaced whenever a cell of it would read otherwise.
+    Replaced whenever one of its cells changes.
     """
 
     group: Group | None
@@ -34,7 +34,7 @@ class RankLine(Struct, frozen=True, eq=False):
         return self.group.key.client if self.group is not None else "others"
 
     def of(self, resource: str) -> bool:
-        """Whether these are reads of that resource."""
+        """True if these are reads of that resource."""
         return self.group is not None and self.group.key.shape.resource == resource
 
     @property
@@ -44,13 +44,13 @@ class RankLine(Struct, frozen=True, eq=False):
 
 
 class RankLines:
-    """Makes the lines again from the state, keeping each one that reads the same."""
+    """Rebuilds the lines from the state, keeping each unchanged one."""
 
     def __init__(self) -> None:
         self._lines: dict[GroupKey | None, RankLine] = {}
 
     def of(self, state: State, most: int | None = None) -> list[RankLine]:
-        """The most expensive first (at most `most`); then, of all, what was folded away."""
+        """The most expensive first (at most `most`); then the folded groups."""
         ranking = state.ranking
         groups = ranking.ranked()[:most]
         made = [_line(group, state) for group in groups]

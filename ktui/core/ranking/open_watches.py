@@ -1,4 +1,4 @@
-"""WATCHes that count in the ranking while they are open: what of each is counted, how fast they run."""
+"""WATCHes count in the ranking while they are open: their cost so far, and their event rate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RankedWatch:
-    """One of them. `counted` stands in its group already, so that only what comes to it is added."""
+    """One open WATCH. `counted` is in its group already, so that only the growth is added."""
 
     def __init__(self, key: GroupKey, row: RequestRow, letter: str) -> None:
         self.key = key
@@ -29,12 +29,12 @@ class RankedWatch:
         self._bytes = 0
 
     def grown_to(self, spent: TotalCost) -> TotalCost:
-        """What is to be added now that it has cost `spent`."""
+        """The growth since the last call, now that its cost is `spent`."""
         more, self.counted = spent.since(self.counted), spent
         return more
 
     def flowed(self, state: WatcherState) -> tuple[int, int]:
-        """Events and bytes sent since the last time, those before it was live left out."""
+        """Events and bytes sent since the last call, without those before it was live."""
         events, size = state.delivered - state.initial, state.bytes - state.initial_bytes
         more = events - self._events, size - self._bytes
         self._events, self._bytes = events, size
@@ -42,7 +42,7 @@ class RankedWatch:
 
 
 class Flow:
-    """Events and bytes that the WATCHes of a group were sent after they were live."""
+    """Events and bytes sent to the WATCHes of a group after they were live."""
 
     def __init__(self) -> None:
         self.opened: dict[int, float] = {}  # open ones by request: since when
@@ -52,14 +52,14 @@ class Flow:
         self._byte_rate = Rate()
 
     def take(self, at: float, events: int, size: int) -> None:
-        """So much more; readings of one second are one, however many WATCHes there are."""
+        """Add events and bytes; readings within one second count as one, however many WATCHes there are."""
         self._events += events
         self._bytes += size
         self._event_rate.add(float(int(at)), self._events)
         self._byte_rate.add(float(int(at)), self._bytes)
 
     def open_at(self, now: float) -> Open | None:
-        """None when none is open."""
+        """None if none is open."""
         if not self.opened:
             return None
         return Open(
@@ -71,7 +71,7 @@ class Flow:
 
 
 class Open(Struct, frozen=True):
-    """The open WATCHes of a group: how many, since when the oldest, and what they are sent per second."""
+    """The open WATCHes of a group: how many, the age of the oldest, and their rate."""
 
     count: int
     seconds: int

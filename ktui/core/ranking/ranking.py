@@ -1,7 +1,7 @@
-"""Reads grouped by client and shape: what each kind has cost the control plane so far.
+"""Reads grouped by client and shape: what each group has cost the control plane so far.
 
-The shape is the audit's: everything that routing looks at, nothing that differs from one
-call to the next. Groups are bounded; what is folded away is still counted in `others`.
+The shape is the audit's: everything that routing depends on, nothing that differs from one
+call to the next. The number of groups is bounded; folded groups are counted in `others`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ktui.core.rows import RequestRow, WatcherRow
 
 MOST_GROUPS = 512
-KEPT_IDS = 1_000  # requests that a group still names
+KEPT_IDS = 1_000  # requests whose ids a group keeps
 _MINUTE, _PART = 60, 5  # seconds; a minute is counted in such parts
 
 
@@ -55,7 +55,7 @@ class Group:
 
     @property
     def cost(self) -> int:
-        """Bytes processed: by them the groups worth keeping are told from the others."""
+        """Bytes processed: groups are kept or folded by this."""
         return self.spent.processed_bytes
 
     @property
@@ -63,7 +63,7 @@ class Group:
         return self.routes["!"]
 
     def begin(self, row: RequestRow, letter: str) -> None:
-        """One request more: it is answered, or a WATCH that is open."""
+        """Count one more request: answered, or an open WATCH."""
         self.example = row
         self.routes[letter] += 1
         self.reasons[row.reason_id] += 1
@@ -74,11 +74,11 @@ class Group:
         self._parts.append((part, before[1] + 1))
 
     def timed(self, ms: float) -> None:
-        """It took so long: a WATCH until it was live."""
+        """Record its duration: of a WATCH until it was live."""
         self.took.add(round(ms * 1000))
 
     def end(self, watch: RankedWatch, row: RequestRow, letter: str) -> None:
-        """A WATCH that was counted as open is over; it may have failed in the end."""
+        """A WATCH that was counted as open has ended; it may have failed."""
         self.flow.opened.pop(row.id, None)
         if self.example.id == row.id:
             self.example = row
@@ -91,7 +91,10 @@ class Group:
         return sum(count for part, count in self._parts if part > oldest)
 
     def milliseconds(self, share: float) -> float:
-        """The duration that `share` of the requests kept to (within 2.2 %); 1.0: the longest, exactly."""
+        """The duration that `share` of the requests did not exceed (within 2.2 %); 1.0:
+
+        the longest, exactly.
+        """
         micros = self.took.max if share >= 1.0 else self.took.percentile(share)
         return micros / 1000
 
@@ -108,10 +111,10 @@ class FoldedGroups(Struct):
 
 
 class Ranking:
-    """What every client's every shape has cost since the dashboard began to listen.
+    """Cost by client and shape since the dashboard started to listen.
 
     A WATCH counts while it is open, by what the server reports of it each second; its end adds
-    only what has come since. One that was open before the dashboard came counts in full.
+    only the rest. One that was open before the dashboard started counts in full.
     """
 
     def __init__(self, most: int = MOST_GROUPS) -> None:
@@ -125,7 +128,7 @@ class Ranking:
         return len(self._groups)
 
     def add(self, row: RequestRow, event: RequestFinished, letter: str) -> None:
-        """Count a read that is answered, its badge `letter`; one of no stored resource costs nothing here."""
+        """Count an answered read with badge `letter`; a read of no stored resource is not counted."""
         if row.id in self._open:
             self.ended(event, row, letter)
             return
@@ -137,7 +140,7 @@ class Ranking:
         self._spend(group, by_answer(event))
 
     def stands(self, row: RequestRow | None, watcher: WatcherRow, letter: str) -> None:
-        """Count what an open WATCH has cost so far; `row` is its request, None once the log forgot it."""
+        """Update the cost of an open WATCH; `row` is its request, None if it was dropped from the log."""
         state = watcher.state
         watch = self._open.get(watcher.id) or self._opened(row, letter)
         if watch is None or state is None:
@@ -151,14 +154,17 @@ class Ranking:
         group.flow.take(state.at, *watch.flowed(state))
 
     def closed(self, request: int) -> None:
-        """The stream of this WATCH is over; what it cost in all is told next."""
+        """The stream of this WATCH has ended; its total cost is reported next."""
         watch = self._open.get(request)
         group = self._groups.get(watch.key) if watch is not None else None
         if group is not None:
             group.flow.opened.pop(request, None)
 
     def ended(self, event: RequestFinished, row: RequestRow | None = None, letter: str = "") -> None:
-        """The answer to a WATCH is over: what has come since it was last reported; no others count here."""
+        """The response to a WATCH has ended: add what came since its last report.
+
+        Other requests do nothing here.
+        """
         watch = self._open.pop(event.id, None)
         if watch is None:
             return
@@ -172,7 +178,7 @@ class Ranking:
         return self._groups.get(key)
 
     def ranked(self) -> list[Group]:
-        """The most expensive first: by bytes processed, then by how often."""
+        """The most expensive first: by bytes processed, then by count."""
         return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
 
     def _opened(self, row: RequestRow | None, letter: str) -> RankedWatch | None:

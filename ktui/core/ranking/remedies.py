@@ -1,4 +1,4 @@
-"""What to do about a group of requests: the advice of the rules, weighed by what each would spare."""
+"""What to do about a group of requests: advice of the rules, weighted by what each saves."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ktui.kube.advice import Advice, advise
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError
 
-_PARTS = {"a.page"}  # each request gets smaller, the whole does not
+_PARTS = {"a.page"}  # each request gets smaller, the total does not
 
 
 def remedies_of(group: Group, state: State) -> list[Remedy]:
-    """Cheaper ways for the group's newest request, what spares most first; none when it is refused."""
+    """Cheaper variants for the group's newest request, the largest saving first; none if it is refused."""
     started = group.example.started
     try:
         request = parse_request(group.example.target, started.verb.lower())
@@ -35,7 +35,7 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
 
 
 def burden_of(group: Group) -> Burden:
-    """What one of its requests processes, on average, as measured."""
+    """Bytes that one of its requests processes, on average, as measured."""
     spent, count = group.spent, max(1, group.count)
     return Burden(spent.etcd_bytes / count, spent.processed_bytes / count)
 
@@ -59,7 +59,7 @@ def _remedy(
 
 
 def _predicted(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:
-    """None for what does not lie in the bytes of one request: pages, other encodings, habits."""
+    """None for savings other than bytes of one request: pages, encodings, access patterns."""
     if advice.id in WORDS or advice.id in _PARTS or advice.plan.error is not None:
         return None
     resource = group.key.shape.resource

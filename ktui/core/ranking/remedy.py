@@ -1,4 +1,4 @@
-"""A cheaper way of asking, as plain data: drawing it needs no rules."""
+"""A cheaper variant, as plain data: shown without loading the rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import Struct
 from ktui.core.format import integer, long_bytes, many
 from ktui.core.ranking.ranking import Group
 
-WORTH_SAYING = 0.05  # a smaller share saved is no news
-_LITTLE = 1_000  # bytes: so much is a probe of the revision, not a read
+WORTH_SAYING = 0.05  # a smaller saving is not mentioned
+_LITTLE = 1_000  # bytes: a probe of the revision, not a read
 
 
 class Burden(Struct, frozen=True):
-    """Bytes that one request processes: out of etcd, and those looked at (from there or a cache).
+    """Bytes that one request processes: read from etcd, and looked at (from there or a cache).
 
-    An object from etcd is read and decoded before it is looked at like a cached one, so it counts twice.
+    An object from etcd is read and decoded before it is looked at, so it counts twice.
     """
 
     etcd: float
@@ -29,10 +29,10 @@ class Burden(Struct, frozen=True):
 
 class Remedy(Struct, frozen=True):
     """What to change, in few words, and why; `target` is the LIST or WATCH (`verb`) rewritten, to be
-    sent with `accept`; "" when there is none that could be fired once, and `untried` says why.
+    sent with `accept`; "" if there is none that can be sent once, and `untried` is the reason.
 
-    `route` is predicted. `now` was measured (the mean of a request), `then` is predicted from
-    the sizes of what is stored; None where that tells nothing.
+    `route` is predicted. `now` was measured (average of the requests), `then` is predicted from
+    the stored sizes; None if they say nothing.
     """
 
     id: str
@@ -48,14 +48,14 @@ class Remedy(Struct, frozen=True):
 
     @property
     def saved(self) -> float:
-        """Predicted share of the work that it spares, 0 … 1; 0 where it is not known."""
+        """Predicted share of the work saved, 0 … 1; 0 if unknown."""
         if self.then is None or self.now.total <= 0:
             return 0.0
         return max(0.0, 1 - self.then.total / self.now.total)
 
     @property
     def telling(self) -> bool:
-        """Whether it spares enough to be worth a word, or something that cannot be predicted in bytes."""
+        """True if it saves enough to be mentioned, or something that is not measured in bytes."""
         return self.then is None or self.saved >= WORTH_SAYING
 
     def saving(self) -> str:
@@ -74,26 +74,26 @@ class Remedy(Struct, frozen=True):
 
 
 def to_try(remedies: Sequence[Remedy]) -> Remedy | None:
-    """The best of those that can be fired."""
+    """The best of those that can be sent."""
     return next((each for each in remedies if each.target), None)
 
 
 class Left(Struct, frozen=True):
-    """What is left to do where the rules know no cheaper form: in few words, and in full."""
+    """What remains to do if there is no cheaper variant: in few words, and in full."""
 
     short: str
     full: str
 
 
 def scans_in_vain(group: Group) -> bool:
-    """Whether a selector lets through but a small part of what is scanned for it."""
+    """True if a selector matches only a small part of what is scanned for it."""
     spent, shape = group.spent, group.key.shape
     wasteful = spent.fetched > _WASTEFUL * max(1, spent.returned)
     return shape.verb == "list" and bool(shape.selectors) and wasteful
 
 
 def beside_the_point(group: Group, remedy: Remedy | None) -> bool:
-    """Whether the best remedy makes the answer smaller, while the cost lies in what is scanned for it."""
+    """True if the best remedy makes the answer smaller, while the cost is in the scan."""
     return remedy is None or (bool(remedy.accept) and scans_in_vain(group))
 
 
@@ -116,7 +116,7 @@ _WASTEFUL = 3.0  # objects scanned for one returned
 
 
 def what_is_left(group: Group) -> Left:
-    """By where it is served and how much of what is scanned is returned."""
+    """By route and by the share of scanned objects that is returned."""
     spent = group.spent
     if group.failed == group.count:
         return Left("refused: costs nothing", "it is refused before anything is read")

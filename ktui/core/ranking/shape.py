@@ -1,4 +1,4 @@
-"""What a request asks for, without the names: the form that its client always sends."""
+"""The shape of a request: what it requests, without the names."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _NEWEST = behaviour_of(KNOWN_VERSIONS[-1])
 
 @dataclass(frozen=True, slots=True)
 class RequestShape:
-    """Everything that routing looks at, and nothing that differs from one call to the next.
+    """Everything that routing depends on, and nothing that differs from one call to the next.
 
     `resource` is an id (`leases.coordination.k8s.io`). `scope`: `all` (every namespace, or a
     cluster-scoped resource), `namespace`, `name`. `selectors`: keys with their operators
     (`spec.nodeName=`). `resource_version`: `unset`, `0`, `N` or `bad`. `continued`: "",
     `at revision`, `at latest` or `bad`; of a WATCH, which never reads it, `given`.
     `initial_events`: None unless sendInitialEvents was sent. `refused`: the parameters cannot
-    be understood (400). `narrowing`: to what a selector shrinks the key prefix that is read,
+    be parsed (400). `narrowing`: to what a selector narrows the key prefix that is read,
     `name` or `namespace`.
     """
 
@@ -52,7 +52,7 @@ class RequestShape:
 
 
 def shape_of_uri(uri: str) -> RequestShape | None:
-    """The shape of a GET, LIST or WATCH; None when it is no read of a stored resource."""
+    """The shape of a GET, LIST or WATCH; None if it does not read a stored resource."""
     return _shape_of(canonical(uri)) if len(uri) <= LONGEST_URI else None
 
 
@@ -114,7 +114,7 @@ def _version_class(text: str) -> str:
         return "bad"
     if text in ("", "0"):
         return text or "unset"
-    return "N" if revision else "00"  # a zero in a longer dress: not the text that the rules look for
+    return "N" if revision else "00"  # a zero in another spelling, which the rules treat differently from "0"
 
 
 def _continued(request: ReadRequest) -> str:

@@ -1,4 +1,4 @@
-"""How a shape of requests reads in one line, as the log writes a request."""
+"""A shape of requests in one line, in the log's notation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SCOPES = {"all": "", "namespace": " -n …", "name": " …"}  # a name stands f
 
 
 def shape_runs(shape: RequestShape) -> list[Run]:
-    """`LIST pods -n … ?nodeName=… rv=0` as styled runs; `…` stands for what differs."""
+    """`LIST pods -n … ?nodeName=… rv=0` as styled runs; `…` replaces what differs."""
     resource = short_resource(shape.resource)
     runs: list[Run] = [
         (f"{shape.verb.upper()} ", "$ink-muted"),
@@ -28,7 +28,7 @@ def shape_runs(shape: RequestShape) -> list[Run]:
 
 
 def parameter_words(shape: RequestShape) -> list[str]:
-    """The parameters that steer route and cost, in few words."""
+    """The parameters that affect route and cost, in few words."""
     words = [selector_words(selector) for selector in shape.selectors]
     words += [f"rv={shape.resource_version}"] if shape.resource_version != "unset" else []
     words += [f"match={shape.match}"] if shape.match else []

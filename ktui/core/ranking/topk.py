@@ -14,7 +14,7 @@ class Counted(Protocol):
 
     @property
     def cost(self) -> int:
-        """What they cost: microseconds of a log, bytes of live traffic."""
+        """Their cost: microseconds in a log, bytes in live traffic."""
         ...
 
 
@@ -23,10 +23,10 @@ G = TypeVar("G", bound=Counted)
 
 
 class TopGroups(Generic[K, G]):
-    """Groups by key. When there are `most`, the lesser half is handed to `fold` and forgotten.
+    """Groups by key. At `most` groups, the smaller half is passed to `fold` and dropped.
 
-    Kept are the largest by number and the largest by cost. A group that comes again after
-    it was folded starts over, so that its numbers are then too low by what was folded.
+    Kept are the largest by count and the largest by cost. A group that returns after
+    it was folded starts from zero, so its numbers are then too low.
     """
 
     def __init__(self, most: int, fold: Callable[[G], None]) -> None:

@@ -1,4 +1,4 @@
-"""What requests have cost, added up; of a WATCH that is still open, what it has cost so far."""
+"""The total cost of requests; of an open WATCH, its cost so far."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ktui.contract.events import Cost, RequestFinished, WatcherState, figures
 
 
 class TotalCost(Cost, kw_only=True):
-    """What `count` requests have cost together."""
+    """The total cost of `count` requests."""
 
     count: int = 0
     seat_seconds: float = 0.0
@@ -16,7 +16,7 @@ class TotalCost(Cost, kw_only=True):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def since(self, before: TotalCost) -> TotalCost:
-        """What was added after it was `before`."""
+        """The growth since `before`."""
         more = TotalCost()
         for name in TotalCost.__struct_fields__:
             setattr(more, name, getattr(self, name) - getattr(before, name))
@@ -24,12 +24,15 @@ class TotalCost(Cost, kw_only=True):
 
 
 def by_answer(event: RequestFinished) -> TotalCost:
-    """Of one request that is answered."""
+    """The cost of one answered request."""
     return TotalCost(*figures(event), count=1, seat_seconds=event.seat_seconds)
 
 
 def by_watch(state: WatcherState, seats: int) -> TotalCost:
-    """Of one WATCH so far: the figures that its `RequestFinished` will carry. A stream is not gzipped."""
+    """The cost of one WATCH so far: the figures that its `RequestFinished` will have.
+
+    Streams are not gzipped.
+    """
     spent = TotalCost(*figures(state), count=1, seat_seconds=seats * state.initial_ms / 1000.0)
     spent.returned, spent.encoded_bytes, spent.sent_bytes = state.delivered, state.bytes, state.bytes
     return spent

@@ -1,1 +1,1 @@
-"""Recordings on disk: written, read line by line, and the moments in them worth a marker."""
+"""Recordings on disk: written, read line by line, and the moments in them that get a marker."""

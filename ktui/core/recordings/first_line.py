@@ -1,4 +1,4 @@
-"""Whether a file is a recording at all: asked before the dashboard opens, so little is loaded for it."""
+"""Check that a file is a recording before the dashboard opens; imports little, for start-up time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def check_beginning(path: Path) -> None:
-    """RecordingError when the first line of a file is no event; the rest is not looked at."""
+    """Raise RecordingError if the first line of a file is not an event; the rest is not read."""
     try:
         with _opened(path) as plain:
             first = plain.readline(LONGEST)

@@ -1,4 +1,4 @@
-"""Moments of a recording that deserve a mark, found in its events."""
+"""Finds the moments of a recording that get a marker."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ktui.contract.events import (
 )
 from ktui.core.format import integer
 
-MOST = 1_000  # moments found in one recording
-BURST = 3  # answers of one status …
-WITHIN = 10.0  # … within this many seconds are a burst, over when as long passed without one
+MOST = 1_000  # markers found in one recording
+BURST = 3  # responses with one status …
+WITHIN = 10.0  # … within this many seconds are a burst, which ends after as long without one
 _BURSTS = {
     410: "410 Expired: clients must list anew",
     429: "429 Too Many Requests",
@@ -31,7 +31,7 @@ _BURSTS = {
 
 
 class TimelineMarker(Struct, frozen=True):
-    """A marked time (Unix seconds). `own`: set by a person, not found."""
+    """A marked time (Unix seconds). `own`: set by a user, not found."""
 
     at: float
     text: str
@@ -39,7 +39,7 @@ class TimelineMarker(Struct, frozen=True):
 
 
 class MarkerFinder:
-    """Finds moments as the events pass by, oldest first."""
+    """Finds markers in events, which come oldest first."""
 
     def __init__(self) -> None:
         self._server: ServerInfo | None = None
@@ -53,10 +53,10 @@ class MarkerFinder:
         self._began = 0.0
 
     def see(self, event: AnyEvent, at: float) -> TimelineMarker | None:
-        """The moment that `event`, which came at `at`, makes; None when it is nothing special."""
+        """The marker for `event`, which came at `at`; None if it is nothing special."""
         self._began = self._began or at
         if isinstance(event, Marker):
-            # Written once its text has been typed: it means the time of the key, by its own machine's clock.
+            # Written after its text was typed: its time is that of the key press, by the writer's clock.
             meant = event.at if self._began <= event.at <= at else at
             return TimelineMarker(meant, event.text, own=True)
         look = _LOOKS.get(type(event))
@@ -138,5 +138,5 @@ _LOOKS: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
 
 
 def is_restart(before: ServerInfo | None, after: ServerInfo) -> bool:
-    """Whether `after` is another process than `before`: its requests are numbered again."""
+    """True if `after` is another process than `before`: its requests are numbered from 1 again."""
     return before is not None and before.pid != after.pid and 0 not in (before.pid, after.pid)

@@ -1,4 +1,4 @@
-"""A recording on disk: its lines with their places, decoded when asked for, never all in memory."""
+"""A recording on disk: its lines with their offsets, decoded on demand, never all in memory."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LONGEST, decode_line
 from ktui.core.recordings.first_line import GZIP_MAGIC
 
-_CHUNK = 1 << 14  # bytes read at a time: as much goes with a damaged place
-_PIECE = 8 << 20  # bytes unpacked at a time, however well they were packed
-# A recording packs 10 to 30 times; what packs better fills the disk, and is none.
+_CHUNK = 1 << 14  # bytes read at a time: also how much a damaged place loses
+_PIECE = 8 << 20  # bytes unpacked at a time, however high the compression ratio
+# A recording compresses 10 to 30 times; a file with a higher ratio fills the disk, and is not a recording.
 MOST_RATIO = 200
-MOST_UNPACKED = 64 << 20  # bytes that any may have
+MOST_UNPACKED = 64 << 20  # bytes that any recording may have
 ReportShare = Callable[[float], None]  # takes the share (0 to 1) that has been read
 
 
 class Line(NamedTuple):
-    """One line: where it begins, what it says (None: blank, or of a newer ktui), where it ends."""
+    """One line: its offset, its event (None: blank, or of a newer ktui), and where it ends."""
 
     start: int
     event: AnyEvent | None
@@ -34,8 +34,8 @@ class Line(NamedTuple):
 class RecordingReader:
     """A recording opened for reading; compressed ones are unpacked into a nameless temporary file.
 
-    `warning` is one sentence about what could not be read at its end, "" when all could.
-    Raises RecordingError, with one clear sentence, for what is no recording.
+    `warning` is one sentence about what could not be read at its end, "" if all could.
+    Raises RecordingError, with one sentence, for a file that is not a recording.
     """
 
     def __init__(self, path: Path, report: ReportShare = lambda share: None) -> None:
@@ -68,7 +68,7 @@ class RecordingReader:
         return len(self._map)
 
     def lines(self, start: int = 0, number: int = 1) -> Iterator[Line]:
-        """The lines from offset `start` on, the first of which is line `number` of the file."""
+        """The lines from offset `start` on; the first is line `number` of the file."""
         size, text = self.size, self._map
         while start < size:
             end = text.find(b"\n", start, start + LONGEST) + 1
@@ -84,18 +84,18 @@ class RecordingReader:
             start, number = end, number + 1
 
     def forget(self) -> None:
-        """Give back the memory of what has been read: it is on disk if it is wanted again."""
+        """Release the memory of what has been read: it is read from disk again if needed."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def event_at(self, start: int) -> AnyEvent:
-        """The event of the line that begins at `start`, as `lines` told."""
+        """The event of the line at offset `start`, as yielded by `lines`."""
         event = decode_line(self._map[start : self._map.find(b"\n", start) + 1 or self.size])
         assert event is not None, "only events' places are kept"
         return event
 
     def _unfinished(self, start: int, number: int) -> bool:
-        """Whether the last line was broken off; it may also just lack its line feed."""
+        """True if the last line was cut off; it may also just lack its line feed."""
         if self.size - start > LONGEST:
             text = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
             raise RecordingError(f"{self.path} is no recording: {text}")
@@ -132,11 +132,11 @@ class RecordingReader:
         return plain
 
     def _inflated(self, file: IO[bytes]) -> Iterator[bytes]:
-        """What can be unpacked; a broken-off or damaged end is warned of."""
+        """What can be unpacked; a cut-off or damaged end gives a warning."""
         inflate = zlib.decompressobj(wbits=31)
         rest = b""
         while rest or (rest := file.read(_CHUNK)):
-            if inflate.eof:  # another gzip file behind this one
+            if inflate.eof:  # another gzip member follows
                 inflate = zlib.decompressobj(wbits=31)
             try:
                 yield inflate.decompress(rest, _PIECE)
@@ -151,7 +151,7 @@ class RecordingReader:
 def read_recording(path: Path) -> Iterator[AnyEvent]:
     """The events of a recording. Raises RecordingError naming the file, and the line if one is wrong.
 
-    What a killed ktui left unfinished at the end is passed over; `RecordingReader.warning` says so.
+    An unfinished line at the end (ktui was killed) is skipped; `RecordingReader.warning` reports it.
     """
     with RecordingReader(path) as reader:
         for line in reader.lines():

@@ -1,4 +1,4 @@
-"""Writes a recording beside the work: in a thread, a second behind at most, and never in its way."""
+"""Writes a recording in a thread, at most a second behind, without blocking the caller."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ktui.contract.events import AnyEvent, Dropped
 from ktui.contract.recording import GZIP, check_name, encode_lines
 from ktui.private_file import open_private
 
-PAUSE = 0.25  # seconds between two looks at what has come
-FLUSH = 0.75  # seconds: with the pause, what is a second old can be read whatever happens to us
+PAUSE = 0.25  # seconds between two checks for new events
+FLUSH = 0.75  # seconds: with the pause, events are readable on disk after a second, even after a crash
 _BATCH = 1_000  # events encoded at once
-BACKLOG = 200_000  # events that may wait for a slow disk; newer ones are counted, not kept
+BACKLOG = 200_000  # events that may wait for a slow disk; newer ones are counted and dropped
 
 
 class _Out(Protocol):
-    """Where the lines go. `flush` makes all that was written readable."""
+    """The output file. `flush` makes everything written so far readable."""
 
     def write(self, data: bytes) -> None: ...
 
@@ -49,7 +49,7 @@ class _Plain:
 
 
 class _Gzip:
-    """One gzip member; a sync flush ends a block, so that a broken-off file reads up to there."""
+    """One gzip member; a sync flush ends a block, so a cut-off file is readable up to there."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -79,7 +79,7 @@ def _out(file: BinaryIO, path: Path) -> _Out:
 def write_recording(path: Path, events: Iterable[AnyEvent]) -> int:
     """Write a whole recording to a new file, and return its size in bytes.
 
-    Raises RecordingError; nothing is left of a file that could not be finished.
+    Raises RecordingError; an unfinished file is removed.
     """
     check_name(path)
     try:
@@ -100,9 +100,9 @@ def write_recording(path: Path, events: Iterable[AnyEvent]) -> int:
 
 
 class Recorder:
-    """Appends events to a file as they pass by; gzip when its name ends in `.gz`.
+    """Appends events to a file; gzip if its name ends in `.gz`.
 
-    A file that is there is written again, or refused when it must be `fresh`.
+    An existing file is overwritten, or refused if it must be `fresh`.
     `problem` is one sentence once it has stopped by itself (a full disk), else "".
     """
 
@@ -126,11 +126,11 @@ class Recorder:
 
     @property
     def waiting(self) -> bool:
-        """Whether anything is not in the file yet."""
+        """True if anything is not in the file yet."""
         return self._written < self._taken
 
     def write(self, events: Sequence[AnyEvent]) -> None:
-        """Take events; returns at once. Do not change the sequence afterwards."""
+        """Queue events; returns at once. Do not change the sequence afterwards."""
         if not events or self.problem or self._closing.is_set():
             return
         if self._taken - self._written + len(events) > BACKLOG:
@@ -146,7 +146,7 @@ class Recorder:
         self._queue.append(events)
 
     def close(self) -> None:
-        """Write what still waits, and end the file."""
+        """Write what is queued, and close the file."""
         self._closing.set()
         self._writer.join()
 
@@ -159,7 +159,7 @@ class Recorder:
         except OSError as error:
             self.problem = f"cannot go on recording to {self.path}: {error.strerror}"
             self._queue.clear()
-            with contextlib.suppress(OSError):  # the same trouble with what is still buffered
+            with contextlib.suppress(OSError):  # the same error with what is still buffered
                 self._file.close()
 
     def _write_until_closed(self) -> None:

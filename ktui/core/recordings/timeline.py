@@ -1,15 +1,15 @@
-"""The time of a recording: when each of its events was, though not all bear a time of their own."""
+"""The time of each event of a recording, although not every event has one."""
 
 from __future__ import annotations
 
 from ktui.contract.events import AnyEvent, RequestStarted, WatcherOpened
 
-# Told at a stream's beginning about what had begun long before.
+# Events at the start of a stream that describe older facts.
 _OLDER = (RequestStarted, WatcherOpened)
 
 
 class Timeline:
-    """Runs with the events that it sees, and never back: some come late, some bear no time.
+    """Advances with the events, and never goes back: some come late, some have no time.
 
     Times are Unix seconds; 0.0 before the first event that has one.
     """
@@ -18,7 +18,7 @@ class Timeline:
         self.began = self.now = now
 
     def see(self, event: AnyEvent) -> float:
-        """The time at which `event` came."""
+        """The time of `event` in the recording."""
         if event.at > self.now and (self.began or not isinstance(event, _OLDER)):
             self.began = self.began or event.at
             self.now = event.at

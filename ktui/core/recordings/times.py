@@ -1,4 +1,4 @@
-"""Times and paces of a recording as people write them."""
+"""Times and speeds of a recording as users write them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def spot(text: str, began: float, ended: float) -> float:
     """The time that `text` names within a recording (Unix seconds).
 
     `90`, `1:30`, `1:02:30` count from its beginning, with `-` from its end; `@14:05:30` is
-    the local clock's first such time after the beginning; RFC 3339 is what it says.
-    Raises RecordingError for what is none of these, or lies outside.
+    the local clock's first such time after the beginning; RFC 3339 is taken as it is.
+    Raises RecordingError for any other text, or a time outside the recording.
     """
     at = _named(text.strip(), began, ended)
     if at is None:
@@ -54,7 +54,7 @@ def _next_clock(clock: tuple[int, ...], began: float) -> float | None:
 
 
 def pace(text: str) -> float:
-    """A factor as people write it: `4`, `x4`, `0.25`, `max` (FASTEST). Raises RecordingError."""
+    """A speed factor: `4`, `x4`, `0.25`, `max` (FASTEST). Raises RecordingError."""
     word = text.strip().lower().removeprefix("×").removeprefix("x")
     if word in ("max", "inf"):
         return FASTEST

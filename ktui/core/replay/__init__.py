@@ -1,1 +1,1 @@
-"""A recording played: an index of the file, states along it, and a player."""
+"""Replay of a recording: an index of the file, states along it, and a player."""

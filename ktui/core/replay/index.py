@@ -1,4 +1,4 @@
-"""What is where in a recording: read once through, then any moment is a short fold away."""
+"""The index of a recording: read through once, then any moment is a short fold away."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ktui.core.recordings.timeline import Timeline
 from ktui.core.replay.keyframes import Keyframes
 from ktui.core.state import State
 
-BLOCK = 1_000  # events from one known place in the file to the next
+BLOCK = 1_000  # events from one known offset in the file to the next
 READ_AHEAD = 64 << 20  # bytes of the file held in memory while it is read through
 ReportShare = Callable[[float], None]  # takes the share (0 to 1) that is done
 
 
 class Block(NamedTuple):
-    """A known place: before event `number`, at offset `start` of the file, at the time `at`."""
+    """A known offset: before event `number`, at offset `start` of the file, at the time `at`."""
 
     number: int
     start: int
@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
 
 class ReplayStep(NamedTuple):
-    """One event in its place: its number (from 0), and when it came (Unix seconds)."""
+    """One event with its number (from 0) and its time (Unix seconds)."""
 
     number: int
     at: float
@@ -44,7 +44,7 @@ class ReplayStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplayPosition:
-    """A moment of the recording: after this many events, at a time, the state."""
+    """A moment of the recording: the number of events so far, the time, the state."""
 
     number: int
     at: float
@@ -128,7 +128,7 @@ class Index:
         return (line.event for line in self.reader.lines(start) if line.event is not None)
 
     def number_at(self, at: float) -> int:
-        """How many events have come by the time `at`, those of that very moment too."""
+        """The number of events up to the time `at`, inclusive."""
         block = self._blocks[max(0, bisect_right(self._blocks, at, key=lambda block: block.at) - 1)]
         number = block.number
         for step in self._steps(block):
@@ -138,12 +138,12 @@ class Index:
         return number
 
     def place_at(self, at: float) -> ReplayPosition:
-        """How things stood at a time, which is put within the recording's."""
+        """The state at a time, which is clamped to the recording's."""
         at = min(max(at, self.began), self.ended)
         return self._place(self.number_at(at), at)
 
     def place_after(self, number: int) -> ReplayPosition:
-        """How things stood after this many events (at least 1)."""
+        """The state after this many events (at least 1)."""
         number = min(max(number, 1), self.events)
         return self._place(number, next(self.steps(number - 1)).at)
 
@@ -159,13 +159,13 @@ class Index:
 
 
 def is_new_server(state: State, event: AnyEvent) -> bool:
-    """Whether `event` is the first of another server, of whom nothing in `state` holds."""
+    """True if `event` is the first of another server, for which nothing in `state` applies."""
     return isinstance(event, ServerInfo) and is_restart(state.server, event)
 
 
 @contextmanager
 def _no_collector() -> Iterator[None]:
-    """Folding makes many objects and no cycles: the collector would look at them for nothing."""
+    """Folding makes many objects and no cycles: the garbage collector would scan them for nothing."""
     was = gc.isenabled()
     gc.disable()
     try:

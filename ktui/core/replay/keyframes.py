@@ -1,4 +1,4 @@
-"""States kept along a recording, so that going back need not begin at its beginning."""
+"""States kept along a recording, so that seeking back does not replay from the start."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ktui.contract.events import EtcdCall
 from ktui.core.recordings.reader import RecordingReader
 from ktui.core.state import CALL_LOG, REQUEST_LOG, State
 
-MOST = 400  # keyframes kept; beyond that every other one goes and they are taken half as often
-EVERY = 10_000  # events between two, to begin with
+MOST = 400  # keyframes kept; beyond that every other one is dropped and the distance doubles
+EVERY = 10_000  # events between two, at first
 
 
 @dataclass(frozen=True, slots=True)
 class Keyframe:
     """The state before event number `event`, which begins at `start` in the file.
 
-    Packed without the logs of requests and calls, but for the requests that were
-    under way: folding goes on from far enough back to have the logs whole again.
+    Packed without the logs of requests and calls, except for the requests in
+    flight: folding starts far enough back to have the logs complete.
     """
 
     event: int
     start: int
     epoch: int  # servers that came before
     seen: int  # requests since that server began
-    calls: tuple[int, int]  # places of its etcd calls so far, in Keyframes.calls
+    calls: tuple[int, int]  # positions of its etcd calls so far, in Keyframes.calls
     packed: bytes
 
 
@@ -39,7 +39,7 @@ class Keyframes:
     """Keyframes in the order of the file."""
 
     def __init__(self) -> None:
-        self.calls = array("Q")  # where in the file every etcd call begins
+        self.calls = array("Q")  # offset in the file of every etcd call
         self._frames: list[Keyframe] = []
         self._every = EVERY
         self._epoch_calls = 0
@@ -49,7 +49,7 @@ class Keyframes:
         return not self._frames or event - self._frames[-1].event >= self._every
 
     def add(self, state: State, event: int, start: int, *, new_server: bool = False) -> None:
-        """Keep `state`; a new server's is kept whenever it comes, and empty."""
+        """Keep `state`; that of a new server is always kept, and empty."""
         if new_server:
             self._epoch += 1
             self._epoch_calls = len(self.calls)
@@ -67,9 +67,9 @@ class Keyframes:
         self._frames = kept
 
     def before(self, event: int) -> Keyframe:
-        """From where to fold to have the state before event number `event`, with its logs whole.
+        """The keyframe to fold from to have the state before event number `event`, with complete logs.
 
-        Never the frame at `event` itself: a new server's is empty, and its event not yet told.
+        Never the frame at `event` itself: a new server's is empty, and its event not yet applied.
         """
         place = max(0, bisect_left(self._frames, event, key=lambda frame: frame.event) - 1)
         nearest = self._frames[place]
@@ -95,7 +95,7 @@ def _pack(state: State) -> bytes:
 
 
 def renew(state: State, generation: int) -> None:
-    """Tell all who compare counters that `state` is another one than they have painted."""
+    """Make all readers that compare counters repaint `state`."""
     touched = state.touched
     for name in touched.__struct_fields__:
         setattr(touched, name, getattr(touched, name) + (generation << 40))

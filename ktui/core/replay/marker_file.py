@@ -1,4 +1,4 @@
-"""Markers set in a replay: kept beside the recording, which itself is never changed."""
+"""Markers set in a replay: kept next to the recording, which itself is never changed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class _Markers(msgspec.Struct):
 
 
 class MarkerFile:
-    """`FILE.markers.json`, or the same in the state directory where that cannot be written.
+    """`FILE.markers.json`, or the same in the state directory if that cannot be written.
 
-    `problem` is one sentence when it cannot be read or written, else "".
+    `problem` is one sentence if it cannot be read or written, else "".
     """
 
     def __init__(self, recording: Path) -> None:
@@ -53,7 +53,7 @@ class MarkerFile:
         self.markers = [TimelineMarker(item.at, item.text, own=True) for item in found.markers]
 
     def add(self, marker: TimelineMarker) -> None:
-        """Keep one more, on disk too; never over a file that could not be read."""
+        """Add one, on disk too; never over a file that could not be read."""
         self.markers.append(marker)
         if self._damaged:
             return
@@ -65,13 +65,13 @@ class MarkerFile:
 
 
 def _in_state(recording: Path) -> Path:
-    """A place of our own for a recording in another user's directory."""
+    """The place for markers of a recording in another user's directory."""
     digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
     return state_home(os.environ) / "markers" / f"{recording.name}-{digest}{_ENDING}"
 
 
 def _write(path: Path, text: bytes) -> str:
-    """Write a file whole or not at all; what went wrong, "" when nothing did."""
+    """Write a file atomically; return what went wrong, "" if nothing did."""
     new = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

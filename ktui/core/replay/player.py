@@ -1,4 +1,4 @@
-"""Plays a recording by its own times: pause, pace, seek, step. Knows no clock: `advance` is told."""
+"""Plays a recording by its own times: pause, speed, seek, step. It has no clock: callers pass the time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ktui.core.state import State
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, FASTEST)
 SILENCE = 5.0  # seconds of the recording without an event …
-LONGEST_PAUSE = 2.0  # … last at most this many of ours
-MOST_AT_ONCE = 5_000  # events folded in one go, so that keys are heard meanwhile
+LONGEST_PAUSE = 2.0  # … last at most this many real seconds
+MOST_AT_ONCE = 5_000  # events folded in one go, so that keys are handled in between
 
 
 class Player:
-    """A place in a recording, and how it moves on. Times are the recording's, in Unix seconds."""
+    """A position in a recording, and how it advances. Times are the recording's, in Unix seconds."""
 
     def __init__(self, index: Index, speed: float = 1.0) -> None:
         self.index = index
@@ -39,7 +39,7 @@ class Player:
         return self._next is None
 
     def advance(self, elapsed: float) -> None:
-        """Go on by `elapsed` seconds of ours."""
+        """Advance by `elapsed` real seconds."""
         if not self.playing or elapsed <= 0:
             return
         if self._next is None:
@@ -53,7 +53,7 @@ class Player:
         self.at = min(until, self.index.ended) if self._tell(until) else self.at
 
     def _tell(self, until: float) -> bool:
-        """Fold the events up to a time; False when there were too many to get there."""
+        """Fold the events up to a time; False if there were too many to get there."""
         for _ in range(MOST_AT_ONCE):
             if self._next is None or self._next.at > until:
                 return True
@@ -74,7 +74,7 @@ class Player:
         self.state = state
 
     def put(self, place: ReplayPosition) -> None:
-        """Be at another place, which `index.place_at` made (it may take its time in a thread)."""
+        """Go to a place that `index.place_at` returned (which may take its time in a thread)."""
         self._show(place.state)
         self.number, self.at, self.last = place.number, place.at, None
         self._last_at, self._silence = place.at, 0.0
@@ -85,7 +85,7 @@ class Player:
         self.put(self.index.place_at(at))
 
     def step_forward(self) -> None:
-        """Tell one event more."""
+        """Apply one more event."""
         if self._next is not None:
             self._tell_next(self._next)
 

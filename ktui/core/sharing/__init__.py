@@ -1,1 +1,1 @@
-"""Recordings to give away: each field of each event is kept, put away or hashed, by one table."""
+"""Recordings to share: each field of each event is kept, left out or pseudonymised, by one table."""

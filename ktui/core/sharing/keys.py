@@ -1,4 +1,4 @@
-"""Keys of etcd and paths of URLs without the names in them."""
+"""etcd keys and URL paths without the names in them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def is_secret(resource: str) -> bool:
 
 
 class KeyPseudonyms:
-    """Keys under the prefix where this Kubernetes keeps them, which is written as `/registry`."""
+    """Keys under Kubernetes' prefix, which is written as `/registry`."""
 
     def __init__(self, names: Pseudonyms) -> None:
         self._names = names
         self.prefix = STANDARD
 
     def request(self, text: str) -> str:
-        """An etcd call's text with the keys in its quotes treated; ranges stay ranges."""
+        """The text of an etcd call with its quoted keys replaced; ranges stay ranges."""
         before: tuple[str, str] = ("", "")
 
         def treated(quoted: re.Match[str]) -> str:
@@ -54,7 +54,7 @@ class KeyPseudonyms:
         return key[:-1] + "0" if whole.endswith("/") else ""
 
     def key(self, key: str) -> str:
-        """A key: the resource stays, namespaces and names do not."""
+        """A key: the resource is kept, namespaces and names are not."""
         if key.endswith(_NUL):
             return self.key(key[: -len(_NUL)]) + _NUL
         if key != self.prefix and not key.startswith(self.prefix + "/"):
@@ -66,7 +66,7 @@ class KeyPseudonyms:
 
     @staticmethod
     def _kind(parts: list[str]) -> int:
-        """How many parts say what kind of object it is."""
+        """How many parts name the kind of object."""
         first = parts[0]
         grouped = "." in first or (len(parts) > 1 and parts[1].rstrip("0") in _BELOW.get(first, ()))
         return 2 if grouped else 1
@@ -82,7 +82,7 @@ class KeyPseudonyms:
         ]
 
     def path(self, path: str) -> str:
-        """A URL's path: resource, verb and version stay."""
+        """A URL's path: resource, verb and version are kept."""
         parts = path.split("/")
         if len(parts) > 2 and parts[1] in ("api", "apis"):
             first = 3 if parts[1] == "api" else 4

@@ -1,4 +1,4 @@
-"""Pseudonyms: the same name is the same word everywhere in one copy, and no two copies agree."""
+"""Pseudonyms: a name has the same pseudonym everywhere in one copy, and another one in every other copy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Names that every cluster has tell nothing of this one.
+# Names that every cluster has reveal nothing of this one.
 COMMON = words("default kube-system kube-public kube-node-lease kubernetes kube-root-ca.crt kube-dns coredns")
-# Clients whose names are not a customer's own.
+# Clients whose names are not specific to a customer.
 CLIENTS = words(
     "kubectl kubelet kube-apiserver kube-controller-manager kube-scheduler kube-proxy "
     "cloud-controller-manager ktui ktui-seed cilium-agent cilium-operator cilium-operator-generic "
@@ -38,15 +38,15 @@ _VERSION = re.compile(r"v?\d+(?:\.\d+){0,3}", re.ASCII)
 
 
 class Pseudonyms:
-    """Names and their words. `hashing` False keeps the names, but never those of Secrets."""
+    """Names and their pseudonyms. `hashing` False keeps the names, but never those of Secrets."""
 
     def __init__(self, secret: bytes, *, hashing: bool) -> None:
         self.hashing = hashing
         self._secret = secret
-        self._words: dict[str, str] = {}  # all that were replaced, to be found again in free text
+        self._words: dict[str, str] = {}  # all that were replaced, to be replaced in free text as well
 
     def name(self, name: str, *, secret: bool = False) -> str:
-        """The word for a name; of a Secret whatever the mode."""
+        """The pseudonym for a name; of a Secret in any mode."""
         if not name or name in COMMON:
             return name
         if (known := self._words.get(name)) is not None:
@@ -54,7 +54,7 @@ class Pseudonyms:
         return self._replace(name, "s") if secret else self._replace(name, "n") if self.hashing else name
 
     def label(self, text: str) -> str:
-        """The word for a label's value or a custom label's key."""
+        """The pseudonym for a label's value or a custom label's key."""
         return self._replace(text, "l") if self.hashing and text else text
 
     def hidden(self, text: str) -> str:
@@ -62,7 +62,7 @@ class Pseudonyms:
         return self._replace(text, "h") if text else text
 
     def client(self, agent: str) -> str:
-        """A user agent's product and version; what a build says of its host and system goes."""
+        """A user agent's product and version; its host and system are removed."""
         product, _, rest = agent.partition("/")
         product = product.split(" ")[0]
         version = _VERSION.match(rest)
@@ -78,19 +78,19 @@ class Pseudonyms:
         return level if level in LEVELS else self.name(level)
 
     def peer(self, peer: str) -> str:
-        """The host hidden in any mode, the port as it is: clients stay apart."""
+        """The host is hidden in any mode, the port is kept: clients stay distinguishable."""
         host, colon, port = peer.rpartition(":")
         return f"{self.hidden(host)}:{port}" if colon and port.isdigit() else self.hidden(peer)
 
     def accept(self, header: str) -> str:
-        """Media types and parameters that Kubernetes knows."""
+        """The media types and parameters that Kubernetes knows."""
         return ",".join(
             ";".join(part if part in _MEDIA else self.hidden(part) for part in re.split(r"\s*;\s*", kind))
             for kind in re.split(r"\s*,\s*", header)
         )
 
     def in_text(self, text: str) -> str:
-        """`text` with every name replaced that has been replaced elsewhere."""
+        """`text` with every name that was replaced elsewhere replaced."""
         return _WORD.sub(lambda word: self._words.get(word[0], word[0]), text)
 
     def _replace(self, text: str, sign: str) -> str:

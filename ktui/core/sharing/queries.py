@@ -30,7 +30,7 @@ _COMMON_LABELS = re.compile(
 
 
 class Queries:
-    """Treats what stands after `?`, and selectors as WATCH events have them."""
+    """Removes names from query strings, and from selectors as WATCH events have them."""
 
     def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
         self._names = names
@@ -62,11 +62,11 @@ class Queries:
         return self._names.hidden(value)
 
     def selectors(self, text: str, resource: str) -> str:
-        """Selectors as a watcher's event joins them: labels and fields are told apart by their terms."""
+        """Selectors as joined in a watcher's event: labels and fields are told apart by their terms."""
         return self.selector(text, resource, fields=False)
 
     def selector(self, text: str, resource: str, *, fields: bool) -> str:
-        """One selector; what cannot be read as one is hidden whole."""
+        """One selector; hidden completely if it cannot be parsed."""
         terms: list[str] = []
         place = 0
         while place < len(text):
@@ -104,7 +104,7 @@ class _Token(msgspec.Struct):
 
 
 def without_key(token: str) -> str:
-    """A continue token that still tells its revision, on which the route hangs, but no key."""
+    """A continue token that keeps its revision, which routing depends on, but no key."""
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         found = decode_json(raw, _Token)

@@ -1,4 +1,4 @@
-"""A copy of events with what is not for others left out."""
+"""A copy of events without private data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NO_FIELDS: dict[str, Treatment] = {}
 
 
 class Sharer:
-    """Treats events one by one, in the order of the recording.
+    """Processes events one by one, in the order of the recording.
 
-    `secret` makes the pseudonyms: a random one for each copy, so that names cannot be guessed.
+    `secret` seeds the pseudonyms: random for each copy, so that names cannot be guessed.
     """
 
     def __init__(self, secret: bytes, *, hashing: bool) -> None:
@@ -55,7 +55,7 @@ class Sharer:
             yield self.treat(event)
 
     def treat(self, event: AnyEvent) -> AnyEvent:
-        """The event as it may be shown to others."""
+        """The event as it may be shared."""
         self._take_note(event)
         table = TABLE.get(str(type(event).__struct_config__.tag), _NO_FIELDS)
         changed: dict[str, Any] = {}
@@ -82,7 +82,7 @@ class Sharer:
         return self._by_value[treatment](value)
 
     def _tells_of_a_secret(self, event: Event) -> bool:
-        """Whether this is the answer to a request for Secrets: its error may quote anything."""
+        """True for the answer to a request for Secrets: its error may quote anything."""
         return isinstance(event, RequestFinished) and event.id in self._of_secrets
 
     def _scrubbed(self, item: Any) -> Any:
@@ -92,7 +92,7 @@ class Sharer:
 
 
 def _empty(value: Any) -> Any:
-    """The same kind of value, telling nothing; numbers tell no names."""
+    """An empty value of the same type; numbers are kept, they contain no names."""
     if isinstance(value, str | list | dict | tuple):
         return type(value)()
     return value if isinstance(value, int | float) else None

@@ -1,6 +1,6 @@
-"""What becomes of every field of every event in a shared recording.
+"""The treatment of every field of every event in a shared recording.
 
-A field that is not here is emptied; a test asks for each new one to be put here.
+A field that is not listed is emptied; a test requires each new one to be listed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ktui.contract.events import FIGURES
 
 
 class Treatment(Enum):
-    """KEEP: it has no names. Others go by what they name; EMPTY: it is left out."""
+    """KEEP: it has no names. EMPTY: it is left out. The others are named by what the field contains."""
 
     KEEP = "keep"
     EMPTY = "empty"
@@ -104,7 +104,7 @@ _KEPT = {
     "marker": "",
 }
 
-# By event type, then field. `seq` and `at` are everywhere: when something was is what a recording is about.
+# By event type, then field. `seq` and `at` are everywhere: a recording is about when things happened.
 TABLE: dict[str, dict[str, Treatment]] = {
     tag: {
         **dict.fromkeys(("seq", "at"), Treatment.KEEP),

@@ -1,4 +1,4 @@
-"""Words for people without what they may name."""
+"""Free text without names."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ class Text:
 
     def _quoted(self, found: re.Match[str]) -> str:
         sign, text = found[0][0], next(group for group in found.groups() if group is not None)
-        kept = text.startswith("/") or text[:1] == "<"  # treated already
+        kept = text.startswith("/") or text[:1] == "<"  # processed already
         return f"{sign}{text if kept else self._names.name(text)}{sign}"

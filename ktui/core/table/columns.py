@@ -12,28 +12,28 @@ Row = TypeVar("Row")
 Run: TypeAlias = tuple[str, str]  # text, style such as "bold $route-cache"
 Cell: TypeAlias = str | Run | Sequence[Run]
 
-NOTHING: Run = ("·", "$ink-faint")  # where there is no value, or none worth a look
+NOTHING: Run = ("·", "$ink-faint")  # for a missing value, or one that is not worth a look
 
 GAP = 1  # cells between two columns
 UNITS = {"B": "bytes, k = 1000", "ms": "milliseconds", "s": "seconds", "rv": "resourceVersion"}
-LUXURY = 5  # columns of this priority and above must leave the others their wishes
+LUXURY = 5  # columns of this priority and above must leave the others their preferred width
 
 
 class Column(Struct, Generic[Row], frozen=True):
-    """One column: what a row shows in it, and what it is sorted and filtered by.
+    """One column: the cell of a row, and the value it is sorted and filtered by.
 
-    `width` is in cells and the least that the column gets; `flex` is its share of
-    what is left over. When not all fit, the greatest `priority` goes first.
-    `most` bounds what a flexible column may take (0: nothing does). `value` defaults
+    `width` is the minimal width in cells; `flex` is the column's share of
+    the remaining width. If not all columns fit, the greatest `priority` is dropped first.
+    `most` bounds the width of a flexible column (0: unbounded). `value` defaults
     to the shown text. `descending` is the first direction of a sort. A `hidden`
-    column is there for filters only. `wish` is the width that it should reach before
+    column is for filters only. `wish` is the width that it should reach before
     columns of priority LUXURY and above may have any.
 
-    `about` says in one sentence what it is, with its source; `unit` is that of the value
-    ("B", "ms", "s" …). `known` are values offered by a filter though no row has them yet.
-    `copied` is what a copy takes where that is more than what shows. `aliases` are what a filter may call
-    it besides: the name by which other tables have the same figure. `tail`: the end of its text is what
-    tells rows apart, so that what does not fit is left out of the middle.
+    `about` describes it in one sentence, with its source; `unit` is that of the value
+    ("B", "ms", "s" …). `known` are values that a filter offers even if no row has them yet.
+    `copied` is what a copy takes if that is more than what is shown. `aliases` are other names in
+    filters: those of the same figure in other tables. `tail`: the end of its text distinguishes
+    rows, so text that does not fit is shortened in the middle.
     """
 
     id: str
@@ -62,13 +62,13 @@ class Column(Struct, Generic[Row], frozen=True):
 
     @property
     def meaning(self) -> str:
-        """What it is, with its unit."""
+        """Its description with the unit."""
         unit = UNITS.get(self.unit, self.unit)
         return f"{self.about} ({unit})" if self.about and unit else self.about or unit
 
     @property
     def tooltip(self) -> str:
-        """What the column is, shown when the mouse is over its head."""
+        """The description of the column, shown when the mouse is over its heading."""
         return f"{self.id}: {self.meaning}" if self.meaning else self.id
 
 
@@ -87,7 +87,7 @@ def runs(cell: Cell) -> Sequence[Run]:
 
 
 class Fitted(Struct, Generic[Row], frozen=True):
-    """A column with the width that it was given."""
+    """A column with its assigned width."""
 
     column: Column[Row]
     width: int
@@ -103,7 +103,7 @@ def fit(columns: Sequence[Column[Row]], width: int) -> tuple[Fitted[Row], ...]:
         kept.remove(worst)
     spare = max(0, width - _needed(kept))
     shares = sum(column.flex for column in kept)
-    # Bounded columns first: what they leave goes to the others.
+    # Bounded columns first: the others share what is left.
     widths: dict[str, int] = {}
     for column in sorted(kept, key=lambda column: not column.most):
         extra = spare * column.flex // shares if column.flex else 0

@@ -13,17 +13,17 @@ from ktui.core.format import safe
 from ktui.core.table.columns import Column
 
 Form: TypeAlias = Literal["csv", "json"]
-# A spreadsheet takes text that begins so for a formula, and runs it.
+# A spreadsheet treats text that begins so as a formula, and runs it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def text_of(form: Form, columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
-    """All columns, hidden ones too, of these rows."""
+    """All columns, including hidden ones, of these rows."""
     return csv_text(columns, rows) if form == "csv" else json_text(columns, rows)
 
 
 def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
-    """Numbers as they are; text made safe, with an apostrophe where it could pass for a formula."""
+    """Numbers unchanged; text made safe, with an apostrophe if it could be read as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.id for column in columns])

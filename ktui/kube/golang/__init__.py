@@ -1,1 +1,1 @@
-"""How Go's standard library writes, and what it says of bad input: clients of kube-apiserver see both."""
+"""Output formats and error messages of Go's standard library: clients of kube-apiserver see both."""

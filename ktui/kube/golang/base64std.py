@@ -1,4 +1,4 @@
-"""base64.StdEncoding: what Go says of text that it cannot decode."""
+"""base64.StdEncoding: Go's error for text that it cannot decode."""
 
 from __future__ import annotations
 

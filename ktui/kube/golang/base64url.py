@@ -21,7 +21,7 @@ def encode(data: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """The bytes of `text`; line ends inside are skipped, as Go skips them.
+    """The decoded bytes of `text`; line ends inside are skipped, as in Go.
 
     Raises CorruptInputError at the first foreign character, or at the start of a
     group of four that holds a single character.

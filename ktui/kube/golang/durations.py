@@ -12,7 +12,7 @@ _NUMBER_ONLY = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)$")
 
 
 def parse_duration(text: str) -> float:
-    """Seconds. ValueError with Go's own words."""
+    """The duration in seconds. Raises ValueError with Go's message."""
     sign, rest = (-1.0 if text[:1] == "-" else 1.0), text.lstrip("+-") if text[:1] in ("+", "-") else text
     if rest == "0":
         return 0.0

@@ -1,4 +1,4 @@
-"""encoding/json's encoder: what HTML or JavaScript could stumble over is escaped."""
+"""encoding/json's encoder: characters that are special in HTML or JavaScript are escaped."""
 
 from __future__ import annotations
 

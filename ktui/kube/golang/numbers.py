@@ -31,7 +31,7 @@ def parse_uint(text: str) -> int:
 def _parse(function: str, text: str, form: re.Pattern[str], bounds: range) -> int:
     if not form.fullmatch(text):
         raise NumError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
-    # Python refuses to read thousands of digits at once; a longer number is out of range anyhow.
+    # Python refuses to parse thousands of digits at once; such a number is out of range anyway.
     number = int(text) if len(text) < 100 else int(text[:1] + text[1:].lstrip("0")[:99] or "0")
     if number not in bounds:
         raise NumError(f"strconv.{function}: parsing {quote(text)}: value out of range")

@@ -1,7 +1,7 @@
-"""What Go's time.Parse says of a text that is not a time: RFC 3339, and Kubernetes' form with microseconds.
+"""Go's time.Parse errors for a text that is not a time: RFC 3339, and Kubernetes' form with microseconds.
 
-The layout's elements are taken off the text one by one; the first that does not fit is named, together
-with the rest of the text (Go: time/format.go).
+The layout's elements are consumed one by one; the error names the first that does not fit and
+the rest of the text (Go: time/format.go).
 """
 
 from __future__ import annotations

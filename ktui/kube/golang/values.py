@@ -1,4 +1,4 @@
-"""fmt's %v and %T of the values of a JSON tree: some of upstream's errors say them so."""
+"""fmt's %v and %T of JSON values, as some of upstream's errors print them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A made-up cache and etcd in which a concrete revision has a given age."""
+"""An assumed state of cache and etcd in which a given revision has a given age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan may depend on besides the request: the state of the watch cache and of etcd."""
+"""What a plan depends on besides the request: the state of the watch cache and of etcd."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Readiness(StrEnum):
 class CacheState:
     """The watch cache of one resource and the etcd behind it.
 
-    `etcd_rv` and `compact_rv` are None where etcd has not been asked (a running server does not
-    ask before it plans); then nothing is predicted from them.
-    `progress`: etcd's progress requests can be trusted.
-    `oldest_snapshot_rv` is None when no snapshot is retained.
-    `oldest_watch_rv` is the smallest resourceVersion that a WATCH may start from.
-    `downtime_seconds` is how long the cache has not been ready, `last_error` why.
+    `etcd_rv` and `compact_rv` are None if unknown (a running server does not ask etcd
+    before it plans); then nothing is predicted from them.
+    `progress`: etcd's progress notifications can be trusted.
+    `oldest_snapshot_rv` is None if no snapshot is retained.
+    `oldest_watch_rv` is the smallest resourceVersion from which a WATCH may start.
+    `downtime_seconds` is how long the cache has not been ready, `last_error` the reason.
     """
 
     readiness: Readiness = Readiness.READY

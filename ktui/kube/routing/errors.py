@@ -1,4 +1,4 @@
-"""Errors of the routing rules, as the Status that the client gets."""
+"""Errors of the routing rules, as the Status that clients get."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAD_CONTINUE = "invalid continue token: continue key is not valid"
 def invalid_options(
     validate: Callable[[ListOptions, Behaviour], None], options: ListOptions, behaviour: Behaviour
 ) -> StatusError:
-    """The 422 of options that `validate` rejects, every cause in its text."""
+    """The 422 for options that `validate` rejects, with every cause in its message."""
     try:
         validate(options, behaviour)
     except StatusError as error:
@@ -28,12 +28,12 @@ def invalid_options(
 
 
 def bad_continue() -> StatusError:
-    """400 without the decoder's own message, for a plan that is made without the token's text."""
+    """400 without the decoder's own message, for a plan made without the token's text."""
     return status.bad_request(BAD_CONTINUE)
 
 
 def bad_rv(text: str) -> StatusError:
-    """400 of the storage layer."""
+    """400 of the storage layer for an invalid resourceVersion."""
     return status.invalid_resource_version(text, _fault(text))
 
 
@@ -51,15 +51,15 @@ def _fault(text: str) -> str:
 
 
 def not_ready(state: CacheState, behaviour: Behaviour) -> StatusError:
-    """429 of a cache that is not ready. From 1.33 on the delay grows with the downtime, and the message
-    names the last error."""
+    """429 of a cache that is not ready. Since 1.33 the delay grows with the downtime, and the message
+    includes the last error."""
     if behaviour.minor <= 32:
         return status.storage_initializing()
-    # The cap of 30 s is reached after 57 s; far beyond, the power would overflow.
+    # The cap of 30 s is reached after 57 s; far beyond that the power would overflow.
     delay = min(max(int(math.exp(0.06 * min(state.downtime_seconds, 60.0))), 1), 30)
     return status.storage_initializing(state.last_error, delay)
 
 
 def future_revision() -> StatusError:
-    """500: etcd's own message, passed on untranslated (up to 1.33)."""
+    """500 with etcd's own message, passed on unchanged (up to 1.33)."""
     return status.bare_error(FUTURE_REVISION)

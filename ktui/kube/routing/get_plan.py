@@ -1,4 +1,4 @@
-"""decide_get: where a single object is read, and why, in every minor from 1.19 to 1.37."""
+"""decide_get: where a GET is served from, and why, in every minor from 1.19 to 1.37."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ktui.kube.versions import Behaviour
 
 
 def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a GET, which has no resourceVersionMatch. Pure: nothing is read."""
+    """The plan of a GET, which has no resourceVersionMatch. A pure function."""
     trace = Trace(STORE_GET)
     readiness = state.readiness
     if trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
         return _from_etcd(trace, ("g.nocache",), resource_version, state)
     trace.enter(CACHER_GET)
-    # Consistent reads from the cache are for LIST only: no minor serves an unset GET from memory.
+    # Consistent reads from the cache are for LIST only: no minor serves an unset GET from the cache.
     if trace.ask(Predicate.RV_UNSET, resource_version == "", resource_version):
         return _from_etcd(trace, ("g.unset",), resource_version, state)
     not_ready = trace.ask(Predicate.NOT_READY, readiness is not Readiness.READY, readiness.value)
@@ -36,7 +36,7 @@ def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -
 
 
 def _from_etcd(trace: Trace, reasons: tuple[str, ...], rv: str, state: CacheState) -> Plan:
-    """The key is read before its resourceVersion is compared with the one asked for."""
+    """The key is read before its resourceVersion is compared with the requested one."""
     trace.enter(ETCD)
     n = parse_rv(rv)
     if n is None:

@@ -1,4 +1,4 @@
-"""A LIST as the rules look at it: the question, taken apart once."""
+"""A LIST as the rules see it: request, cache and version in one object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Reasons = tuple[str, ...]
 
 
 class ListCase:
-    """Question, cache and version together, with the names that predicates use."""
+    """Request, cache and version together, with the names that predicates use."""
 
     __slots__ = (
         "behaviour", "cache_rv", "consistent", "has_token", "limited", "match", "n", "progress", "question",
@@ -34,23 +34,23 @@ class ListCase:
         self.limited = question.limit > 0
         self.token = question.token
         self.has_token = question.token.state is not TokenState.NONE
-        # A continue token names a place in a collection: a single key has none.
+        # A continue token names a position in a collection: a single key has none.
         self.recursive = question.recursive or self.has_token
         self.ready = state.readiness is Readiness.READY
         # A cache that was never filled has seen no revision.
         self.cache_rv = 0 if state.readiness is Readiness.INITIALIZING else state.cache_rv
         self.progress = state.progress
-        # Found out on the way: a consistent read of the cache; a wait until the cache is ready.
+        # Set during the decision: a consistent read of the cache; a wait until the cache is ready.
         self.consistent = self.waited = False
 
     @property
     def unfiltered(self) -> bool:
-        """No label and no field selector at all (a narrowing one counts as a selector)."""
+        """No label and no field selector at all (metadata.namespace counts as a selector)."""
         return not self.question.selectors and not self.question.narrowed and self.recursive
 
     @property
     def legacy_exact(self) -> bool:
-        """limit and resourceVersion N without match: the old way to say Exact."""
+        """limit and resourceVersion N without match: the legacy way to request Exact."""
         return self.limited and self.match == "" and not self.unset and not self.zero
 
     @property
@@ -72,5 +72,5 @@ class ListCase:
         etcd_ops: tuple[EtcdOp, ...] = (),
         wait: Wait = Wait.NONE,
     ) -> Plan:
-        """A plan that ends in an error: no list, so nothing about its limit or consistency."""
+        """A plan that ends in an error: nothing about limit or consistency."""
         return Plan(source, reasons, self.trace.steps, wait=wait, etcd_ops=etcd_ops, error=error)

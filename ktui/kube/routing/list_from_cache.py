@@ -1,4 +1,4 @@
-"""A LIST that the watch cache answers: what it waits for, and what happens if it cannot."""
+"""A LIST that the watch cache answers: what it waits for, and the fallback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.kube.routing.trace import GET_LIST, WATCH_CACHE
 
 
 def not_ready(case: ListCase) -> Plan | None:
-    """The plan for a cache that is not ready; None: it is ready, or the request waits for it."""
+    """The plan for a cache that is not ready; None if it is ready, or the request waits for it."""
     case.trace.enter(GET_LIST)
     if not case.trace.ask(Predicate.NOT_READY, not case.ready, case.state.readiness.value):
         return None
@@ -24,7 +24,7 @@ def not_ready(case: ListCase) -> Plan | None:
     cheap = case.limited and case.unfiltered
     if case.trace.ask(Predicate.CHEAP_PAGE, cheap, case.limit, case.unfiltered):
         return from_etcd(case, ("n.limit_notready",))
-    # Up to 1.33 the revision was probed before readiness was looked at.
+    # Up to 1.33 the revision was probed before readiness was checked.
     probed = case.consistent and case.behaviour.minor <= 33
     error = errors.not_ready(case.state, case.behaviour)
     return case.reject(Source.NONE, ("n.429",), error, etcd_ops=(EtcdOp.PROBE,) if probed else ())
@@ -59,7 +59,7 @@ def _any(case: ListCase) -> Plan:
 
 
 def consistent(case: ListCase) -> Plan:
-    """Learn etcd's revision from one single-key read, wait for the cache to have seen it, serve."""
+    """Probe etcd's revision with a single-key read, wait until the cache has reached it, serve."""
     case.trace.enter(WATCH_CACHE)
     case.trace.ask(Predicate.PROBE, True, case.cache_rv)
     reasons: Reasons = ("c.cont_latest",) if case.has_token else ("c.consistent", *_single(case))
@@ -75,7 +75,7 @@ def consistent(case: ListCase) -> Plan:
 
 
 def _if_late(case: ListCase) -> Fallback:
-    """What a consistent read does when the cache has not reached the probed revision in time."""
+    """Fallback of a consistent read if the cache has not reached the probed revision in time."""
     if case.behaviour.minor <= 30:
         return Fallback.TIMEOUT_IF_LATE
     if case.behaviour.consistent_list_from_cache_skip_timeout_fallback and not case.has_token:
@@ -142,7 +142,7 @@ def _served(
         revision=revision,
         minimum=minimum,
         limit=case.limit,
-        # Every minor's cache drops the limit when resourceVersion is 0, with a token as well.
+        # The cache of every minor ignores the limit if resourceVersion is 0, with a token as well.
         limit_honoured=(not case.zero) if case.limited else None,
         consistency=consistency,
         list_revision=list_revision,

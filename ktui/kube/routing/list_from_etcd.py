@@ -1,4 +1,4 @@
-"""A LIST that the etcd store answers: at which revision, and which errors follow."""
+"""A LIST that the etcd store answers: at which revision, and with which errors."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _fails(case: ListCase, reasons: Reasons, error: status.StatusError, *ops: Et
 
 
 def _compacted(case: ListCase, rv: int) -> bool:
-    """Reading exactly at the compacted revision still succeeds."""
+    """A read exactly at the compacted revision still succeeds."""
     oldest = case.state.compact_rv
     return oldest is not None and case.trace.ask(Predicate.COMPACTED, rv < oldest, rv, oldest)
 

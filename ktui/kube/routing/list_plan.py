@@ -1,4 +1,4 @@
-"""decide_list: where a LIST is read, and why, in every minor from 1.19 to 1.37."""
+"""decide_list: where a LIST is served from, and why, in every minor from 1.19 to 1.37."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ktui.kube.versions import Behaviour
 
 
 def decide_list(question: ListQuestion, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a LIST. Pure: nothing is read."""
+    """The plan of a LIST. A pure function."""
     case = ListCase(question, state, behaviour)
     rejected = rejected_by_api(case)
     if rejected:
@@ -34,7 +34,7 @@ def decide_list(question: ListQuestion, state: CacheState, behaviour: Behaviour)
 
 
 def _until_1_30(case: ListCase) -> Plan:
-    """1.19–1.30: any one of four predicates sends the LIST to etcd."""
+    """1.19–1.30: any one of four predicates delegates the LIST to etcd."""
     trace, gate = case.trace, case.behaviour.consistent_list_from_cache
     trace.enter(SHOULD_DELEGATE)
     reasons = []
@@ -54,14 +54,14 @@ def _until_1_30(case: ListCase) -> Plan:
     rejected = list_from_cache.not_ready(case)
     if rejected:
         return rejected
-    # 1.28 and 1.29 probed for "0" as well; 1.30 looks at the text.
+    # 1.28 and 1.29 probed for "0" as well; 1.30 compares the text.
     if gate and (case.unset or (case.zero and case.behaviour.minor <= 29)):
         return list_from_cache.consistent(case)
     return list_from_cache.newest(case)
 
 
 def _until_1_32(case: ListCase) -> Plan:
-    """1.31–1.32: consistent reads from the cache, limit honoured by the cache."""
+    """1.31–1.32: consistent reads from the cache; the cache honours the limit."""
     trace = case.trace
     trace.enter(SHOULD_DELEGATE)
     unset = trace.ask(Predicate.RV_UNSET, case.unset, case.rv)
@@ -80,7 +80,7 @@ def _until_1_32(case: ListCase) -> Plan:
 
 
 def _not_provable(case: ListCase) -> list[str]:
-    """Why the cache cannot prove that it is current; empty when it can."""
+    """Why the cache cannot guarantee a consistent read; empty if it can."""
     ask, gate = case.trace.ask, case.behaviour.consistent_list_from_cache
     if ask(Predicate.CONSISTENT_READS_OFF, not gate, gate):
         return ["d.unset"]
@@ -90,7 +90,7 @@ def _not_provable(case: ListCase) -> list[str]:
 
 
 def _since_1_33(case: ListCase) -> Plan:
-    """1.33–1.37: a delegator before the cache; with snapshots it serves old revisions too."""
+    """1.33–1.37: a delegator in front of the cache; with snapshots it serves old revisions too."""
     case.trace.enter(GET_LIST)
     rejected = rejected_by_storage(case)
     if rejected:
@@ -147,7 +147,7 @@ def _at_exact(case: ListCase, n: int, found: str) -> Plan:
 
 
 def _in_cache(case: ListCase, exact: int | None = None, reason: str = "") -> Plan:
-    """1.31 on: the cache keeps the request."""
+    """Since 1.31: the cache serves the request."""
     case.consistent = exact is None and (case.unset or case.token.rv < 0)
     rejected = list_from_cache.not_ready(case)
     if rejected:

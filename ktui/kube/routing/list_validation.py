@@ -1,4 +1,4 @@
-"""Which LISTs are rejected before it is decided where to read."""
+"""Which LISTs are rejected before they are routed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ktui.kube.validation import validate_list
 def rejected_by_api(case: ListCase) -> Plan | None:
     """The API's own validation (422), the same in every minor.
 
-    The message names every cause, the reason is the first.
+    The message has every cause, the reason is the first one.
     """
     reason = _broken_match_rule(case) if case.match else ""
     streaming = case.question.send_initial_events and case.behaviour.minor >= 27
@@ -48,9 +48,9 @@ def _broken_match_rule(case: ListCase) -> str:
 
 
 def rejected_by_storage(case: ListCase, reasons: Reasons = ()) -> Plan | None:
-    """Token and resourceVersion as the storage layer reads them (400).
+    """Continue token and resourceVersion as the storage layer reads them (400).
 
-    The etcd store always does; from 1.33 on the cacher does so before it routes.
+    The etcd store always does this; since 1.33 the cacher does before it routes.
     """
     ask = case.trace.ask
     if case.has_token:

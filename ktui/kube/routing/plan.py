@@ -1,7 +1,7 @@
 """Plan: what a server does to answer one read, in enums and numbers.
 
-`decide_list`, `decide_get` and `decide_watch` make it, the cacher executes it, and
-`ktui.kube.routing.sentences` turns it into words.
+`decide_list`, `decide_get` and `decide_watch` return it, the cacher executes it, and
+`ktui.kube.routing.sentences` renders it as text.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Source(StrEnum):
 
     @property
     def route(self) -> str:
-        """`cache`, `etcd` or `none`, as clients and programs get it: a snapshot belongs to the cache."""
+        """`cache`, `etcd` or `none`, as shown to clients and programs: a snapshot belongs to the cache."""
         return "cache" if self is Source.SNAPSHOT else self.value
 
 
 class Wait(Enum):
-    """What a read waits for: that the cache is ready; that it has reached a revision (3 s at most)."""
+    """What a read waits for: a ready cache; a revision in the cache (3 s at most)."""
 
     NONE = 0
     FRESH = 1
@@ -56,7 +56,7 @@ _WAITS = {(wait.ready, wait.fresh): wait for wait in Wait}
 
 
 class Fallback(Enum):
-    """What follows when the cache cannot answer: it is late (3 s have passed), or has no such snapshot."""
+    """Fallback if the cache cannot answer: it is late (after 3 s), or has no such snapshot."""
 
     NONE = "none"
     ETCD_IF_LATE = "read etcd instead"
@@ -80,7 +80,7 @@ class Consistency(StrEnum):
 
 
 class ListRevision(StrEnum):
-    """Which revision the ListMeta of the answer carries. The values are those of `ktui explain --json`."""
+    """Which revision the ListMeta of the answer has. The values are those of `ktui explain --json`."""
 
     CACHE = "cache revision"
     CACHE_AFTER_PROBE = "cache revision >= probed revision"
@@ -91,7 +91,7 @@ class ListRevision(StrEnum):
 
 
 class EtcdOp(StrEnum):
-    """One read of etcd, as kube-apiserver counts them: a whole LIST is one."""
+    """One read of etcd, counted as kube-apiserver does: a whole LIST is one."""
 
     PROBE = "revision_probe"  # one key, no object: etcd's current revision
     GET_KEY = "get_key"
@@ -121,16 +121,16 @@ class Plan(Struct, frozen=True):
 
     `etcd_ops` are the reads of etcd, in order: a probe comes first.
     `minimum` is the revision that the source must have reached before it answers, 0 for none; with
-    a probe the cache must have reached the probed one. `wait` says what the cache waits for.
+    a probe the cache must have reached the probed one. `wait` is what the cache waits for.
     `revision` is read exactly (0: none in particular; `PROBED`). A WATCH starts after it (0: now).
-    `limit` is the page size asked for, 0 for none. etcd always honours it, the cache only with
+    `limit` is the requested page size, 0 for none. etcd always honours it, the cache only with
     `limit_honoured`, which is None for a request without limit.
-    `fallback` is what follows when the cache cannot answer.
+    `fallback` applies if the cache cannot answer.
 
     A WATCH: `initial_events` sends the current objects first, `end_bookmark` a bookmark after them;
-    `initial_events_defaulted`: the server asked for them by itself (gate WatchList).
+    `initial_events_defaulted`: the server added them by default (gate WatchList).
 
-    `error` is the Status that the client gets, after `source` and the probe were read where the
+    `error` is the Status that the client gets, after `source` and the probe were read if the
     plan names them; `in_stream`: as the only event of a WATCH that is answered 200.
     """
 
@@ -158,5 +158,5 @@ class Plan(Struct, frozen=True):
 
     @property
     def probe(self) -> bool:
-        """Whether etcd is asked for its current revision first."""
+        """True if etcd's current revision is read first."""
         return self.etcd_ops[:1] == (EtcdOp.PROBE,)

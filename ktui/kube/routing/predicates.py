@@ -1,4 +1,4 @@
-"""The questions that the routing rules ask, each with how the values that it saw are written."""
+"""The predicates of the routing rules, each with a function that formats the values it saw."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _three(value: bool | None) -> str:
 
 
 class Predicate(Enum):
-    """A question and the function that writes what it saw. `write(*seen)` takes `Step.seen`."""
+    """A predicate and its formatter. `write(*seen)` takes `Step.seen`."""
 
     # API validation
     UNDERSTOOD = "parameters understood?", lambda: "no"

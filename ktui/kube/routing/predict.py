@@ -1,4 +1,4 @@
-"""A whole read request through the rules: its plan and its seats, nothing read."""
+"""The plan and the seats of a whole read request, by the rules alone: nothing is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ktui.kube.versions import Behaviour
 
 
 def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a GET, LIST or WATCH; a resource without cache counts as disabled."""
+    """The plan of a GET, LIST or WATCH; a resource without a watch cache counts as disabled."""
     if request.refusal is not None:
         return _not_understood(Predicate.UNDERSTOOD, request.refusal)
     plan = _decide(request, state, behaviour)
@@ -36,7 +36,7 @@ def _not_understood(predicate: Predicate, refusal: StatusError) -> Plan:
 
 
 def _options_rejected(plan: Plan) -> bool:
-    """Whether the options may not go together: upstream looks at that before the resource's fields."""
+    """True if the options are an invalid combination: upstream checks that before the field selector."""
     return plan.error is not None and plan.error.code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
@@ -56,14 +56,14 @@ def predict_seats(
 ) -> SeatRange:
     """Fewest and most flow-control seats, from an empty to a huge resource.
 
-    `cap` is that of the requester's priority level (PriorityLevel.max_seats), None where it is not known.
+    `cap` is that of the requester's priority level (PriorityLevel.max_seats), None if unknown.
     """
     if not seats.flow_controlled(behaviour):
         return SeatRange(0, 0)
     if request.verb == "get" or behaviour.minor <= 22:
         return SeatRange(1, 1)
     if request.refusal is not None:
-        # Options that cannot be decoded are taken for the worst.
+        # Options that cannot be decoded count as the worst case.
         most = seats.max_seats(behaviour, cap) if request.verb == "list" else 1
         return SeatRange(most, most)
     options, work = request.options, work_of(request, behaviour, progress=progress)
@@ -81,7 +81,7 @@ def work_of(
     objects: int | None = None,
     average_bytes: int = 0,
 ) -> ListWork:
-    """What the estimator of seats looks at in a LIST or WATCH over `objects` (None: never counted)."""
+    """Input of the seat estimator for a LIST or WATCH over `objects` (None: never counted)."""
     return seats.work_of(
         behaviour,
         request.options,

@@ -1,4 +1,4 @@
-"""Whether an etcd's answers to progress requests (RequestWatchProgress) can be trusted, by its version."""
+"""Whether an etcd's progress notifications (RequestWatchProgress) can be trusted, by its version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SEMANTIC = re.compile(
     re.ASCII,
 )
 
-# A release, or with False a pre-release of it, which comes before it.
+# A release, or with False a pre-release of it, which sorts before it.
 _Version = tuple[int, int, int, bool]
 _FIXED_IN_3_4: _Version = (3, 4, 31, True)
 _BROKEN_AGAIN: _Version = (3, 5, 0, True)
@@ -19,15 +19,15 @@ _FIXED_IN_3_5: _Version = (3, 5, 13, True)
 
 
 def is_etcd_version(version: str) -> bool:
-    """Whether it is a semantic version at all."""
+    """True for a semantic version."""
     return _SEMANTIC.fullmatch(version.strip()) is not None
 
 
 def etcd_supports_progress(version: str) -> bool:
-    """kube-apiserver's rule from 1.31 on: 3.4.31 and later within 3.4, 3.5.13 and later; unparsable means no.
+    """kube-apiserver's rule since 1.31: 3.4.31 and later in 3.4, and 3.5.13 and later; not if unparsable.
 
-    Older ones may answer before they have sent all events up to the revision that they name.
-    Pre-releases are compared as semantic versions are: 3.5.13-rc.1 comes before 3.5.13.
+    Older versions may answer before they have sent all events up to the revision they name.
+    Pre-releases compare as semantic versions do: 3.5.13-rc.1 comes before 3.5.13.
     """
     found = _SEMANTIC.fullmatch(version.strip())
     if not found:

@@ -1,4 +1,4 @@
-"""From a request's options to the question that the rules answer."""
+"""The inputs of the routing rules, from a request's options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.kube.status import StatusError
 
 
 class TokenState(StrEnum):
-    """What a continue token turned out to be."""
+    """The state of a continue token."""
 
     NONE = "none"
     VALID = "valid"
@@ -22,7 +22,7 @@ class TokenState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DecodedToken:
-    """A continue token, decoded, or the 400 for one that cannot be. `rv` -1: continue at latest."""
+    """A decoded continue token, or the 400 for an invalid one. `rv` -1: continue at latest."""
 
     state: TokenState = TokenState.NONE
     rv: int = 0
@@ -46,14 +46,14 @@ def read_token(text: str) -> DecodedToken:
 
 @dataclass(frozen=True, slots=True)
 class ListQuestion:
-    """The parts of a LIST that routing looks at.
+    """The parts of a LIST that routing depends on.
 
-    `resource_version` is the raw text ("" when unset, possibly garbage).
-    `selectors` excludes metadata.name / metadata.namespace narrowing;
-    `recursive` is False when a metadata.name selector was turned into one key;
-    `send_initial_events`: the option was given at all;
-    `narrowed`: a metadata.namespace selector shrank the prefix. It stays
-    in the predicate, so that the request does not count as unfiltered.
+    `resource_version` is the raw text ("" if unset, possibly invalid).
+    `selectors` excludes metadata.name and metadata.namespace narrowing;
+    `recursive` is False if a metadata.name selector was turned into a single key;
+    `send_initial_events`: the option was given;
+    `narrowed`: a metadata.namespace selector narrowed the prefix. It stays
+    in the predicate, so the request does not count as unfiltered.
     """
 
     resource_version: str = ""
@@ -68,7 +68,7 @@ class ListQuestion:
 
 @dataclass(frozen=True, slots=True)
 class WatchQuestion:
-    """The parts of a WATCH that routing looks at."""
+    """The parts of a WATCH that routing depends on."""
 
     resource_version: str = ""
     match: str = ""
@@ -78,7 +78,7 @@ class WatchQuestion:
 
 
 def list_question(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListQuestion:
-    """The parts of a LIST that routing looks at."""
+    """The parts of a LIST that routing depends on."""
     return ListQuestion(
         resource_version=options.resource_version,
         match=options.resource_version_match,
@@ -92,7 +92,7 @@ def list_question(options: ListOptions, scope: RequestScope, token: DecodedToken
 
 
 def watch_question(options: ListOptions) -> WatchQuestion:
-    """The parts of a WATCH that routing looks at."""
+    """The parts of a WATCH that routing depends on."""
     return WatchQuestion(
         resource_version=options.resource_version,
         match=options.resource_version_match,

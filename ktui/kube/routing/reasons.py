@@ -1,7 +1,7 @@
-"""Why a request was routed as it was: one short sentence an id, ready to show.
+"""Why a request was routed as it was: one short sentence per id, ready to show.
 
 Prefixes: `v.` rejected by validation, `d.` delegated to etcd, `n.` the cache is
-not ready, `c.` served by the cache, `e.` an error that follows, `g.` a GET,
+not ready, `c.` served from the cache, `e.` an error that follows, `g.` a GET,
 `w.` a WATCH.
 """
 

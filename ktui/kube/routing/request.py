@@ -1,4 +1,4 @@
-"""A read request as a client writes it, PATH?QUERY, understood for the routing rules."""
+"""A read request as a client writes it, PATH?QUERY, parsed for the routing rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ S = TypeVar("S", LabelSelector, FieldSelector)
 VERBS = ("get", "list", "watch")
 # Subresources that are read from the store like the object itself.
 _STORED_SUBRESOURCES = ("status", "scale", "ephemeralcontainers", "resize", "approval")
-# Their watch-cache size is fixed to 0 in every minor; both groups share one registry.
+# Their watch-cache size is 0 in every minor; both groups share one registry.
 _UNCACHED = (("", "events"), ("events.k8s.io", "events"))
 
 
@@ -36,9 +36,9 @@ class ReadRequest:
     """A GET, LIST or WATCH of one resource.
 
     `resource` is None for a kind that is not built in. `refusal` is the 400 that the
-    server answers before anything else (`limit=abc`); then options and selectors are empty.
-    `field_fault` is the 400 of a field label that the resource does not support: upstream
-    looks at it only once the options have passed (`ktui.kube.validation.read_list`).
+    server returns before anything else (`limit=abc`); then options and selectors are empty.
+    `field_fault` is the 400 for a field label that the resource does not support: upstream
+    checks it only after the options (`ktui.kube.validation.read_list`).
     """
 
     url: str
@@ -54,22 +54,22 @@ class ReadRequest:
 
     @property
     def refused(self) -> bool:
-        """Whether the server refuses it in every version, whatever the options are."""
+        """True if the server refuses it in every version, whatever the options are."""
         return self.refusal is not None or self.field_fault is not None
 
     @property
     def cached(self) -> bool:
-        """Whether kube-apiserver keeps a watch cache of the resource by default."""
+        """True if kube-apiserver keeps a watch cache of the resource by default."""
         return (self.info.group, self.info.resource) not in _UNCACHED
 
     @property
     def required_name(self) -> str:
-        """The one metadata.name that the selector lets through, "" for none."""
+        """The metadata.name that the selector requires, "" for none."""
         return self.fields.requires(NAME) or ""
 
     @property
     def required_namespace(self) -> str:
-        """The one metadata.namespace that the selector lets through, "" for none."""
+        """The metadata.namespace that the selector requires, "" for none."""
         return self.fields.requires(NAMESPACE) or ""
 
     @property
@@ -78,7 +78,7 @@ class ReadRequest:
 
     @property
     def required_node(self) -> str | None:
-        """The one node whose pods the selector lets through, "" for those without; None: any, or no pods."""
+        """The node whose pods the selector requires, "" for unscheduled pods; None: any, or not pods."""
         return self.fields.requires(NODE_NAME) if self.of_pods else None
 
     @property
@@ -86,7 +86,7 @@ class ReadRequest:
         return self.resource is not None and not self.resource.namespaced
 
     def scope(self, behaviour: Behaviour) -> RequestScope:
-        """The keys that it concerns; a kind that is not built in is taken for a namespaced one."""
+        """The keys that the request concerns; a kind that is not built in counts as namespaced."""
         return scope_of(
             self.info.namespace,
             None,
@@ -99,7 +99,7 @@ class ReadRequest:
 
 
 def parse_request(url: str, verb: str = "") -> ReadRequest:
-    """Understand a path with its query, or a whole URL. `verb` ("get", "list", "watch") overrules.
+    """Parse a path with its query, or a whole URL. `verb` ("get", "list", "watch") overrides the verb.
 
     Raises RequestError for anything but a read of a stored resource, and for
     selectors that cannot be parsed.
@@ -127,7 +127,7 @@ def parse_request(url: str, verb: str = "") -> ReadRequest:
 def _of_resource(
     fields: FieldSelector, resource: Resource | None
 ) -> tuple[FieldSelector, StatusError | None]:
-    """The selector with the resource's own field names, or as it was and why it has no such field."""
+    """The selector with the resource's own field names; or as it was, with the reason it is not supported."""
     try:
         return fields if resource is None else fields.for_resource(resource), None
     except StatusError as fault:

@@ -1,4 +1,4 @@
-"""Which keys a request can concern: its namespace and name, narrowed by its field selector."""
+"""The keys that a request can concern: its namespace and name, narrowed by its field selector."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NAME, NAMESPACE = "metadata.name", "metadata.namespace"
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
-    """`namespace` and `name` as narrowed, "" for all.
+    """`namespace` and `name` after narrowing, "" for all.
 
     `single`: one key, not a collection. `narrowed`: a metadata.namespace selector
-    shrank the prefix. `selective`: selectors are left that narrowing did not use up.
+    narrowed the prefix. `selective`: selectors remain after narrowing.
     """
 
     namespace: str
@@ -31,7 +31,7 @@ class RequestScope:
 
     @property
     def prefix(self) -> str:
-        """What all keys of a collection begin with, below the resource's own prefix."""
+        """The common prefix of all keys of a collection, below the resource's own prefix."""
         return f"{self.namespace}/" if self.namespace else ""
 
     @property
@@ -52,8 +52,8 @@ def scope_of(
 ) -> RequestScope:
     """Narrow a LIST as kube-apiserver's registry does.
 
-    metadata.name makes it a single key once the key can be built; since 1.27
-    metadata.namespace makes it one namespace. Neither on a continued LIST.
+    metadata.name makes it a single key if the key can be built; since 1.27
+    metadata.namespace makes it one namespace. Neither applies to a continued LIST.
     """
     narrowed = False
     if namespaced and not namespace and behaviour.minor >= 27 and not continued:

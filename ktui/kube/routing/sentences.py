@@ -1,4 +1,4 @@
-"""A plan in words: for people, and the published values for programs. The only place that writes them."""
+"""A plan as text for people and as published values for programs. The only place that renders it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NO_FALLBACK = "none: 504 after 3s"
 
 
 class TraceLine(NamedTuple):
-    """One step of the decision trace in words: what was asked, what it saw, whether it held, who asked."""
+    """One step of the decision trace as text: the predicate, the values it saw, the result, the phase."""
 
     rule: str
     saw: str
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 def trace(plan: Plan, line: Callable[[str, str, bool, str], T]) -> list[T]:
-    """The decision trace, in order. `line` takes question, values seen, whether it held, and phase."""
+    """The decision trace in order. `line` takes predicate, values seen, result and phase."""
     return [
         line(step.predicate.question, step.predicate.write(*step.seen), step.holds, step.phase)
         for step in plan.steps
@@ -67,14 +67,14 @@ def reason(plan: Plan) -> str:
 
 
 def wait_value(plan: Plan) -> str:
-    """`wait` of JSON and telemetry."""
+    """`wait` in JSON and telemetry."""
     if plan.reason_id == "g.wait" and plan.wait is Wait.READY_THEN_FRESH:
         return "up_to_3s"  # published so: a GET names the second wait only
     return _WAIT_VALUES[plan.wait]
 
 
 def wait(plan: Plan) -> str:
-    """How long the read may wait, as a sentence about the request."""
+    """How long the read may wait, as a sentence."""
     return _WAITS[plan.wait]
 
 
@@ -84,19 +84,19 @@ def short_wait(plan: Plan) -> str:
 
 
 def fallback(plan: Plan) -> str | None:
-    """What follows when the cache cannot answer, None where it always can."""
+    """The fallback if the cache cannot answer, None if it always can."""
     if plan.fallback is Fallback.TIMEOUT_IF_LATE and plan.probe:
         return _NO_FALLBACK
     return _FALLBACKS[plan.fallback]
 
 
 def consistency(plan: Plan) -> str:
-    """What the answer guarantees, "" where it is an error."""
+    """The consistency guarantee of the answer, "" for an error."""
     return (plan.consistency or "").replace("_", " ")
 
 
 def guarantees(plan: Plan, seats: str = "") -> list[str]:
-    """What the answer guarantees and may take, most important first, each in a few words."""
+    """What the answer guarantees and may take, most important first, a few words each."""
     parts = [consistency(plan)] if plan.consistency else []
     if plan.limit_honoured is not None:
         parts.append("limit honoured" if plan.limit_honoured else "limit ignored")

@@ -1,4 +1,4 @@
-"""The decision trace: each predicate that was evaluated, in order, with the values it saw."""
+"""The decision trace: each evaluated predicate, in order, with the values it saw."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ETCD = "etcd3 store"
 
 
 class Trace:
-    """Collects steps; `ask` returns the predicate's value, so that rules read as ifs."""
+    """Collects steps; `ask` returns the predicate's value, so that rules read like if statements."""
 
     __slots__ = ("_steps", "phase")
 
@@ -27,7 +27,7 @@ class Trace:
         self._steps: list[Step] = []
 
     def enter(self, phase: str) -> None:
-        """Name the function of kube-apiserver that asks from here on."""
+        """Name the kube-apiserver function that evaluates the following predicates."""
         self.phase = phase
 
     def ask(self, predicate: Predicate, holds: bool, *seen: str | int | bool | None) -> bool:

@@ -1,4 +1,4 @@
-"""decide_watch: where a WATCH is served from, and what it starts with, in every minor from 1.19 to 1.37."""
+"""decide_watch: where a WATCH is served from, and how it starts, in every minor from 1.19 to 1.37."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ktui.kube.versions import Behaviour
 
 
 class WatchCase:
-    """Question, cache and version together; `initial` is sendInitialEvents after defaulting."""
+    """Request, cache and version together; `initial` is sendInitialEvents after defaulting."""
 
     __slots__ = (
         "behaviour", "defaulted", "initial", "match", "n", "question", "rv", "state", "trace", "waited",
@@ -29,7 +29,7 @@ class WatchCase:
         self.trace = Trace(API_VALIDATION)
         self.rv = question.resource_version
         self.n = parse_rv(self.rv)
-        # Up to 1.26 the parameter did not exist: unknown ones are ignored.
+        # Up to 1.26 the parameter did not exist: unknown parameters are ignored.
         self.initial = question.send_initial_events if behaviour.minor >= 27 else None
         self.match = question.match
         self.defaulted = self.waited = False
@@ -51,7 +51,7 @@ class WatchCase:
     def lists_first(
         self, source: Source, *reasons: str, minimum: int = 0, fresh: bool = False, probe: bool = False
     ) -> Plan:
-        """The current objects, not older than `minimum`, then events; with sendInitialEvents a bookmark
+        """The current objects, at least as new as `minimum`, then events; with sendInitialEvents a bookmark
         between them."""
         ends = self.initial is True and self.question.bookmarks
         return Plan(
@@ -71,7 +71,7 @@ class WatchCase:
         return self._fails(Source.NONE, (reason,), error, in_stream=False)
 
     def breaks(self, source: Source, *reasons: str, error: StatusError, fresh: bool = False) -> Plan:
-        """The watch is accepted (200), its only event is this ERROR."""
+        """The watch is accepted (200) and its only event is this ERROR."""
         return self._fails(source, reasons, error, in_stream=True, fresh=fresh)
 
     def _fails(
@@ -98,7 +98,7 @@ class WatchCase:
 
 
 def decide_watch(question: WatchQuestion, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a WATCH. Pure: nothing is read."""
+    """The plan of a WATCH. A pure function."""
     case = WatchCase(question, state, behaviour)
     _default(case)
     rejected = _rejected_by_api(case)
@@ -120,7 +120,7 @@ def decide_watch(question: WatchQuestion, state: CacheState, behaviour: Behaviou
 
 
 def _default(case: WatchCase) -> None:
-    """WatchList: a watch from unset or 0 asks for the initial events by itself."""
+    """WatchList: a WATCH from unset or 0 gets initial events by default."""
     on = case.behaviour.watch_list
     asks_nothing = case.initial is None and case.match == "" and case.rv in ("", "0")
     if case.behaviour.minor < 27:
@@ -144,7 +144,7 @@ def _rejected_by_api(case: WatchCase) -> Plan | None:
 
 
 def _illegal(case: WatchCase) -> str:
-    """What the API rejects (422), empty when all is well."""
+    """Why the API rejects it (422), empty if it is valid."""
     match = case.match
     if match and (case.behaviour.minor <= 26 or case.initial is None):
         return f"resourceVersionMatch={match} on a watch"
@@ -179,7 +179,7 @@ def _from_cache(case: WatchCase, n: int) -> Plan:
     if n > 0:
         return _since(case, n)
     if case.trace.ask(Predicate.SENDS_NO_INITIAL, case.initial is False, case.initial):
-        # Unset means live events from the newest revision, so it is probed; 0 means from any.
+        # Unset means live events from the newest revision, so it is probed; 0 means from any revision.
         probe = case.rv == ""
         return case.starts(Source.CACHE, "w.now", after=PROBED if probe else 0, probe=probe)
     return case.lists_first(Source.CACHE, "w.initial_any")

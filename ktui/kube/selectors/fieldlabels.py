@@ -1,4 +1,4 @@
-"""Which fields a resource lets one select by, and what it says about others."""
+"""The field labels that a resource supports, and its error for others."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ktui.kube.status import StatusError, bad_request
 
 META_FIELDS = ("metadata.name", "metadata.namespace")
 
-# Clients of the first API versions still say spec.host.
+# Clients of the first API versions still send spec.host.
 _ALIASES = {("", "pods", "spec.host"): "spec.nodeName"}
 
 
 def convert_field_label(resource: Resource, field: str) -> str:
-    """The resource's own name of `field`. Raises StatusError 400 when it has none."""
+    """The resource's own name of `field`. Raises StatusError 400 if the field is not supported."""
     supported = META_FIELDS if _has_default_conversion(resource) else resource.field_selectors
     if field not in supported:
         raise _unsupported(resource, field)
@@ -21,7 +21,7 @@ def convert_field_label(resource: Resource, field: str) -> str:
 
 
 def _has_default_conversion(resource: Resource) -> bool:
-    """Kinds without fields of their own share one rule, which takes metadata.namespace for any scope."""
+    """Kinds without field labels of their own share one rule: metadata.namespace is valid in any scope."""
     return not resource.custom and all(field in META_FIELDS for field in resource.field_selectors)
 
 

@@ -24,7 +24,7 @@ class FieldTerm(NamedTuple):
     negated: bool = False
 
     def test(self) -> FieldTest:
-        """A function that reports whether fields meet this term."""
+        """Return a function that tests whether fields match this term."""
         field, value, negated = self
         if negated:
             return lambda fields: fields.get(field, "") != value
@@ -62,11 +62,11 @@ class FieldSelector:
 
     @property
     def empty(self) -> bool:
-        """Whether every object matches."""
+        """True if every object matches."""
         return not self.terms
 
     def requires(self, field: str) -> str | None:
-        """The value that `field` must have; None when other values match too."""
+        """The value that `field` must have; None if other values match too."""
         return next((t.value for t in self.terms if t.field == field and not t.negated), None)
 
     def without(self, *fields: str) -> FieldSelector:
@@ -95,7 +95,7 @@ def _parse(text: str) -> FieldSelector:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas that no backslash escapes."""
+    """Split at commas that are not escaped with a backslash."""
     parts, start, escaped = [], 0, False
     for i, char in enumerate(text):
         if escaped:

@@ -32,7 +32,7 @@ class LabelSelector:
 
     @property
     def empty(self) -> bool:
-        """Whether every object matches."""
+        """True if every object matches."""
         return not self.requirements
 
     def __str__(self) -> str:

@@ -54,7 +54,7 @@ class SelectorToken(NamedTuple):
 def tokens(text: str) -> list[SelectorToken]:
     """All tokens; the last one is END.
 
-    A NUL ends the selector where a token could begin; right behind one it only ends that token.
+    A NUL ends the selector where a token could begin; directly after a token it only ends that token.
     """
     found: list[SelectorToken] = []
     at = 0

@@ -21,7 +21,7 @@ _BINARY = {
     TokenKind.GREATER: Operator.GREATER_THAN,
     TokenKind.LESS: Operator.LESS_THAN,
 }
-# Upstream lists the names of its operators, not what one types: `gt` stands for `>`.
+# Upstream lists its operators by name, not as typed: `gt` stands for `>`.
 _EXPECTED_OPERATORS = "in, notin, =, ==, !=, gt, lt"
 
 
@@ -40,7 +40,7 @@ class _Parser:
         self._at = 0
 
     def _peek(self) -> SelectorToken:
-        """The next token; `in` and `notin` are names like any other where one is expected."""
+        """The next token; `in` and `notin` are plain names where a name is expected."""
         token = self._tokens[min(self._at, len(self._tokens) - 1)]
         return (
             SelectorToken(TokenKind.IDENTIFIER, token.text)
@@ -113,7 +113,7 @@ class _Parser:
         return _BINARY[token.kind]
 
     def _value(self) -> str:
-        """The value of a comparison; nothing at all is the empty value."""
+        """The value of a comparison; a missing one is the empty value."""
         if self._peek().kind in (TokenKind.END, TokenKind.COMMA):
             return ""
         token = self._take()

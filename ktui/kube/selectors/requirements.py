@@ -35,7 +35,7 @@ class Requirement(NamedTuple):
     values: tuple[str, ...] = ()
 
     def test(self) -> Test:
-        """A function that reports whether labels meet this requirement."""
+        """Return a function that tests whether labels match this requirement."""
         return _TESTS[self.operator](self.key, self.values)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Requirement(NamedTuple):
 
 
 def key_errors(key: str, field: str = "<nil>") -> list[FieldError]:
-    """Upstream names no field while it parses: its text really begins with `<nil>`."""
+    """Upstream names no field while it parses: its message really begins with `<nil>`."""
     faults = label_key_faults(key)
     return [invalid_value(field, key, "; ".join(faults))] if faults else []
 
@@ -80,7 +80,7 @@ def _number(text: str) -> int | None:
         return None
 
 
-# Written out one by one: a LIST calls these once for each of 100,000 objects.
+# One function per operator: a LIST calls these for each of 100,000 objects.
 
 
 def _in(key: str, values: tuple[str, ...]) -> Test:

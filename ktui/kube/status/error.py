@@ -1,4 +1,4 @@
-"""StatusError: an answer other than success, and the parts of its body."""
+"""StatusError: an error response, and the parts of its body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_MESSAGE = 30_000  # characters: some of upstream's messages quote the whole 
 
 
 class GroupResource(Protocol):
-    """What an error needs to name a resource; `Resource` is one."""
+    """The names of a resource that an error needs; `Resource` has them."""
 
     @property
     def group(self) -> str: ...
@@ -34,7 +34,7 @@ class StatusCause(NamedTuple):
 
 
 class StatusError(Exception):
-    """An answer other than success; `body()` is the JSON that goes to the client.
+    """An error response; `body()` is the JSON that the client gets.
 
     `code` is the HTTP status. `headers` holds Retry-After where
     `details.retryAfterSeconds` is above 0.
@@ -58,12 +58,12 @@ class StatusError(Exception):
 
     @property
     def retry_after(self) -> int:
-        """Seconds until the client may try again; 0 when nothing is said."""
+        """Seconds until the client may retry; 0 if not set."""
         return int((self.details or {}).get("retryAfterSeconds", 0))
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers that belong to this answer."""
+        """Headers of this response."""
         return {"Retry-After": str(self.retry_after)} if self.retry_after > 0 else {}
 
     def body(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class StatusError(Exception):
 
 
 def success(resource: GroupResource, name: str, uid: str = "") -> dict[str, Any]:
-    """The body that answers a deletion (kinds other than those that answer the object)."""
+    """The body of a successful deletion (of kinds whose deletion does not return the object)."""
     details = resource_details(resource, name)
     if uid:
         details["uid"] = uid

@@ -34,7 +34,7 @@ def already_exists(resource: GroupResource, name: str) -> StatusError:
 
 
 def generated_name_taken(resource: GroupResource, name: str) -> StatusError:
-    """409 on create from a `generateName`: the client may try again."""
+    """409 on create from a `generateName`: the client may retry."""
     message = (
         f"{named(resource, name)} already exists, the server was not able to generate a unique name for the "
         "object"
@@ -45,7 +45,7 @@ def generated_name_taken(resource: GroupResource, name: str) -> StatusError:
 
 
 def being_deleted(taken: StatusError) -> StatusError:
-    """The same, when what is there is about to go."""
+    """The same, if the existing object is being deleted."""
     return StatusError(taken.code, taken.reason, f"object is being deleted: {taken.message}", taken.details)
 
 
@@ -54,7 +54,7 @@ def conflict(
     name: str,
     why: str = "the object has been modified; please apply your changes to the latest version and try again",
 ) -> StatusError:
-    """409 on update: the object has another resourceVersion by now."""
+    """409 on update: the object has another resourceVersion now."""
     message = f"Operation cannot be fulfilled on {named(resource, name)}: {why}"
     return StatusError(409, "Conflict", message, resource_details(resource, name))
 
@@ -62,13 +62,13 @@ def conflict(
 def precondition_failed(
     resource: GroupResource, name: str, what: str, wanted: str, found: str
 ) -> StatusError:
-    """409 on delete: `what` ("UID", "ResourceVersion") is not what the client demanded."""
+    """409 on delete: `what` ("UID", "ResourceVersion") is not the one in the precondition."""
     message = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
     return conflict(resource, name, message)
 
 
 def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: str, found: str) -> StatusError:
-    """409 before a deletion begins: the object is not the one that the client means."""
+    """409 before a deletion begins: the object is not the one in the precondition."""
     why = "deleted and then recreated" if what == "UID" else "modified"
     kind = qualified(resource.group, resource.kind)  # the kind, unlike in every other conflict
     message = (
@@ -81,7 +81,7 @@ def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: st
 def unmet_in_storage(
     resource: GroupResource, name: str, key: str, what: str, wanted: str, found: str
 ) -> StatusError:
-    """409 of a precondition that storage checks: `key` is the object's in etcd."""
+    """409 for a precondition that storage checks: `key` is the object's key in etcd."""
     why = (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
         f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"

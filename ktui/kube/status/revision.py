@@ -46,12 +46,12 @@ def watch_too_old() -> StatusError:
 
 
 def too_old_resource_version(asked: int, oldest: int) -> StatusError:
-    """410 from the cache: a watch from before its window; `oldest` is the first RV that still works."""
+    """410 from the cache: a watch from before its event buffer; `oldest` is the first RV that still works."""
     return gone_expired(f"too old resource version: {asked} ({oldest})")
 
 
 def continue_expired(fresh_token: str) -> StatusError:
-    """410: a page at a compacted revision; the fresh token goes on, inconsistently, from the same key."""
+    """410: a page at a compacted revision; the fresh token continues from the same key, inconsistently."""
     return gone_expired(
         "The provided continue parameter is too old to display a consistent list result. "
         "You can start a new list without the continue parameter, or use the continue token in this response "

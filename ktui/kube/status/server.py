@@ -1,4 +1,4 @@
-"""Errors about the server: overloaded, not ready, out of time, at fault."""
+"""Errors of the server: overloaded, not ready, timed out, internal."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def storage_initializing(last_error: str = "", retry_after: int = 1) -> StatusEr
 
 
 def timeout(message: str = "request did not complete within the allotted timeout") -> StatusError:
-    """504: the request's own time is over."""
+    """504: the request's timeout has passed."""
     return StatusError(504, "Timeout", f"Timeout: {message}", {})
 
 
 def service_unavailable(message: str) -> StatusError:
-    """503: waiting for the cache was given up (1.24–1.30), or the server stops."""
+    """503: the wait for the cache was given up (1.24–1.30), or the server is stopping."""
     return StatusError(503, "ServiceUnavailable", message)
 
 
 def server_timeout(resource: GroupResource, verb: str, retry_after: int = 2) -> StatusError:
-    """500 ServerTimeout: storage cannot be reached; `verb` is "list", "get" …"""
+    """500 ServerTimeout: storage is unreachable; `verb` is "list", "get" …"""
     what = qualified(resource.group, resource.resource)
     message = f"The {verb} operation against {what} could not be completed at this time, please try again."
     details = resource_details(resource, verb) | {"retryAfterSeconds": retry_after}
@@ -36,7 +36,7 @@ def server_timeout(resource: GroupResource, verb: str, retry_after: int = 2) -> 
 
 
 def internal_error(why: str) -> StatusError:
-    """500 InternalError: a fault of the server's own."""
+    """500 InternalError: an error in the server itself."""
     return StatusError(
         500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]}
     )
@@ -52,5 +52,5 @@ def watch_progress_unsupported() -> StatusError:
 
 
 def bare_error(message: str) -> StatusError:
-    """500 without a reason: what upstream makes of an error that is not an API status."""
+    """500 without a reason: upstream's response for an error that is not an API status."""
     return StatusError(500, "", message)

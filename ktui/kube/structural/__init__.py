@@ -1,1 +1,1 @@
-"""Structural schemas of custom resources: defaults, pruning, and the check that nothing is to be done."""
+"""Structural schemas of custom resources: defaulting, pruning, and the check that neither is needed."""

@@ -1,4 +1,4 @@
-"""Defaults of a structural schema, in place. Nulls that may not be there go first."""
+"""Apply the defaults of a structural schema, in place. Nulls that are not allowed are removed first."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ktui.kube.structural.schema import Schema, additional, has_default, items, 
 
 
 def apply_defaults(value: Any, schema: Schema) -> None:
-    """Drop nulls where none may be, then set `default` where a property is missing, all the way down."""
+    """Remove nulls that are not allowed, then set `default` for missing properties, recursively."""
     drop_nulls(value, schema)
     _default(value, schema)
 
 
 def drop_nulls(value: Any, schema: Schema | None) -> None:
-    """Remove members that are null although they may not be, and have no default to stand for it."""
+    """Remove members that are null, not nullable, and have no default to replace the null."""
     if schema is None:
         return
     if isinstance(value, dict):

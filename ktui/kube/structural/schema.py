@@ -1,4 +1,4 @@
-"""What a schema says of unknown fields and nulls."""
+"""What a schema specifies about unknown fields and nulls."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 Schema = Mapping[str, Any]
 
-# Takes anything: of a version without a schema.
+# Accepts anything: for a version without a schema.
 ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def _of(*names: str, **parts: Schema) -> Schema:
-    """An object with these members, the named ones of any plain type."""
+    """An object type with these members, each of any type."""
     plain: Schema = {"nullable": True}
     return {"type": "object", "nullable": True, "properties": {**dict.fromkeys(names, plain), **parts}}
 
@@ -28,7 +28,7 @@ _TEXTS: Schema = {
     "additionalProperties": {"type": "string", "nullable": True},
 }
 
-# ObjectMeta, which stands in every object and in every embedded one, whatever the schema says of it.
+# ObjectMeta, which every object and every embedded one has, whatever the schema specifies.
 METADATA = _of(
     "name",
     "generateName",
@@ -63,12 +63,12 @@ def preserves(schema: Schema) -> bool:
 
 
 def embedded(schema: Schema) -> bool:
-    """Whether it is an object with its own apiVersion, kind and metadata."""
+    """True for an object with its own apiVersion, kind and metadata."""
     return bool(schema.get("x-kubernetes-embedded-resource"))
 
 
 def additional(schema: Schema) -> tuple[bool, Schema | None]:
-    """Whether other members than the properties may be there, and their schema (None: `true` says none)."""
+    """Whether members besides the properties are allowed, and their schema (None for `true`)."""
     found = schema.get("additionalProperties")
     if isinstance(found, Mapping):
         return True, found
@@ -81,10 +81,10 @@ def items(schema: Schema) -> Schema | None:
 
 
 def has_default(schema: Schema) -> bool:
-    """`default: null` is none."""
+    """False for `default: null`."""
     return schema.get("default") is not None
 
 
 def no_null(value: Any, schema: Schema | None) -> bool:
-    """Whether it is a null where none may be."""
+    """True for null in a field that is not nullable."""
     return value is None and schema is not None and not schema.get("nullable")

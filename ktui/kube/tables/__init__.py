@@ -1,6 +1,6 @@
 """Server-side printing: the columns and cells of `kubectl get` (meta.k8s.io/v1 Table).
 
-Columns and cells are those of kube-apiserver 1.36, whatever minor is played.
+Columns and cells are those of kube-apiserver 1.36, whichever minor is selected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def table_row_cells(resource: Resource, obj: Obj, now: datetime) -> list[Any]:
 
 
 def table_row_conditions(resource: Resource, obj: Obj) -> list[dict[str, str]]:
-    """`conditions` of one row: a pod that has ended says so; [] otherwise."""
+    """`conditions` of one row: `Completed` for a pod that has ended; [] otherwise."""
     phase = dig(obj, "status.phase", "") if resource.id == "pods" else ""
     if phase not in _COMPLETED:
         return []

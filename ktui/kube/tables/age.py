@@ -8,7 +8,7 @@ _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
 
 
 def human_duration(seconds: float) -> str:
-    """A duration in at most two units, the coarser the longer; `<invalid>` from -2 s down."""
+    """A duration in at most two units; `<invalid>` from -2 s down."""
     whole = int(seconds)
     if whole < -1:
         return "<invalid>"
@@ -43,7 +43,7 @@ def unix_time(timestamp: str) -> float:
 
 
 def age(timestamp: object, now: float) -> str:
-    """How long ago `timestamp` (RFC 3339, as in JSON) was; `<unknown>` when there is none."""
+    """Time since `timestamp` (RFC 3339, as in JSON); `<unknown>` if there is none."""
     if not isinstance(timestamp, str) or not timestamp:
         return "<unknown>"
     try:

@@ -1,4 +1,4 @@
-"""Table cells of built-in kinds: the name, then what the kind's printer gives."""
+"""Table cells of built-in kinds: the name, then the cells of the kind's printer."""
 
 from __future__ import annotations
 

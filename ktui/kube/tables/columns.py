@@ -10,14 +10,14 @@ from typing import Any
 from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.tables.printers import PRINTERS
 
-# Kinds without a printer of their own: the name and when it was created, as a timestamp.
+# Kinds without a printer: the name, and the creation time as a timestamp.
 _NAME = TableColumn("Name", format="name")
 DEFAULT_COLUMNS = (_NAME, TableColumn("Created At", type="date"))
 
 
 @lru_cache(maxsize=256)
 def definitions(resource: Resource) -> tuple[dict[str, Any], ...]:
-    """One dict a column: name, type, format, description, priority."""
+    """One dict per column: name, type, format, description, priority."""
     if resource.custom:
         return (_definition(_NAME), *map(_definition, resource.columns))
     columns = resource.columns if resource.id in PRINTERS else DEFAULT_COLUMNS
@@ -37,7 +37,7 @@ def _definition(column: TableColumn) -> dict[str, Any]:
 
 
 def _described(resource: Resource, column: TableColumn) -> TableColumn:
-    """The column with what upstream says of it: built-in rows of the resource table hold names alone."""
+    """The column with upstream's description: the built-in resource table holds only names."""
     if column.name == "Name":
         return replace(column, format="name")
     if column.name == "Created At":

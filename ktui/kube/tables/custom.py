@@ -12,7 +12,7 @@ from ktui.kube.tables.jsonpath import first
 
 
 def custom_cells(resource: Resource, obj: Obj, now: float) -> list[Any]:
-    """The name, then a cell a column; null where the object has no such value."""
+    """The name, then one cell per column; null if the object has no such value."""
     return [dig(obj, "metadata.name", ""), *(_cell(column, obj, now) for column in resource.columns)]
 
 
@@ -40,7 +40,7 @@ def _number(kind: str, value: Any) -> int | float | None:
 
 
 def _text(value: Any) -> str:
-    """As Go's fmt prints it; maps and lists as compact JSON."""
+    """Formatted as by Go's fmt; maps and lists as compact JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:

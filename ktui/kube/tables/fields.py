@@ -1,4 +1,4 @@
-"""Small readers over an object's JSON: members that may be missing, lists as text, selectors as text."""
+"""Read an object's JSON: members that may be missing, lists as text, selectors as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNKNOWN = "<unknown>"
 
 
 def dig(obj: Any, path: str, default: Any = None) -> Any:
-    """The member at a dotted path; `default` when it, or anything above it, is missing or null."""
+    """The member at a dotted path; `default` if it or a parent is missing or null."""
     for key in path.split("."):
         if not isinstance(obj, Mapping):
             return default
@@ -28,7 +28,7 @@ def items(obj: Any, path: str) -> list[Any]:
 
 
 def size(obj: Any, path: str) -> int:
-    """How many members the map or list at a dotted path has."""
+    """The number of members of the map or list at a dotted path."""
     found = dig(obj, path)
     return len(found) if isinstance(found, list | Mapping) else 0
 
@@ -83,5 +83,5 @@ def condition(obj: Obj, kind: str) -> Obj:
 
 
 def deleting(obj: Obj) -> bool:
-    """Whether the object waits for its finalizers or grace period."""
+    """True if the object waits for its finalizers or grace period."""
     return bool(dig(obj, "metadata.deletionTimestamp"))

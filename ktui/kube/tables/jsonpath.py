@@ -31,11 +31,11 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class JSONPathError(ValueError):
-    """A path of another form."""
+    """A path that is not supported."""
 
 
 def find(path: str, value: Any) -> Iterator[Any]:
-    """All values at `path`, nothing where members are missing. Raises JSONPathError."""
+    """All values at `path`, none where members are missing. Raises JSONPathError."""
     found: Iterable[Any] = (value,)
     for step in _steps(path):
         found = [hit for base in found for hit in step(base)]

@@ -18,7 +18,7 @@ class PodStatus(NamedTuple):
     last_restart: str
 
     def restarts_text(self, now: float) -> str:
-        """`3`, or `3 (5m ago)` when it is known when."""
+        """`3`, or `3 (5m ago)` if the time is known."""
         if self.restarts and self.last_restart:
             return f"{self.restarts} ({age(self.last_restart, now)} ago)"
         return str(self.restarts)
@@ -36,7 +36,7 @@ class _Restarts:
 
 
 def pod_status(pod: Obj) -> PodStatus:
-    """Read a pod's status as `kubectl get pods` words it."""
+    """A pod's status as `kubectl get pods` shows it."""
     sidecars = {
         c.get("name") for c in items(pod, "spec.initContainers") if c.get("restartPolicy") == "Always"
     }
@@ -107,7 +107,7 @@ def _terminated(state: Obj) -> str:
 
 
 def _main_state(status: Obj) -> str:
-    """A word for the STATUS column, "ready", or "" when this container says nothing."""
+    """The value for the STATUS column, "ready", or "" if this container does not decide it."""
     if waiting := dig(status, "state.waiting.reason", ""):
         return str(waiting)
     terminated = dig(status, "state.terminated")

@@ -1,4 +1,4 @@
-"""Which rows of a table show, and in which order: pure, incremental, and in small steps."""
+"""The rows of a table that are shown, and their order: pure, incremental, and in small steps."""
 
 from ktui.core.table.arrange.arranger import Arranger
 from ktui.core.table.arrange.order import SortKey

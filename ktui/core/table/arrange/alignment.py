@@ -1,4 +1,4 @@
-"""What has changed between two states of a table's rows, told by the rows' identity."""
+"""Compare two states of a table's rows, by the rows' identity."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 from msgspec import Struct
 
-_ALIKE = 0.75  # of the rows that overlap must be the same ones
+_ALIKE = 0.75  # share of the overlapping rows that must be the same
 
 
 class Alignment(Struct, frozen=True):
-    """`new[i]` stands where `old[i + shift]` stood, apart from the places in `changed` (indexes of new)."""
+    """`new[i]` is where `old[i + shift]` was, apart from the indexes of new in `changed`."""
 
-    shift: int  # > 0: rows have gone at the front; < 0: rows have come there
+    shift: int  # > 0: rows were removed at the front; < 0: rows were added there
     first: int  # of new: the overlap's begin …
     last: int  # … and end (exclusive)
     changed: tuple[int, ...]
 
 
 def align(old: Sequence[Any], new: Sequence[Any]) -> Alignment | None:
-    """How `new` lies over `old`; None when they have too little in common for that."""
+    """The alignment of `new` to `old`; None if they have too little in common."""
     shift = _shift(old, new)
     if shift is None:
         return None

@@ -1,7 +1,7 @@
-"""The rows of a table, filtered and sorted in steps that leave the loop free.
+"""The rows of a table, filtered and sorted in steps that do not block the event loop.
 
-Rows that were there before are neither tested nor sorted again: what has changed is
-found by identity, tested, and merged into the order. Where there is more to do than
+Rows that were there before are neither tested nor sorted again: changes are
+found by identity, tested, and merged into the order. If there is more to do than
 fits into one step, the last arrangement stays until the next is done.
 """
 
@@ -19,30 +19,30 @@ from ktui.core.table.filter import Filter
 
 Row = TypeVar("Row")
 
-AT_ONCE = 500  # rows that are arranged in one go, whatever the clock says
+AT_ONCE = 500  # rows that are arranged in one go, regardless of time
 FEW = 100  # rows that are tested within a frame
-SCREENFUL = 50  # rows found that are worth showing before the rest is looked through …
-PATIENCE = 0.25  # … and seconds after which fewer of them are, or none
+SCREENFUL = 50  # matching rows to show before the rest is tested …
+PATIENCE = 0.25  # … and seconds after which fewer of them are shown, or none
 
 
 class Arranger(Generic[Row]):
-    """`rows` is what shows of `all`. After any change call `work` until it says True."""
+    """`rows` is what is shown of `all`. After any change call `work` until it returns True."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self.all: Sequence[Row] = ()
         self.rows: Sequence[Row] = ()
-        self.coalesced = 0  # states of the rows that a newer one replaced before they were arranged
+        self.coalesced = 0  # states of the rows that were replaced by a newer one before they were arranged
         self._clock = clock
         self._sieve: Sieve[Row] = Sieve()
         self._sorting: Sorting[Row] = Sorting()
-        self._show_found = False  # rows show as they are found, until the job is done
-        self._shown_at = 0  # rows that had been tested when that was last done
-        self._asked = False  # the job is the user's wish, not only rows that have come
-        self._begun = 0.0  # when it was wished
+        self._show_found = False  # rows are shown as they are found, until the job is done
+        self._shown_at = 0  # rows tested when that was last done
+        self._asked = False  # the job was requested by the user, not only caused by new rows
+        self._begun = 0.0  # when it was requested
         self._queued: Sequence[Row] | None = None
         self._job: Iterator[None] | None = None
 
-    # What is wanted.
+    # Requests.
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         if self._job is not None:
@@ -57,15 +57,15 @@ class Arranger(Generic[Row]):
 
     @property
     def filter(self) -> Filter[Row]:
-        """The one in force: of a tentative filter that no row passes, what it becomes."""
+        """The current filter; of a tentative filter that no row passes, its alternative."""
         return self._sieve.filter
 
     def set_keys(self, keys: Sequence[SortKey[Row]]) -> None:
-        """Sort by these, the first one first; by none: as the rows come."""
+        """Sort by these, the first one first; by none: in the order of arrival."""
         self._sorting.keys = tuple(keys)
         self._restart()
 
-    # How far it is.
+    # Progress.
 
     @property
     def busy(self) -> bool:
@@ -73,29 +73,29 @@ class Arranger(Generic[Row]):
 
     @property
     def absent(self) -> int:
-        """Rows shown without a value to be sorted by; they are the last."""
+        """Rows shown without a value for the sort key; they come last."""
         return self._sorting.absent
 
     @property
     def little(self) -> bool:
-        """Whether what is left to do is done before the user notices."""
+        """True if the rest of the work takes less time than a user notices."""
         if len(self._sieve.rows) <= AT_ONCE:
             return True
         return not self._sorting.keys and self._sieve.untested <= FEW
 
     @property
     def progress(self) -> float:
-        """The share of the rows that the present job has tested."""
+        """The share of the rows that the current job has tested."""
         return self._sieve.tested / len(self._sieve.rows) if self._sieve.rows else 1.0
 
     @property
     def asked(self) -> bool:
-        """Whether the user waits for it."""
+        """True if the user waits for it."""
         return self.busy and self._asked
 
     @property
     def lasts(self) -> bool:
-        """Whether the user waits for it, and long enough to be told so."""
+        """True if the user has waited long enough to be shown progress."""
         return self.asked and self._waited
 
     @property
@@ -105,7 +105,7 @@ class Arranger(Generic[Row]):
     # The work.
 
     def work(self, seconds: float) -> bool:
-        """Go on for about so long; True when `rows` shows all that is known."""
+        """Continue for about `seconds`; True once `rows` is complete."""
         until = self._clock() + seconds
         while self._job is not None:
             for _ in self._job:
@@ -119,7 +119,7 @@ class Arranger(Generic[Row]):
         return True
 
     def _show_more(self) -> None:
-        """Rows show as they are found; each time twice as many have been tested, for it takes all rows.
+        """Show rows as they are found; each time after twice as many tests, for it goes over all rows.
 
         Until they fill a screen the last arrangement stays: a table must not be empty for a moment.
         """
@@ -143,7 +143,7 @@ class Arranger(Generic[Row]):
         self._sieve.reset(())
 
     def _restart(self) -> None:
-        """Begin again with the newest rows: the user has asked for something else."""
+        """Start again with the newest rows: the user requested something else."""
         self._sorting.forget()
         queued, self._queued = self._queued, None
         if queued is not None:

@@ -1,4 +1,4 @@
-"""Rows kept in order: those that come and go are merged in, the others stay where they are."""
+"""Rows kept in order: added and removed rows are merged in, the others stay where they are."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from msgspec import Struct
 
 Row = TypeVar("Row")
 Item = TypeVar("Item")
-Entry = tuple[Row, int]  # a row and its serial: its place among all rows
+Entry = tuple[Row, int]  # a row and its serial: its index among all rows
 
-STEP = 128  # rows between two looks at the clock
+STEP = 128  # rows between two checks of the clock
 _NUMBERS = frozenset((int, float, bool, NoneType))
-_ABSENT = inf  # stands for None among numbers: last, whichever way they go
-_RUN = 4096  # rows that are sorted between two looks
+_ABSENT = inf  # Stands for None among numbers: last in either direction.
+_RUN = 4096  # rows that are sorted between two checks
 
 
 class SortKey(Struct, Generic[Row], frozen=True):
@@ -27,7 +27,7 @@ class SortKey(Struct, Generic[Row], frozen=True):
 
 
 class _Edit(Struct, Generic[Row]):
-    """A row that enters before `place`, or the one there that leaves."""
+    """A row to insert before `place`, or to remove there."""
 
     place: int
     enters: bool = False
@@ -37,34 +37,34 @@ class _Edit(Struct, Generic[Row]):
 
 
 def comparable(value: Any, turned: bool = False) -> tuple[int, Any]:
-    """For a column of values that do not compare: numbers before texts, None at the end."""
+    """A sort key for a column of mixed types: numbers before texts, None at the end."""
     if value is None:
         return (-1 if turned else 2, 0)
     return (0, value) if isinstance(value, int | float) else (1, str(value))
 
 
 class Order(Generic[Row]):
-    """Sorted by one or more keys; rows alike in all of them stay in the order of their serials."""
+    """Sorted by one or more keys; rows with equal keys stay in the order of their serials."""
 
     def __init__(self, keys: Sequence[SortKey[Row]]) -> None:
         self.rows: list[Row] = []
         self._keys = tuple(keys)
-        self._turned = [key.descending for key in keys]  # whether its values fall
+        self._turned = [key.descending for key in keys]  # whether its values descend
         self._numbers: set[int] = set()  # keys of numbers, some of which may be absent …
-        self._negated: set[int] = set()  # … the descending ones of them: kept negated, they rise
-        self._values: list[list[Any]] = [[] for _ in keys]  # one list a key, beside `rows`
+        self._negated: set[int] = set()  # … the descending ones of them: kept negated, so that they ascend
+        self._values: list[list[Any]] = [[] for _ in keys]  # one list per key, parallel to `rows`
         self._serials: list[int] = []
-        self._mixed: set[int] = set()  # keys whose values do not compare as they are
+        self._mixed: set[int] = set()  # keys whose values cannot be compared as they are
 
     @property
     def absent(self) -> int:
-        """Rows without a value of the first key: they are the last."""
+        """Rows without a value for the first key: they come last."""
         values = self._values[0]
         absent = _ABSENT if 0 in self._numbers else comparable(None, self._turned[0])
         return len(values) - bisect_left(values, True, key=lambda value: bool(value == absent))
 
     def fill(self, rows: Sequence[Row], serials: Sequence[int]) -> Iterator[None]:
-        """Sort all of them again; may be left alone after each yield."""
+        """Sort all of them again; may be abandoned after each yield."""
         values: list[list[Any]] = []
         for key in self._keys:
             found: list[Any] = []
@@ -84,7 +84,7 @@ class Order(Generic[Row]):
             self._values[place] = list(map(each.__getitem__, order))
 
     def _sort(self, order: list[int], values: list[list[Any]], place: int) -> Iterator[None]:
-        """By one key: runs first, one a step, so that what is done in one go is only to merge them."""
+        """By one key: first runs, one per step, so that the last step only merges them."""
         self._prepare(values, place)
         try:
             for start in range(0, len(order), _RUN):
@@ -97,7 +97,7 @@ class Order(Generic[Row]):
             order[:] = self._sorted(order, values, place)
 
     def _prepare(self, values: list[list[Any]], place: int) -> None:
-        """Numbers rise, so that a place can be found by bisect."""
+        """Numbers ascend, so that bisect can find a position."""
         if not all(map(_NUMBERS.__contains__, map(type, values[place]))):
             return
         self._numbers.add(place)
@@ -108,7 +108,7 @@ class Order(Generic[Row]):
             values[place] = [self._number(place, value) for value in values[place]]
 
     def _number(self, place: int, value: Any) -> Any:
-        """As it is kept."""
+        """As it is stored."""
         if value is None:
             return _ABSENT
         return -value if place in self._negated else value
@@ -117,7 +117,7 @@ class Order(Generic[Row]):
         return sorted(order, key=values[place].__getitem__, reverse=self._turned[place])
 
     def exchange(self, gone: Sequence[Entry[Row]], come: Sequence[Entry[Row]]) -> bool:
-        """Take rows out and put others in; False when that cannot be done (then `fill` again)."""
+        """Remove rows and insert others; False if that is not possible (then call `fill`)."""
         try:
             edits: list[_Edit[Row]] = [_Edit(self._place_of(entry)) for entry in gone]
             edits += [self._entering(entry) for entry in come]
@@ -138,14 +138,14 @@ class Order(Generic[Row]):
         return _Edit(self._position(values, serial), True, values, serial, row)
 
     def _in_order(self, edits: list[_Edit[Row]]) -> list[_Edit[Row]]:
-        """By their places; rows that enter at the same one as the keys have it."""
+        """By position; rows inserted at the same one by their keys."""
         entering = sorted((edit for edit in edits if edit.enters), key=attrgetter("serial"))
         for key in reversed(range(len(self._keys))):
             entering.sort(key=lambda edit: edit.values[key], reverse=self._turned[key])
         return sorted([*entering, *(edit for edit in edits if not edit.enters)], key=attrgetter("place"))
 
     def _values_of(self, row: Row) -> tuple[Any, ...]:
-        """As they are kept. Raises TypeError for a value of another kind."""
+        """As they are stored. Raises TypeError for a value of another type."""
         values = [key.value(row) for key in self._keys]
         for place in self._numbers:
             values[place] = self._number(place, values[place])
@@ -154,7 +154,7 @@ class Order(Generic[Row]):
         return tuple(values)
 
     def _place_of(self, entry: Entry[Row]) -> int:
-        """Where a row stands. Raises LookupError when it is not where its values say."""
+        """The index of a row. Raises LookupError if it is not where its values say."""
         place = self._position(self._values_of(entry[0]), entry[1])
         if place >= len(self.rows) or self._serials[place] != entry[1]:
             raise LookupError(entry[1])
@@ -183,7 +183,7 @@ class Order(Generic[Row]):
 
 
 def _spliced(old: list[Item], edits: Sequence[_Edit[Row]], item: Callable[[_Edit[Row]], Any]) -> list[Item]:
-    """`old` with the edits made."""
+    """`old` with the edits applied."""
     out: list[Item] = []
     start = 0
     for edit in edits:

@@ -1,4 +1,4 @@
-"""Rows and whether each of them passes the filter: a verdict is kept for as long as it holds."""
+"""Rows and whether each passes the filter: a verdict is kept as long as it is valid."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Row = TypeVar("Row")
 
 
 class Sieve(Generic[Row]):
-    """`verdicts[i]` is of `rows[i]`, None where it was not tested yet. `sift` tests the rest."""
+    """`verdicts[i]` is for `rows[i]`, None if not tested yet. `sift` tests the rest."""
 
     def __init__(self) -> None:
         self.filter: Filter[Row] = Filter("")
         self.rows: list[Row] = []
         self.verdicts: list[bool | None] = []
-        self.tested = 0  # rows that the present run has left behind
+        self.tested = 0  # rows that the current run has tested
 
     @property
     def untested(self) -> int:
@@ -28,23 +28,23 @@ class Sieve(Generic[Row]):
 
     @property
     def found(self) -> list[Row]:
-        """Rows of which it is known that they pass."""
+        """Number of rows known to pass."""
         return list(compress(self.rows, self.verdicts))
 
     @property
     def places(self) -> list[int]:
-        """Of the rows found."""
+        """Indexes of the rows found."""
         return list(compress(range(len(self.rows)), self.verdicts))
 
     @property
     def _unknown(self) -> bool | None:
-        """The verdict on a row not checked yet: without a filter it passes."""
+        """The verdict on an untested row: without a filter it passes."""
         return None if self.filter else True
 
-    # What is to be sifted.
+    # Input.
 
     def reset(self, rows: Sequence[Row]) -> None:
-        """Other rows."""
+        """Start with other rows."""
         self.rows = list(rows)
         self.forget()
 
@@ -53,7 +53,7 @@ class Sieve(Generic[Row]):
         self.verdicts = [self._unknown] * len(self.rows)
 
     def set_filter(self, wanted: Filter[Row]) -> None:
-        """What did not pass a wider filter does not pass this one."""
+        """A row that did not pass a wider filter does not pass this one."""
         narrower = bool(self.filter) and wanted.narrows(self.filter)
         self.filter = wanted
         if narrower:
@@ -62,14 +62,14 @@ class Sieve(Generic[Row]):
             self.forget()
 
     def carry_over(self, now: list[Row]) -> None:
-        """Rows in quite another order: the verdicts of those that were there still hold."""
+        """Rows in another order: the verdicts of rows that were there are still valid."""
         known = dict(zip(map(id, self.rows), self.verdicts, strict=True))
         unknown = self._unknown
         self.verdicts = [known.get(key, unknown) for key in map(id, now)]
         self.rows = now
 
     def shift(self, now: list[Row], lies: Alignment) -> None:
-        """Most rows are where they were, a few places on: only the others are new."""
+        """Most rows moved by a few places: only the others are new."""
         first, last, unknown = lies.first, lies.last, self._unknown
         kept = self.verdicts[first + lies.shift : last + lies.shift]
         self.verdicts = [unknown] * first + kept + [unknown] * (len(now) - last)
@@ -80,9 +80,9 @@ class Sieve(Generic[Row]):
     # Sifting.
 
     def sift(self) -> Iterator[None]:
-        """Test what has not been tested; may be left alone after each yield.
+        """Test the untested rows; may be abandoned after each yield.
 
-        A term that may become something else is done without as long as no row has it as it is.
+        A tentative term is ignored as long as no row passes it.
         """
         if self.filter:
             yield from self._test()
@@ -92,7 +92,7 @@ class Sieve(Generic[Row]):
             yield from self._test()
 
     def _test(self) -> Iterator[None]:
-        """The place of each that has not been tested is found at C's speed."""
+        """The index of each untested row, found at C speed."""
         verdicts, rows, test = self.verdicts, self.rows, self.filter.test
         place, tested = 0, 0
         while True:

@@ -1,4 +1,4 @@
-"""The rows that pass in the order that was asked for: what comes and goes is merged into it."""
+"""The matching rows in the requested order: added and removed rows are merged in."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ktui.core.table.arrange.sieve import Sieve
 
 Row = TypeVar("Row")
 
-MANY = 0.2  # changes of that share of the rows are sorted again, not merged
+MANY = 0.2  # if more than this share of the rows changed, they are sorted again, not merged
 
 
 class Sorting(Generic[Row]):
-    """By `keys`, the first one first. Tell it of each shift of the rows before the sieve makes it."""
+    """By `keys`, the first one first. Call `follow` for each shift of the rows before the sieve's."""
 
     def __init__(self) -> None:
         self.keys: tuple[SortKey[Row], ...] = ()
         self._order: Order[Row] | None = None
         self._base = 0  # serial of the first row
-        self._gone: list[Entry[Row]] = []  # rows of the order that are no longer there
-        self._come: Sequence[int] = ()  # places of rows that are new since the last arrangement
+        self._gone: list[Entry[Row]] = []  # rows of the order that were removed
+        self._come: Sequence[int] = ()  # indexes of rows that are new since the last arrangement
 
     @property
     def absent(self) -> int:
-        """Rows without a value to be sorted by; they are the last."""
+        """Rows without a value for the sort key; they come last."""
         return self._order.absent if self._order is not None and self._order.rows else 0
 
     def forget(self) -> None:
@@ -35,7 +35,7 @@ class Sorting(Generic[Row]):
         self._gone = []
 
     def follow(self, sieve: Sieve[Row], size: int, lies: Alignment) -> None:
-        """Take down which rows go and which come when the sieve's become `size` that lie so."""
+        """Record removed and added rows when the sieve's become `size` aligned as `lies`."""
         shift, first, last = lies.shift, lies.first, lies.last
         if self._order is not None:
             old = [*range(max(0, shift)), *range(last + shift, len(sieve.rows))]
@@ -49,7 +49,7 @@ class Sorting(Generic[Row]):
         self._come = [*range(first), *lies.changed, *range(last, size)]
 
     def sort(self, sieve: Sieve[Row]) -> Iterator[None]:
-        """Bring what the sieve has found into order; may be left alone after each yield."""
+        """Sort the rows that the sieve found; may be abandoned after each yield."""
         if not self._merged(sieve):
             order = Order(self.keys)
             yield from order.fill(sieve.found, [self._base + place for place in sieve.places])
@@ -58,11 +58,11 @@ class Sorting(Generic[Row]):
 
     @property
     def rows(self) -> Sequence[Row]:
-        """As `sort` has left them."""
+        """The rows as last sorted."""
         return self._order.rows if self._order is not None else ()
 
     def _merged(self, sieve: Sieve[Row]) -> bool:
-        """Whether the order could be kept."""
+        """True if the order could be kept."""
         if self._order is None:
             return False
         come = [(sieve.rows[place], self._base + place) for place in self._come if sieve.verdicts[place]]

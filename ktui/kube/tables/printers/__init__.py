@@ -1,4 +1,4 @@
-"""One function a built-in kind: an object's JSON and the time in, its Table cells out."""
+"""One function per built-in kind: from an object's JSON and the time to its Table cells."""
 
 from __future__ import annotations
 

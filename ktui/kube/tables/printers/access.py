@@ -1,4 +1,4 @@
-"""Who may do what: RBAC, certificates, admission."""
+"""RBAC, certificates, admission."""
 
 from __future__ import annotations
 

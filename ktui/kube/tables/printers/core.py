@@ -135,7 +135,7 @@ def host_port(host: str, port: int) -> str:
 
 
 def events(obj: Obj, now: float) -> list[Any]:
-    """Cells of both groups' events, which name the same fields differently. No name in front."""
+    """Cells of both groups' events, which name the same fields differently. The name is not first."""
     involved = dig(obj, "involvedObject") or dig(obj, "regarding", {})
     first = dig(obj, "firstTimestamp") or dig(obj, "deprecatedFirstTimestamp") or dig(obj, "eventTime")
     last = dig(obj, "lastTimestamp") or dig(obj, "deprecatedLastTimestamp") or first

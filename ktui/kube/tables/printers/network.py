@@ -1,4 +1,4 @@
-"""Services and what routes to them."""
+"""Services and routing to them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _external_ip(service: Obj) -> str:
 
 
 def load_balancer_addresses(obj: Obj) -> str:
-    """Addresses that a load balancer got: IPs or host names, sorted, each once."""
+    """Addresses of a load balancer: IPs or host names, sorted, without duplicates."""
     ingress = items(obj, "status.loadBalancer.ingress")
     return ",".join(sorted({i.get("ip") or i.get("hostname") or "" for i in ingress} - {""}))
 

@@ -1,4 +1,4 @@
-"""Workloads: what runs pods, and what scales and guards them."""
+"""Workloads, their autoscalers and disruption budgets."""
 
 from __future__ import annotations
 
