@@ -82,7 +82,7 @@ def none_answers(
 ) -> UnreachableError:
     """One error for all endpoints, by what probing each of them found; `error` where that found nothing."""
     if len(found) == 1:
-        return found[0] or error
+        return found[0] or _connects(error, endpoints[0])
     said = [
         str(fault) if fault else f"etcd {endpoint}: it can be connected to and does not answer."
         for endpoint, fault in zip(endpoints, found, strict=True)
@@ -92,6 +92,17 @@ def none_answers(
         f"none of the {len(found)} endpoints answers. {' '.join(said)}",
         error.detail,
         steps.pop() if len(steps) == 1 else "etcd",
+    )
+
+
+def _connects(error: UnreachableError, endpoint: str) -> UnreachableError:
+    """`error`, or what is true instead when gRPC could not connect and a connection of our own could."""
+    if error.step != "TCP":
+        return error
+    return UnreachableError(
+        f"etcd {endpoint}: it accepts connections and closes them ({_cause(error.detail)}); "
+        "is it starting, or does a proxy stand before an etcd that is down?",
+        error.detail,
     )
 
 

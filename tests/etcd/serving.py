@@ -45,12 +45,20 @@ class Served:
 
 
 @contextlib.asynccontextmanager
-async def serving(home: Path, *words: str, environ: Mapping[str, str] | None = None) -> AsyncIterator[Served]:
-    """A running server, stopped at the end. AssertionError with its words when it does not start."""
+async def serving(
+    home: Path,
+    *words: str,
+    environ: Mapping[str, str] | None = None,
+    on_error: Callable[[str], None] = lambda line: None,
+) -> AsyncIterator[Served]:
+    """A running server, stopped at the end. AssertionError with its words when it does not start.
+
+    `on_error` gets each line of its standard error.
+    """
     process = await _start(home, *words, environ=environ)
     assert process.stdout is not None and process.stderr is not None
     said: list[str] = []
-    reading = asyncio.create_task(_keep(process.stderr, said))
+    reading = asyncio.create_task(_keep(process.stderr, said, on_error))
     try:
         async with asyncio.timeout(60):
             ready = (await process.stdout.readline()).decode()
@@ -93,6 +101,7 @@ async def _start(
     )
 
 
-async def _keep(stream: asyncio.StreamReader, said: list[str]) -> None:
+async def _keep(stream: asyncio.StreamReader, said: list[str], on_error: Callable[[str], None]) -> None:
     async for line in stream:
         said.append(line.decode("utf-8", "replace"))
+        on_error(said[-1])

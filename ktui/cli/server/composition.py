@@ -75,7 +75,7 @@ class Composition:
             self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
         loop = asyncio.get_running_loop()
         prepared = loop.run_in_executor(None, prepare, self._codec, codec_for())  # while etcd starts
-        self._client = client = await self._source.connect()
+        self._client = client = await self._source.connect(self._stop)
         await prepared
         where = ", ".join(client.endpoints)
         log.info("%s etcd %s at %s, prefix %s", self._source.kind, client.version, where, self._source.prefix)

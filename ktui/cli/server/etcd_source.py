@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import contextlib
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from ktui.cli.output import warn
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig, config_from
 from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.errors import UnreachableError
 from ktui.storage.prefix import DEFAULT, check_readable, find_prefix, normal
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
@@ -20,6 +24,9 @@ log = log_of(__name__)
 
 ENVIRONMENT = "env"  # `--etcd env`, or `--etcd` alone: etcdctl's environment names the endpoints
 _ACCOUNT = ("ETCDCTL_USER", "ETCDCTL_PASSWORD")
+
+RETRY_FOR_SECONDS = 30.0  # kube-apiserver's client waits 20 s for its first connection
+RETRY_EVERY_SECONDS = 1.0
 
 
 class EtcdSource:
@@ -32,10 +39,36 @@ class EtcdSource:
         self.embedded: EmbeddedEtcd | None = None
         self.warnings: list[str] = []
         self.prefix = DEFAULT
+        self._waiting = False
 
-    async def connect(self) -> EtcdClient:
-        """Start what is to be started, and connect. EtcdError says why not."""
-        client = await EtcdClient.connect(await self._config(), self._bus, self._supervisor)
+    async def connect(self, stopping: asyncio.Event) -> EtcdClient:
+        """Start what is to be started, and connect. EtcdError says why not.
+
+        A cluster's etcd that accepts connections and does not answer (it starts, has no leader, or a proxy
+        stands before it) is tried again for `RETRY_FOR_SECONDS`, until `stopping` is set. A wrong address,
+        a refused connection and a failed handshake are told at once; so is everything to a dashboard,
+        where a person is waiting.
+        """
+        config = await self._config()
+        give_up = time.monotonic() + (RETRY_FOR_SECONDS if self._args.etcd and not self._args.parent else 0)
+        while True:
+            try:
+                return await self._connected(config)
+            except UnreachableError as error:
+                if error.step != "etcd" or time.monotonic() > give_up or stopping.is_set():
+                    raise
+                self._say_once(f"{error} Trying again for {RETRY_FOR_SECONDS:.0f} s.")
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stopping.wait(), RETRY_EVERY_SECONDS)
+
+    def _say_once(self, waiting: str) -> None:
+        if not self._waiting:
+            warn(waiting)
+        self._waiting = True
+        log.warning("%s", waiting)
+
+    async def _connected(self, config: EtcdConfig) -> EtcdClient:
+        client = await EtcdClient.connect(config, self._bus, self._supervisor)
         try:
             self.prefix = await self._prefix(client)
         except BaseException:

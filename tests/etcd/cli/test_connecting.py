@@ -12,7 +12,9 @@ from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 from tests.etcd.certificates import Authority
 from tests.etcd.members import cluster_of, enable_auth, server_flags
+from tests.etcd.ports import reserved_ports
 from tests.etcd.serving import refused, serving
+from tools.faults.proxy import Proxy
 
 pytestmark = pytest.mark.anyio
 
@@ -53,6 +55,29 @@ async def test_one_of_three_endpoints_is_dead_and_another_dies(tmp_path: Path) -
             created = await served.http.post("/api/v1/namespaces/shop/configmaps", json=body)
             assert created.status_code == 201, created.text
             await served.until(path, lambda listed: len(listed.get("items", [])) == 2)
+
+
+async def test_an_etcd_that_accepts_connections_and_answers_later(tmp_path: Path) -> None:
+    """As a load balancer does before an etcd that is down, or a link that loses what is sent."""
+    lines: list[str] = []
+    with reserved_ports(1) as (port,):
+        async with cluster_of(1, tmp_path) as (member,):
+            await furnish(EtcdConfig((member.endpoint,), read_only=False))
+            proxy = Proxy(port, int(member.endpoint.rpartition(":")[2]))
+            proxy.refuse = True
+            await proxy.start()
+
+            def answer(line: str) -> None:
+                assert "accepts connections and closes them" in line, line
+                proxy.heal()
+                lines.append(line)
+
+            try:
+                async with serving(tmp_path, "--etcd", f"127.0.0.1:{port}", on_error=answer) as served:
+                    assert lines
+                    assert await served.json("/api/v1/namespaces/shop/configmaps/c")
+            finally:
+                await proxy.close()
 
 
 async def test_the_endpoint_in_use_dies(tmp_path: Path) -> None:
