@@ -20,7 +20,7 @@ from ktui.config.settings import SERVE, settings_of
 from ktui.config.tomlfile import TomlFile
 
 # Commands that fire at a server: their `--context` is never taken from the file unasked.
-FIRING = ("list", "bench")
+FIRING = ("list", "bench", "observe")
 _UNSET = object()
 
 

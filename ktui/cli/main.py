@@ -24,6 +24,8 @@ COMMANDS = {
     "list": ("ktui.cli.list", "fire a GET or LIST and print route, reason and cost"),
     "bench": ("ktui.cli.bench", "measure the LISTs of a client, with and without their selectors"),
     "workload": ("ktui.cli.workload", "run client behaviours (agents that boot together, kubelets, …)"),
+    "observe": ("ktui.cli.observe", "report where a real kube-apiserver serves its LISTs from"),
+    "rbac": ("ktui.cli.rbac", "print a read-only ClusterRole for observing a kube-apiserver"),
     "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),
     "audit": ("ktui.cli.audit", "rank the requests in an apiserver's logs by what they cost"),
     "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),
@@ -36,7 +38,7 @@ COMMANDS = {
 }
 
 # Commands that no setting concerns.
-PLAIN = ("decode", "kubeconfig", "recording", "completion")
+PLAIN = ("decode", "kubeconfig", "rbac", "recording", "completion")
 
 # Of a disk, a quota, a limit of the shell (`ulimit -f`).
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

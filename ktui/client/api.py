@@ -31,6 +31,7 @@ TIMEOUT = httpx.Timeout(10.0, read=120.0)
 # A document is read whole: the largest (/metrics of a large cluster) have some tens of megabytes.
 MOST_BYTES = 64 * 1024 * 1024
 MOST_SECONDS = 300.0
+IDLE_SECONDS = 5.0
 MOST_REFUSAL_BYTES = 64 * 1024  # of an error answer: it is cut to a sentence
 _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
@@ -72,10 +73,35 @@ class Fired:
         return header_number(self.headers.get("x-ktui-request-id", ""))
 
 
+@dataclass(slots=True)
+class Received:
+    """What an answer has cost: bytes as they came (compressed), and the time until the last one."""
+
+    wire_bytes: int = 0
+    ms: float = 0.0
+
+
+class RefusedError(ClientError):
+    """The server answered with another status than 200."""
+
+    def __init__(self, message: str, status: int, headers: Mapping[str, str], content: bytes) -> None:
+        super().__init__(message)
+        self.status = status
+        self.content = content
+        self.retry_after = min(header_number(headers.get("retry-after", "")), 600)
+
+
 class ApiClient:
     """An asyncio client of one server. Raises ClientError when it cannot be reached."""
 
-    def __init__(self, connection: ServerConnection, user_agent: str = f"ktui/{__version__}") -> None:
+    def __init__(
+        self,
+        connection: ServerConnection,
+        user_agent: str = f"ktui/{__version__}",
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        """`idle_seconds`: how long a connection is kept for the next request."""
         self.connection = connection
         headers = {
             "User-Agent": user_agent,
@@ -96,6 +122,9 @@ class ApiClient:
                 headers=headers,
                 verify=connection.ssl_context(),
                 timeout=TIMEOUT,
+                limits=httpx.Limits(
+                    max_connections=100, max_keepalive_connections=20, keepalive_expiry=idle_seconds
+                ),
                 proxy=connection.proxy,
                 trust_env=False,  # only what the connection itself says
                 event_hooks={"request": [self._name_server]},
@@ -208,6 +237,29 @@ class ApiClient:
         except RecordingError as error:
             raise ClientError(f"{self.connection.url} sends what is {error}") from error
 
+    async def read(self, path: str, accept: str, received: Received) -> AsyncGenerator[bytes, None]:
+        """The body of a GET in pieces. Raises RefusedError for a status other than 200, else ClientError."""
+        started = time.perf_counter()
+        with clear_errors(self.connection):
+            async with (
+                asyncio.timeout(MOST_SECONDS),
+                self._http.stream("GET", path, headers={"Accept": accept}) as response,
+            ):
+                try:
+                    if response.status_code != 200:
+                        content = await self._refusal_body(response)
+                        raise RefusedError(
+                            self._refusal(response.status_code, content),
+                            response.status_code,
+                            response.headers,
+                            content,
+                        )
+                    async for piece in _body(response):
+                        yield piece
+                finally:
+                    received.wire_bytes = response.num_bytes_downloaded
+                    received.ms = (time.perf_counter() - started) * 1000.0
+
     async def watch(self, path: str) -> AsyncIterator[bytes]:
         """The body of a streamed answer (a WATCH) in pieces, unbounded in time."""
         with clear_errors(self.connection):
@@ -239,12 +291,15 @@ class ApiClient:
         return bytes(whole)
 
     async def _streamed_refusal(self, response: httpx.Response) -> str:
+        return self._refusal(response.status_code, await self._refusal_body(response))
+
+    async def _refusal_body(self, response: httpx.Response) -> bytes:
         content = bytearray()
         async for piece in _body(response):
             content += piece
             if len(content) > MOST_REFUSAL_BYTES:
                 break
-        return self._refusal(response.status_code, bytes(content))
+        return bytes(content)
 
     def _refusal(self, status: int, content: bytes) -> str:
         """What an error answer says, in one sentence."""

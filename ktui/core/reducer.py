@@ -17,18 +17,25 @@ from ktui.contract.events import (
     EtcdProgress,
     EtcdUsage,
     FanOut,
+    LevelScrape,
+    LiveServer,
+    LiveStatus,
     Marker,
     Prefix,
     ProgressTick,
+    ReplicaScrape,
     RequestFinished,
     RequestRouted,
+    RequestsDump,
     RequestStarted,
+    ResourceScrape,
     ServerInfo,
     TaskFailures,
     WatcherClosed,
     WatcherOpened,
     WatcherState,
 )
+from ktui.core.live.state import fold
 from ktui.core.rates import Rate
 from ktui.core.request_view import READS
 from ktui.core.routes import badge_of, badge_of_route
@@ -216,6 +223,10 @@ def _marker(state: State, event: Marker) -> None:
     """Nothing to show: only recordings hold markers, and the scrub bar reads them there."""
 
 
+def _live(state: State, event: Any) -> None:
+    fold(state.live, event)
+
+
 _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     ServerInfo: _server,
     EtcdHealth: _health,
@@ -235,4 +246,10 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     WatcherClosed: _watcher_closed,
     FanOut: _fan_out,
     Marker: _marker,
+    LiveServer: _live,
+    LiveStatus: _live,
+    ReplicaScrape: _live,
+    ResourceScrape: _live,
+    LevelScrape: _live,
+    RequestsDump: _live,
 }

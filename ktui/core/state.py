@@ -25,6 +25,7 @@ from ktui.contract.events import (
     WatcherState,
 )
 from ktui.core.habits import Habits
+from ktui.core.live.state import LiveState
 from ktui.core.ranking.ranking import Ranking
 from ktui.core.rates import Rate
 from ktui.core.rows import CacheRow, Head, RequestRow, Rewind, WatcherRow
@@ -80,6 +81,7 @@ class State(Struct):
     event_rates: dict[str, Rate] = field(default_factory=dict)
     history: History = field(default_factory=History)  # of answered reads, for the charts
     ranking: Ranking = field(default_factory=Ranking)  # of all reads, by client and shape
+    live: LiveState = field(default_factory=LiveState)  # of a kube-apiserver that is only scraped
 
     @property
     def stale_caches(self) -> list[CacheRow]:

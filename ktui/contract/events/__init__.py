@@ -13,6 +13,14 @@ from ktui.contract.events.base import Event
 from ktui.contract.events.caches import CacheStatus, ProgressTick
 from ktui.contract.events.cost import COUNTS, FIGURES, Cost, figures
 from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdProgress, EtcdUsage, Prefix
+from ktui.contract.events.live import (
+    LevelScrape,
+    LiveServer,
+    LiveStatus,
+    ReplicaScrape,
+    RequestsDump,
+    ResourceScrape,
+)
 from ktui.contract.events.requests import RequestFinished, RequestRouted, RequestStarted, RouteStep
 from ktui.contract.events.server import ServerInfo, TaskFailures
 from ktui.contract.events.stream import Dropped, Marker
@@ -31,12 +39,18 @@ __all__ = [
     "EtcdUsage",
     "Event",
     "FanOut",
+    "LevelScrape",
+    "LiveServer",
+    "LiveStatus",
     "Marker",
     "Prefix",
     "ProgressTick",
+    "ReplicaScrape",
     "RequestFinished",
     "RequestRouted",
     "RequestStarted",
+    "RequestsDump",
+    "ResourceScrape",
     "RouteStep",
     "ServerInfo",
     "TaskFailures",
@@ -65,4 +79,10 @@ AnyEvent = (
     | TaskFailures
     | Dropped
     | Marker
+    | LiveServer
+    | LiveStatus
+    | ReplicaScrape
+    | ResourceScrape
+    | LevelScrape
+    | RequestsDump
 )

@@ -1,0 +1,105 @@
+"""`ktui observe`: what a kube-apiserver's own counters say of its LISTs over some seconds, as one report."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from ktui.cli.durations import seconds
+from ktui.cli.exits import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.output import emit_json, warn
+from ktui.cli.printing import Printer
+
+if TYPE_CHECKING:
+    from ktui.client.kube_connection import KubeConnection
+    from ktui.core.live.state import LiveState
+
+EPILOG = """examples:
+  ktui observe --for 1m
+  ktui observe --kubeconfig ~/.kube/config --context prod --json | jq .resources.pods
+  ktui observe --for 5m --fail-on warning          in a cron job or in CI
+
+Only GETs are sent: /metrics of every replica, /version, /readyz, the kube-apiserver Leases and the dumps
+of API Priority and Fairness. `ktui rbac` prints the ClusterRole that this needs. Figures are those of the
+whole server, all clients together; the ones that a server does not report are null, or · in the tables.
+
+exit status: 0 observed, 1 findings at least as severe as --fail-on, 2 usage, 3 no connection"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser(
+        "observe",
+        help="report where a real kube-apiserver serves its LISTs from, by its own counters",
+        description="Scrape a real kube-apiserver for some seconds and report, for each resource, how many "
+        "LISTs the watch cache served and how many etcd, what they read and returned, who executes and "
+        "who waits, and what to change.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--kubeconfig", metavar="FILE", default="", help="default: $KUBECONFIG or ~/.kube/config")
+    add("--context", metavar="NAME", default="", help="its context (default: the current one)")
+    add("--for", dest="window", type=seconds, default=30.0, metavar="TIME",
+        help="how long: 30s, 5m, 1h (default 30s)")  # fmt: skip
+    add("--interval", type=seconds, default=15.0, metavar="TIME",
+        help="time between two scrapes of a replica (default 15s)")  # fmt: skip
+    add("--json", action="store_true", help="one JSON document, for programs")
+    add("--top", type=int, default=20, metavar="N", help="resources in the table (default %(default)s)")
+    add("--fail-on", choices=("notice", "warning", "critical"), default="",
+        help="exit status 1 when a finding is at least as severe")  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    from ktui.client.connection import ClientError  # start-up time
+    from ktui.core.live.findings import Severity, findings, worst
+    from ktui.core.live.report import report_document
+
+    if args.interval < 1:
+        return fail("--interval must be at least 1s: a scrape is work for the server", USAGE)
+    try:
+        live = asyncio.run(_observe(args))
+    except ClientError as error:
+        return fail(str(error), NO_CONNECTION)
+    if args.json:
+        emit_json(report_document(live))
+    else:
+        from ktui.cli.observe_text import print_report  # start-up time
+
+        print_report(live, Printer(), args.top)
+    severity = worst(findings(live))
+    failed = args.fail_on and severity is not None and severity >= Severity[args.fail_on.upper()]
+    return FAILED if failed else OK
+
+
+async def _observe(args: argparse.Namespace) -> LiveState:
+    """Scrape until the window is over, once at its beginning and once at its end."""
+    from ktui.client.connection import ClientError  # start-up time
+    from ktui.core.live.state import LiveState, fold_all
+    from ktui.live.scraper import Scraper
+
+    live = LiveState()
+    scraper = Scraper(lambda: _connection(args), args.interval)
+    try:
+        fold_all(live, await scraper.start())
+        for warning in scraper.warnings:
+            warn(f"warning: {warning}")
+        async for events in scraper.batches(args.window):
+            fold_all(live, events)
+    finally:
+        await scraper.close()
+    if scraper.problem:
+        if not live.replicas:
+            raise ClientError(scraper.problem)
+        warn(f"the last scrape failed: {scraper.problem}")
+    for denied in live.server.denied if live.server is not None else ():
+        grant = f"; `ktui rbac` prints the role that grants {denied.rule}" if denied.rule else ""
+        warn(f"{denied.path} cannot be read: {denied.reason}{grant}")
+    return live
+
+
+def _connection(args: argparse.Namespace) -> KubeConnection:
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
+
+    return read_kubeconfig(kubeconfig_files(args.kubeconfig), args.context, terminal=sys.stdin.isatty())

@@ -1,0 +1,166 @@
+"""The report of `ktui observe` for people: the verdict, resources, levels, requests, then what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ktui.core.format import (
+    duration,
+    frequency,
+    integer,
+    long_bytes,
+    many,
+    short_bytes,
+    short_count,
+    short_milliseconds,
+    times,
+)
+from ktui.core.live.findings import Finding, Severity, findings
+from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.routes import ResourceRoutes, all_routes
+from ktui.core.live.state import LiveState
+from ktui.core.live.verdict import verdict
+
+UNKNOWN = "·"
+_STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "default"}
+
+
+class Column(NamedTuple):
+    """`narrowest`: the least width of the terminal at which it is shown."""
+
+    title: str
+    cell: Callable[[Any], str]
+    right: bool = True
+    narrowest: int = 0
+
+
+def _count(value: float | None) -> str:
+    return UNKNOWN if value is None else short_count(value)
+
+
+def _size(value: float | None) -> str:
+    return UNKNOWN if value is None else short_bytes(value)
+
+
+def _ms(value: float | None) -> str:
+    return UNKNOWN if value is None else short_milliseconds(value)
+
+
+_RESOURCES: Sequence[Column] = (
+    Column("resource", lambda row: row.resource, right=False),
+    Column("LIST/s", lambda row: _rate(row, row.lists)),
+    Column("cache", lambda row: _count(row.cache.lists)),
+    Column("etcd", lambda row: _count(row.etcd.lists)),
+    Column("read C", lambda row: _count(row.cache.fetched), narrowest=90),
+    Column("read E", lambda row: _count(row.etcd.fetched)),
+    Column("returned", lambda row: _count(_returned(row)), narrowest=90),
+    Column("read ÷", lambda row: times(row.amplification) if row.amplification else UNKNOWN, narrowest=80),
+    Column("bytes", lambda row: _size(row.bytes)),
+    Column("ms", lambda row: _ms(row.ms)),
+    Column("fallback", lambda row: _count(row.fallback), narrowest=100),
+    Column("wait ms", lambda row: _ms(row.wait_ms), narrowest=120),
+    Column("watches", lambda row: _count(row.watches)),
+    Column("objects", lambda row: _count(row.objects), narrowest=110),
+)
+_LEVELS: Sequence[Column] = (
+    Column("level", lambda row: row.level, right=False),
+    Column("nominal", lambda row: _count(row.nominal)),
+    Column("current", lambda row: _count(row.current)),
+    Column("executing", lambda row: _count(row.executing)),
+    Column("queued", lambda row: _count(row.queued)),
+    Column("dispatched", lambda row: _count(row.dispatched)),
+    Column("rejected", lambda row: _count(row.rejected)),
+    Column("wait p50", lambda row: _ms(row.wait_p50)),
+    Column("p99 ms", lambda row: _ms(row.wait_p99)),
+)
+_USERS: Sequence[Column] = (
+    Column("user", lambda row: row.user, right=False),
+    Column("level", lambda row: row.level, right=False),
+    Column("seats", lambda row: f"{row.seats:.1f}"),
+    Column("executing", lambda row: f"{row.executing:.1f}"),
+    Column("queued", lambda row: f"{row.queued:.1f}"),
+    Column("most often", lambda row: row.path, right=False, narrowest=90),
+)
+
+
+def print_report(live: LiveState, console: Console, top: int) -> None:
+    routes = all_routes(live)
+    console.print(Text(verdict(routes), style="bold"))
+    console.print(Text(_scope(live, routes)))
+    busy = [row for row in routes if row.lists or row.served]
+    _table(console, "LISTs by resource, from metrics", _RESOURCES, busy[:top])
+    if len(busy) > top:
+        console.print(Text(f"and {many(len(busy) - top, 'resource')} more (--top)"))
+    levels = [row for row in level_rows(live) if _busy(row)]
+    _table(console, "priority levels, from metrics", _LEVELS, levels)
+    samples = len(live.dumps)
+    _table(console, f"who held seats, mean of {many(samples, 'dump')}", _USERS, live.users()[:top])
+    _findings(console, findings(live))
+    _load(console, live)
+
+
+def _scope(live: LiveState, routes: Sequence[ResourceRoutes]) -> str:
+    server, seconds = live.server, max((row.seconds for row in routes), default=0.0)
+    reached = len(live.present)
+    expected = max(server.expected or 0, reached) if server is not None else reached
+    version = f"kube-apiserver {server.version}, " if server is not None and server.version else ""
+    return f"{version}{reached} of {many(expected, 'replica')}, over {duration(seconds)}"
+
+
+def _busy(row: LevelRow) -> bool:
+    return any((row.dispatched, row.executing, row.queued, row.rejected))
+
+
+def _rate(row: ResourceRoutes, value: float | None) -> str:
+    rate = row.per_second(value)
+    return UNKNOWN if rate is None else frequency(rate) if rate else "0"
+
+
+def _returned(row: ResourceRoutes) -> float | None:
+    known = [value for value in (row.cache.returned, row.etcd.returned) if value is not None]
+    return sum(known) if known else None
+
+
+def _table(console: Console, title: str, columns: Sequence[Column], rows: Iterable[Any]) -> None:
+    rows = list(rows)
+    if not rows:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", title_style="bold")
+    shown = [column for column in columns if column.narrowest <= console.width]
+    for column in shown:
+        side: Literal["left", "right"] = "right" if column.right else "left"
+        table.add_column(column.title, justify=side, overflow="ellipsis", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(column.cell(row)) for column in shown))
+    console.print(table)
+
+
+def _findings(console: Console, found: Sequence[Finding]) -> None:
+    if not found:
+        console.print(Text("no findings"))
+        return
+    console.print(Text("findings, most urgent and most expensive first", style="bold"))
+    for item in found:
+        head = Text(f"{item.severity.name.lower():<9}", style=_STYLES[item.severity])
+        console.print(head + Text(f"{item.subject}: {item.text}"))
+        console.print(Padding(Text(item.advice), (0, 0, 0, 9)))
+        console.print(Padding(Text(f"metric: {item.metric}", style="dim"), (0, 0, 0, 9)))
+
+
+def _load(console: Console, live: LiveState) -> None:
+    status = live.status
+    if status is not None:
+        console.print(
+            Text(
+                f"ktui's load on the server: {integer(status.requests)} GETs, "
+                f"{long_bytes(status.received_bytes)}, {status.busy_ms / 1000:.1f} s of answers",
+                style="dim",
+            )
+        )

@@ -1,0 +1,184 @@
+"""A kube-apiserver that ktui only reads: its own counters, replica by replica, as they were at each scrape.
+
+Counters are kept as the server reports them (since its process began); whoever reads them subtracts.
+None is a figure that this server does not report; it is never shown as zero.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.contract.events.base import Count, Event, Milliseconds, Seconds, UnixTime
+
+
+class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What one replica has counted for one resource since its process began.
+
+    `storage_lists` is the raw counter: in 1.31 to 1.36 it includes a revision probe for each consistent read.
+    """
+
+    cache_lists: Count | None = None  # LISTs served from the watch cache
+    indexed_lists: Count | None = None  # of these, those narrowed by an index
+    cache_fetched: Count | None = None  # objects
+    cache_returned: Count | None = None
+    storage_lists: Count | None = None
+    etcd_fetched: Count | None = None
+    etcd_evaluated: Count | None = None
+    etcd_returned: Count | None = None
+    consistent_success: Count | None = None
+    consistent_failure: Count | None = None
+    consistent_fallback: Count | None = None  # the cache was late, etcd was read
+    consistent_rejected: Count | None = None  # the cache was late, the client got a 429 (1.37)
+    waits: Count | None = None  # reads that waited for the cache
+    wait_ms: Milliseconds | None = None
+    lists: Count | None = None  # LIST requests answered, whatever their status
+    list_errors: Count | None = None  # of these, 4xx and 5xx but 429
+    list_rejected: Count | None = None  # of these, 429
+    list_bytes: Count | None = None
+    list_sizes: Count | None = None  # answers whose size was counted
+    list_ms: Milliseconds | None = None
+    list_timed: Count | None = None
+    cluster_ms: Milliseconds | None = None  # the same by scope: LISTs over all namespaces
+    cluster_timed: Count | None = None
+    namespace_ms: Milliseconds | None = None
+    namespace_timed: Count | None = None
+    watch_events: Count | None = None  # sent to clients
+    watch_bytes: Count | None = None
+    watch_lists: Count | None = None  # WatchLists that became live
+    watch_list_ms: Milliseconds | None = None
+    terminated_watchers: Count | None = None  # cut off because they read too slowly
+    cache_events: Count | None = None  # received from etcd
+    initializations: Count | None = None  # of the cache, each a full read of etcd
+    capacity_increases: Count | None = None
+    capacity_decreases: Count | None = None
+    checks_ok: Count | None = None  # comparisons of the cache with etcd
+    checks_failed: Count | None = None
+    etcd_gets: Count | None = None
+    etcd_lists: Count | None = None  # list operations, a page each
+    etcd_writes: Count | None = None
+    etcd_errors: Count | None = None
+    etcd_timed: Count | None = None
+    etcd_ms: Milliseconds | None = None
+
+
+class ResourceGauges(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """How one resource stands at one replica."""
+
+    watches: Count | None = None  # open WATCHes, the server's own informers included
+    rv: Count | None = None  # the watch cache's resourceVersion
+    capacity: Count | None = None  # of the event buffer
+    objects: Count | None = None
+    size_bytes: Count | None = None  # the server's own estimate
+
+
+class ResourceScrape(Event, frozen=True, kw_only=True, tag="live_resource"):
+    """One resource in one scrape of one replica."""
+
+    replica: str
+    resource: str  # "pods", "ciliumnodes.cilium.io"
+    counters: ResourceCounters = ResourceCounters()
+    gauges: ResourceGauges = ResourceGauges()
+
+
+class LevelCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What one replica has counted for one priority level since its process began."""
+
+    dispatched: Count | None = None
+    rejected: Count | None = None
+    queue_full: Count | None = None  # of the rejected, by reason
+    concurrency_limit: Count | None = None
+    timed_out: Count | None = None
+    cancelled: Count | None = None
+    waits: Count | None = None
+    wait_ms: Milliseconds | None = None
+    # Waits by bucket: upper bound in seconds ("0.005", "+Inf") to the count of waits up to it.
+    wait_buckets: dict[str, Count] = msgspec.field(default_factory=dict)
+
+
+class LevelGauges(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Seats and requests of one priority level."""
+
+    nominal: Count | None = None
+    current: Count | None = None  # seats after borrowing
+    executing_seats: Count | None = None
+    executing: Count | None = None  # requests
+    queued: Count | None = None
+
+
+class LevelScrape(Event, frozen=True, kw_only=True, tag="live_level"):
+    """One priority level in one scrape of one replica."""
+
+    replica: str
+    level: str
+    counters: LevelCounters = LevelCounters()
+    gauges: LevelGauges = LevelGauges()
+
+
+class ReplicaScrape(Event, frozen=True, kw_only=True, tag="live_replica"):
+    """One replica was scraped; its resources and levels came before this event."""
+
+    replica: str
+    version: str = ""  # "1.36"
+    started: UnixTime = 0.0
+    page_bytes: Count = 0
+    page_lines: Count = 0
+    ms: Milliseconds = 0.0  # from the request to the last byte
+    memory_bytes: Count | None = None
+    storage_bytes: Count | None = None  # etcd's database as this replica sees it
+    hidden_metrics: Count | None = None  # metrics that the server has hidden or disabled
+    reading: Count | None = None  # read requests in flight
+    writing: Count | None = None
+
+
+class RunningRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One request that holds seats or waits for them."""
+
+    level: str
+    schema: str
+    user: str = ""
+    verb: str = ""
+    path: str = ""
+    resource: str = ""
+    namespace: str = ""
+    seats: Count = 0
+    queued: bool = False
+    arrived: UnixTime = 0.0
+
+
+class RequestsDump(Event, frozen=True, kw_only=True, tag="live_requests"):
+    """The requests in one replica's flow control at one moment: a sample."""
+
+    replica: str
+    requests: list[RunningRequest]
+
+
+class Denied(msgspec.Struct, frozen=True, gc=False):
+    """A source that could not be read; `reason` is one sentence, `rule` the RBAC rule that would grant it."""
+
+    path: str
+    status: Count
+    reason: str
+    rule: str = ""
+
+
+class LiveServer(Event, frozen=True, kw_only=True, tag="live_server"):
+    """Which server is read, and how. Sent when it changes."""
+
+    context: str
+    url: str
+    origin: str  # "metrics" scraped from the server | "prometheus" that scrapes it
+    version: str = ""
+    expected: Count | None = None  # replicas by their Leases
+    gates: dict[str, bool] = msgspec.field(default_factory=dict)  # as the server reports them
+    denied: list[Denied] = msgspec.field(default_factory=list)
+    not_ready: list[str] = msgspec.field(default_factory=list)  # checks of /readyz that fail
+
+
+class LiveStatus(Event, frozen=True, kw_only=True, tag="live_status"):
+    """Whether scraping works, and what it has cost the server so far. Sent every few seconds."""
+
+    interval: Seconds = 0.0  # between scrapes, as it is now
+    problem: str = ""  # why the last scrape failed; "" when it did not
+    requests: Count = 0  # sent by ktui
+    received_bytes: Count = 0
+    busy_ms: Milliseconds = 0.0  # that the server took to answer them

@@ -1,0 +1,156 @@
+"""The report of `ktui observe` as a document. null is what the server does not report, never a zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.contract.events.live import RunningRequest
+from ktui.core.live.findings import findings
+from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.routes import ResourceRoutes, Served, all_routes
+from ktui.core.live.state import LiveState, ReplicaRow
+from ktui.core.live.verdict import verdict
+
+Document = dict[str, Any]
+_MEANS = ("seats", "executing", "queued")
+
+
+def report_document(live: LiveState, seconds: float | None = None) -> Document:
+    """Over the last `seconds`, or all that is kept."""
+    server, status = live.server, live.status
+    routes = all_routes(live, seconds)
+    return {
+        "verdict": verdict(routes),
+        "server": {
+            "context": server.context if server else "",
+            "url": server.url if server else "",
+            "version": server.version if server else "",
+            "not_ready": list(server.not_ready) if server else [],
+        },
+        "origin": server.origin if server else "metrics",
+        "seconds": _number(max((row.seconds for row in routes), default=0.0)),
+        "gates": dict(sorted(server.gates.items())) if server else {},
+        "replicas": _replicas(live),
+        "resources": {row.resource: resource_document(row) for row in routes},
+        "levels": {row.level: level_document(row) for row in level_rows(live, seconds)},
+        "executing": [_running(*item) for item in live.running() if not item[1].queued],
+        "queued": [_running(*item) for item in live.running() if item[1].queued],
+        "users": [
+            {**_plain(row), **{key: _number(getattr(row, key)) for key in _MEANS}} for row in live.users()
+        ],
+        "findings": [
+            {**_plain(item), "severity": item.severity.name.lower(), "cost": _number(item.cost)}
+            for item in findings(live, seconds)
+        ],
+        "denied": [_plain(item) for item in (server.denied if server else [])],
+        "ktui_load": {
+            "requests": status.requests if status else 0,
+            "received_bytes": status.received_bytes if status else 0,
+            "ms": _number(status.busy_ms if status else 0.0),
+        },
+    }  # fmt: skip
+
+
+def resource_document(row: ResourceRoutes) -> Document:
+    """Totals over the window; `rates` per second."""
+    return {
+        "seconds": _number(row.seconds),
+        "cache": {**_served(row.cache), "indexed": _number(row.indexed)},
+        "etcd": {**_served(row.etcd), "evaluated": _number(row.evaluated), "probes": _number(row.probes)},
+        "consistent_reads": {
+            "success": _number(row.success),
+            "failure": _number(row.failure),
+            "fallback": _number(row.fallback),
+            "rejected": _number(row.rejected_reads),
+            "wait_ms": _number(row.wait_ms),
+        },
+        "lists": _number(row.lists),
+        "errors": _number(row.errors),
+        "rejected": _number(row.rejected),
+        "watches": _number(row.watches),
+        "watch_events": _number(row.watch_events),
+        "watch_bytes": _number(row.watch_bytes),
+        "terminated_watches": _number(row.terminated),
+        "bytes": _number(row.bytes),
+        "mean_bytes": _number(row.mean_bytes),
+        "ms": _number(row.ms),
+        "scopes": {
+            "cluster": {"lists": _number(row.cluster_lists), "ms": _number(row.cluster_ms)},
+            "namespace": {"lists": _number(row.namespace_lists), "ms": _number(row.namespace_ms)},
+        },
+        "amplification": _number(row.amplification),
+        "objects": _number(row.objects),
+        "rates": {
+            "lists": _number(row.per_second(row.lists)),
+            "cache_lists": _number(row.per_second(row.cache.lists)),
+            "etcd_lists": _number(row.per_second(row.etcd.lists)),
+            "fetched": _number(row.per_second(row.fetched)),
+            "bytes": _number(row.per_second(row.bytes)),
+        },
+    }
+
+
+def level_document(row: LevelRow) -> Document:
+    return {
+        "seats": {
+            "nominal": _number(row.nominal),
+            "current": _number(row.current),
+            "executing": _number(row.executing_seats),
+        },
+        "executing": _number(row.executing),
+        "queued": _number(row.queued),
+        "dispatched": _number(row.dispatched),
+        "rejected": _number(row.rejected),
+        "rejected_by_reason": {name: _number(value) for name, value in row.reasons.items()},
+        "wait_p50_ms": _number(row.wait_p50),
+        "wait_p99_ms": _number(row.wait_p99),
+    }
+
+
+def _replicas(live: LiveState) -> Document:
+    expected = live.server.expected if live.server else None
+    reached = len(live.present)
+    return {
+        "expected": max(expected, reached) if expected is not None else None,
+        "reached": reached,
+        "each": [_replica(row) for row in live.replicas.values()],
+    }
+
+
+def _replica(row: ReplicaRow) -> Document:
+    scrape = row.scrape
+    return {
+        "replica": scrape.replica,
+        "version": scrape.version,
+        "started": _number(scrape.started),
+        "last_scrape": _number(scrape.at),
+        "page_bytes": scrape.page_bytes,
+        "page_lines": scrape.page_lines,
+        "scrape_ms": _number(scrape.ms),
+        "memory_bytes": scrape.memory_bytes,
+        "etcd_size_bytes": scrape.storage_bytes,
+        "in_flight": {"reading": scrape.reading, "writing": scrape.writing},
+    }
+
+
+def _served(served: Served) -> Document:
+    return {
+        "lists": _number(served.lists),
+        "fetched": _number(served.fetched),
+        "returned": _number(served.returned),
+    }
+
+
+def _running(replica: str, request: RunningRequest) -> Document:
+    return {"replica": replica, **_plain(request)}
+
+
+def _plain(struct: Any) -> Document:
+    return {name: getattr(struct, name) for name in struct.__struct_fields__}
+
+
+def _number(value: float | None) -> float | None:
+    """Whole numbers without a fraction, others to three places."""
+    if value is None:
+        return None
+    return int(value) if value == int(value) else round(value, 3)

@@ -1,0 +1,174 @@
+"""The last minutes of a scraped kube-apiserver, replica by replica. No clock: events have the times."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from ktui.contract.events.live import (
+    LevelScrape,
+    LiveServer,
+    LiveStatus,
+    ReplicaScrape,
+    RequestsDump,
+    ResourceScrape,
+    RunningRequest,
+)
+
+KEPT_SECONDS = 3_600.0
+KEPT_POINTS = 300
+KEPT_DUMPS = 120  # samples of running requests
+GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as not reached
+
+Scrape = ResourceScrape | LevelScrape
+LIVE_EVENTS = (LiveServer, LiveStatus, ReplicaScrape, ResourceScrape, LevelScrape, RequestsDump)
+
+
+class Series(msgspec.Struct):
+    """One resource or level of one replica, oldest scrape first."""
+
+    points: deque[Any] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_POINTS))
+
+    def add(self, scrape: Scrape) -> None:
+        self.points.append(scrape)
+        while len(self.points) > 2 and self.points[1].at <= scrape.at - KEPT_SECONDS:
+            self.points.popleft()
+
+    @property
+    def last(self) -> Any:
+        return self.points[-1]
+
+
+class ReplicaRow(msgspec.Struct):
+    """One process: when it was scraped first and last."""
+
+    first: float
+    scrape: ReplicaScrape
+    resources: dict[str, Series] = msgspec.field(default_factory=dict)
+    levels: dict[str, Series] = msgspec.field(default_factory=dict)
+    dump: RequestsDump | None = None
+
+    @property
+    def name(self) -> str:
+        return self.scrape.replica
+
+    @property
+    def minor(self) -> int:
+        """0 when the version is not known."""
+        minor = self.scrape.version.partition(".")[2]
+        return int(minor) if minor.isdecimal() else 0
+
+
+class UserRow(msgspec.Struct, frozen=True):
+    """A user in a level, over the samples kept: seats held and requests seen, a sample on average."""
+
+    user: str
+    level: str
+    seats: float
+    executing: float
+    queued: float
+    path: str  # the one seen most often
+
+
+class LiveState(msgspec.Struct):
+    """Everything that was scraped. Only `fold` writes to it."""
+
+    server: LiveServer | None = None
+    status: LiveStatus | None = None
+    replicas: dict[str, ReplicaRow] = msgspec.field(default_factory=dict)
+    dumps: deque[RequestsDump] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_DUMPS))
+    now: float = 0.0
+    touched: int = 0
+
+    @property
+    def present(self) -> list[ReplicaRow]:
+        """The replicas that were scraped lately, in the order in which they were found."""
+        return [row for row in self.replicas.values() if self._lately(row)]
+
+    def _lately(self, row: ReplicaRow) -> bool:
+        interval = self.status.interval if self.status is not None else 0.0
+        return not interval or self.now - row.scrape.at <= GONE_AFTER * interval
+
+    @property
+    def resources(self) -> list[str]:
+        """All resources that any replica reports."""
+        return sorted({name for row in self.replicas.values() for name in row.resources})
+
+    @property
+    def levels(self) -> list[str]:
+        return sorted({name for row in self.replicas.values() for name in row.levels})
+
+    def running(self) -> Iterator[tuple[str, RunningRequest]]:
+        """The requests of each replica's newest sample, with the replica."""
+        for row in self.present:
+            for request in row.dump.requests if row.dump is not None else ():
+                yield row.name, request
+
+    def users(self) -> list[UserRow]:
+        """Who held seats or waited, most seats first."""
+        seats: Counter[tuple[str, str]] = Counter()
+        executing, queued = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        paths: dict[tuple[str, str], Counter[str]] = {}
+        for dump in self.dumps:
+            for request in dump.requests:
+                key = (request.user, request.level)
+                (queued if request.queued else executing)[key] += 1
+                seats[key] += 0 if request.queued else request.seats
+                paths.setdefault(key, Counter())[request.path] += 1
+        samples = max(1, len(self.dumps) / max(1, len({dump.replica for dump in self.dumps})))
+        rows = [
+            UserRow(*key, seats[key] / samples, executing[key] / samples, queued[key] / samples,
+                    paths[key].most_common(1)[0][0])
+            for key in paths
+        ]  # fmt: skip
+        return sorted(rows, key=lambda row: (-row.seats, -row.queued, row.user))
+
+
+def fold(live: LiveState, event: Any) -> None:
+    """Take one of the events of contract/events/live.py in."""
+    live.now = max(live.now, event.at)
+    live.touched += 1
+    if isinstance(event, LiveStatus):
+        live.status = event
+    elif isinstance(event, LiveServer):
+        live.server = event
+    elif isinstance(event, RequestsDump):
+        live.dumps.append(event)
+        if (row := live.replicas.get(event.replica)) is not None:
+            row.dump = event
+    elif isinstance(event, ReplicaScrape):
+        if (row := live.replicas.get(event.replica)) is not None:
+            row.scrape = event
+        else:
+            live.replicas[event.replica] = ReplicaRow(event.at, event)
+    else:
+        row = live.replicas.get(event.replica)
+        if row is None:  # its ReplicaScrape follows
+            row = ReplicaRow(event.at, ReplicaScrape(at=event.at, replica=event.replica))
+            live.replicas[event.replica] = row
+        series = row.resources if isinstance(event, ResourceScrape) else row.levels
+        name = event.resource if isinstance(event, ResourceScrape) else event.level
+        if name not in series:
+            series[name] = Series()
+            if row.scrape.at < event.at:  # a resource or level of its own appears with its first request
+                series[name].add(_before_first(event, row.scrape.at))
+        series[name].add(event)
+
+
+def fold_all(live: LiveState, events: Iterable[Any]) -> None:
+    """Take those of `events` in that are of this kind."""
+    for event in events:
+        if isinstance(event, LIVE_EVENTS):
+            fold(live, event)
+
+
+def _before_first(scrape: Scrape, at: float) -> Scrape:
+    """The same with nothing counted, at the scrape before."""
+    counters = scrape.counters
+    zero: dict[str, Any] = {
+        name: 0 for name in counters.__struct_fields__ if isinstance(getattr(counters, name), (int, float))
+    }
+    return msgspec.structs.replace(scrape, at=at, counters=type(counters)(**zero))

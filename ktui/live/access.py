@@ -1,0 +1,90 @@
+"""What reading a cluster needs: the RBAC rules, and which of them a refusal asks for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.contract.events.live import Denied
+
+NAME = "ktui-observer"
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A rule of a ClusterRole; `about` says what it shows."""
+
+    api_groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    non_resource_urls: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ("get",)
+
+    @property
+    def text(self) -> str:
+        """`get on /metrics`, `list on leases.coordination.k8s.io`."""
+        verbs = ", ".join(self.verbs)
+        if self.non_resource_urls:
+            return f"{verbs} on {', '.join(self.non_resource_urls)}"
+        group = f".{self.api_groups[0]}" if self.api_groups and self.api_groups[0] else ""
+        return f"{verbs} on {', '.join(f'{resource}{group}' for resource in self.resources)}"
+
+    def document(self) -> dict[str, list[str]]:
+        """As a ClusterRole has it."""
+        if self.non_resource_urls:
+            return {"nonResourceURLs": list(self.non_resource_urls), "verbs": list(self.verbs)}
+        named = {"apiGroups": list(self.api_groups), "resources": list(self.resources)}
+        return {**named, "verbs": list(self.verbs)}
+
+
+# Each with what it shows.
+RULES: tuple[tuple[Rule, str], ...] = (
+    (Rule(non_resource_urls=("/metrics",)), "every figure of LISTs, caches, watches, etcd and flow control"),
+    (
+        Rule(non_resource_urls=("/debug/api_priority_and_fairness/*",)),
+        "the requests that execute or wait now, with user and path",
+    ),
+    (Rule(non_resource_urls=("/version", "/readyz")), "the version, and the readiness checks"),
+    (
+        Rule(api_groups=("coordination.k8s.io",), resources=("leases",), verbs=("list",)),
+        "how many kube-apiserver replicas there are",
+    ),
+)
+
+
+def role_document() -> dict[str, object]:
+    """A ClusterRole that grants all of it, and nothing that changes or reads an object's content."""
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": NAME},
+        "rules": [rule.document() for rule, _ in RULES],
+    }
+
+
+def binding_document(user: str, group: str, service_account: str) -> dict[str, object]:
+    """A ClusterRoleBinding of the role to one subject; `service_account` is NAMESPACE:NAME."""
+    subject: dict[str, str] = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
+    if group:
+        subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}
+    elif service_account:
+        namespace, _, name = service_account.partition(":")
+        subject = {"kind": "ServiceAccount", "namespace": namespace, "name": name}
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": NAME},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
+        "subjects": [subject],
+    }
+
+
+def denied(path: str, status: int, message: str) -> Denied:
+    """A refusal in one sentence, with the rule that would grant the path."""
+    plain = path.partition("?")[0]
+    rule = next((rule.text for rule, _ in RULES if _covers(rule, plain)), "")
+    return Denied(plain, status, message, rule if status == 403 else "")
+
+
+def _covers(rule: Rule, path: str) -> bool:
+    urls = rule.non_resource_urls
+    if path in urls or any(url.endswith("*") and path.startswith(url[:-1]) for url in urls):
+        return True
+    return any(path.endswith(f"/{resource}") for resource in rule.resources)

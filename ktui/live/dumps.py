@@ -1,0 +1,67 @@
+"""The dumps of API Priority and Fairness: text in columns, separated by commas and padded."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from ktui.contract.events.live import RunningRequest
+
+MOST_REQUESTS = 5_000  # of a dump: a kube-apiserver admits some hundreds at a time
+OWN_PATHS = "/debug/api_priority_and_fairness"
+_READ_VERBS = ("get", "list", "watch", "head", "options", "proxy", "connect")
+_WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection", "post", "put")
+_VERBS = frozenset((*_READ_VERBS, *_WRITE_VERBS))
+_BEHIND = 5  # columns behind APIPath
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)")
+_NANOSECONDS = re.compile(r"(\.\d{6})\d*")
+
+
+def requests_of(dump: str) -> list[RunningRequest]:
+    """The requests of `dump_requests?includeRequestDetails=1`; a line that is not one is left out.
+
+    User names and paths may have commas in them; the verb between them tells where they end.
+    """
+    found: list[RunningRequest] = []
+    for text in dump.splitlines()[1:]:
+        parts = [part.strip() for part in text.split(",")]
+        if len(found) >= MOST_REQUESTS:
+            break
+        if (request := _request(parts)) is not None and not request.path.startswith(OWN_PATHS):
+            found.append(request)
+    return found
+
+
+def _request(parts: list[str]) -> RunningRequest | None:
+    arrived = next((at for at in range(5, len(parts)) if _TIME.fullmatch(parts[at])), 0)
+    if not arrived or arrived + 5 > len(parts) or not parts[arrived + 1].isdecimal():
+        return None
+    more = parts[arrived + 5 :]
+    user, verb, path = _details(more[:-_BEHIND]) if len(more) > _BEHIND else ("", "", "")
+    return RunningRequest(
+        level=parts[0],
+        schema=parts[1],
+        user=user or ",".join(parts[4:arrived]),
+        verb=verb,
+        path=path,
+        resource=more[-2] if verb else "",
+        namespace=more[-5] if verb else "",
+        seats=int(parts[arrived + 1][:9]),
+        queued=parts[3].isdecimal(),  # its place in the queue; -1 for one that executes
+        arrived=_time(parts[arrived]),
+    )
+
+
+def _details(parts: list[str]) -> tuple[str, str, str]:
+    """User, verb and path."""
+    for at, part in enumerate(parts):
+        if at and part in _VERBS:
+            return ",".join(parts[:at]), part, ",".join(parts[at + 1 :])
+    return "", "", ""
+
+
+def _time(text: str) -> float:
+    try:
+        return max(0.0, datetime.datetime.fromisoformat(_NANOSECONDS.sub(r"\1", text)).timestamp())
+    except (ValueError, OverflowError):
+        return 0.0

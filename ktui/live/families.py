@@ -1,0 +1,157 @@
+"""The metrics that ktui reads of a kube-apiserver, 1.24 to 1.37, and which figure each of them is.
+
+Facts by minor: a family that the version has and the page lacks has counted nothing yet, for a metric with
+labels shows no line before its first event. One that the version does not have is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ktui.live.exposition import Wanted
+
+ANCHOR = "apiserver_storage_list_total"  # a page without it was cut by the provider: absent is not zero
+_EVER = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """`samples` are the suffixes of the sample names; `figures` the figures that follow from them.
+
+    `scale` turns the metric's unit into the figure's; `text` must be in a line for it to be kept.
+    """
+
+    name: str
+    kind: str  # how families.py's readers take it: see figures.py
+    figures: tuple[str, ...] = ()
+    since: int = 24
+    until: int = _EVER
+    samples: tuple[str, ...] = ("",)
+    text: bytes = b""
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted([f"{self.name}{suffix}".encode() for suffix in self.samples], self.text)
+
+
+_TOTALS = ("_sum", "_count")
+_LIST = b'verb="LIST"'
+
+
+def _counter(name: str, figure: str, since: int = 24, until: int = _EVER) -> Family:
+    return Family(name, "counter", (figure,), since, until)
+
+
+def _histogram(
+    name: str, count: str, total: str, since: int = 24, kind: str = "histogram", text: bytes = b""
+) -> Family:
+    return Family(name, kind, (count, total), since, samples=_TOTALS, text=text)
+
+
+RESOURCES = (
+    _counter("apiserver_storage_list_total", "storage_lists"),
+    _counter("apiserver_storage_list_fetched_objects_total", "etcd_fetched"),
+    _counter("apiserver_storage_list_evaluated_objects_total", "etcd_evaluated"),
+    _counter("apiserver_storage_list_returned_objects_total", "etcd_returned"),
+    Family("apiserver_cache_list_total", "counter", ("cache_lists", "indexed_lists")),
+    _counter("apiserver_cache_list_fetched_objects_total", "cache_fetched"),
+    _counter("apiserver_cache_list_returned_objects_total", "cache_returned"),
+    Family(
+        "apiserver_watch_cache_consistent_read_total",
+        "consistent",
+        ("consistent_success", "consistent_failure", "consistent_fallback", "consistent_rejected"),
+        31,
+    ),
+    _histogram("apiserver_watch_cache_read_wait_seconds", "waits", "wait_ms", 30),
+    Family("apiserver_request_total", "requests", ("lists", "list_errors", "list_rejected"), text=_LIST),
+    Family(
+        "apiserver_request_duration_seconds",
+        "durations",
+        ("list_timed", "list_ms", "cluster_timed", "cluster_ms", "namespace_timed", "namespace_ms"),
+        samples=_TOTALS,
+        text=_LIST,
+    ),
+    _histogram("apiserver_response_sizes", "list_sizes", "list_bytes", kind="sizes", text=_LIST),
+    _counter("apiserver_watch_events_total", "watch_events"),
+    Family("apiserver_watch_events_sizes", "sizes", ("watch_bytes",), samples=("_sum",)),
+    _histogram("apiserver_watch_list_duration_seconds", "watch_lists", "watch_list_ms", 29),
+    _counter("apiserver_terminated_watchers_total", "terminated_watchers", 25),
+    _counter("apiserver_watch_cache_events_received_total", "cache_events", 27),
+    _counter("apiserver_watch_cache_initializations_total", "initializations", 25),
+    _counter("watch_cache_capacity_increase_total", "capacity_increases", 25),
+    _counter("watch_cache_capacity_decrease_total", "capacity_decreases", 25),
+    Family("apiserver_storage_consistency_checks_total", "checks", ("checks_ok", "checks_failed"), 33),
+    Family(
+        "etcd_request_duration_seconds",
+        "etcd",
+        ("etcd_timed", "etcd_ms", "etcd_gets", "etcd_lists", "etcd_writes"),
+        samples=_TOTALS,
+    ),
+    _counter("etcd_request_errors_total", "etcd_errors", 28),
+)
+GAUGES = (
+    Family("apiserver_longrunning_requests", "gauge_sum", ("watches",), text=b'verb="WATCH"'),
+    Family("apiserver_watch_cache_resource_version", "gauge", ("rv",), 31),
+    Family("watch_cache_capacity", "gauge", ("capacity",), 25),
+    Family("apiserver_storage_objects", "gauge", ("objects",)),
+    Family("apiserver_resource_objects", "gauge", ("objects",), 34),
+    Family("apiserver_resource_size_estimate_bytes", "gauge", ("size_bytes",), 34),
+)
+_FLOW = "apiserver_flowcontrol_"
+LEVELS = (
+    Family(f"{_FLOW}dispatched_requests_total", "level", ("dispatched",)),
+    Family(f"{_FLOW}rejected_requests_total", "rejected", ("rejected",)),
+    Family(
+        f"{_FLOW}request_wait_duration_seconds",
+        "level_wait",
+        ("waits", "wait_ms"),
+        samples=("_bucket", *_TOTALS),
+    ),
+    Family(f"{_FLOW}request_concurrency_limit", "level_gauge", ("nominal",), until=36),
+    Family(f"{_FLOW}nominal_limit_seats", "level_gauge", ("nominal",), 26),
+    Family(f"{_FLOW}current_limit_seats", "level_gauge", ("current",), 26),
+    Family(f"{_FLOW}request_concurrency_in_use", "level_gauge_sum", ("executing_seats",), until=36),
+    Family(f"{_FLOW}current_executing_seats", "level_gauge_sum", ("executing_seats",), 28),
+    Family(f"{_FLOW}current_executing_requests", "level_gauge_sum", ("executing",)),
+    Family(f"{_FLOW}current_inqueue_requests", "level_gauge_sum", ("queued",)),
+)
+PROCESS = (
+    Family("process_start_time_seconds", "process", ("started",)),
+    Family("process_resident_memory_bytes", "process", ("memory_bytes",)),
+    Family("process_cpu_seconds_total", "process", ("cpu",)),
+    Family("apiserver_storage_size_bytes", "process", ("storage_bytes",), 28),
+    Family("apiserver_storage_db_total_size_in_bytes", "process", ("storage_bytes",), 26, 36),
+    Family("etcd_db_total_size_in_bytes", "process", ("storage_bytes",), 24, 25),
+    Family("hidden_metrics_total", "process", ("hidden_metrics",), 28),
+    Family("disabled_metrics_total", "process", ("hidden_metrics",), 28),
+    Family("apiserver_current_inflight_requests", "inflight", ("reading", "writing")),
+    Family("kubernetes_build_info", "build"),
+    Family("kubernetes_feature_enabled", "gate", (), 26),
+)
+ALL = (*RESOURCES, *GAUGES, *LEVELS, *PROCESS)
+WANTED: Mapping[bytes, Wanted] = {family.name.encode(): family.wanted for family in ALL}
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """Which figures a page reports, where it has no line of them too."""
+
+    resources: frozenset[str] = field(default_factory=frozenset)
+    watches: bool = False
+    levels: frozenset[str] = field(default_factory=frozenset)
+
+
+def reported(present: Iterable[str], minor: int) -> Reported:
+    """By the families on the page, and by the version where the page is not cut (`minor` 0: unknown)."""
+    there = frozenset(present)
+    whole = ANCHOR in there and minor > 0
+
+    def known(family: Family) -> bool:
+        return family.name in there or (whole and family.since <= minor <= family.until)
+
+    return Reported(
+        frozenset(figure for family in RESOURCES if known(family) for figure in family.figures),
+        known(GAUGES[0]),
+        frozenset(figure for family in LEVELS if known(family) for figure in family.figures),
+    )

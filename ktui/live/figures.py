@@ -1,0 +1,297 @@
+"""One page of metrics as figures: by resource, by priority level, and of the process."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from ktui.contract.events.live import (
+    LevelCounters,
+    LevelGauges,
+    LevelScrape,
+    ReplicaScrape,
+    ResourceCounters,
+    ResourceGauges,
+    ResourceScrape,
+)
+from ktui.live.exposition import Sample
+from ktui.live.families import ALL, Family, Reported, reported
+from ktui.live.names import resource_of
+
+MOST = (1 << 63) - 1
+_RV_MODULUS = 10**15  # the cache's resourceVersion is reported modulo this
+_READS = {"get": "etcd_gets", "list": "etcd_lists", "listStream": "etcd_lists"}
+_WRITES = frozenset(("create", "update", "delete"))
+_UNIFIED = "watchcache"  # 1.37: LISTs of the cache are counted under the storage's names
+_FROM_STORAGE = {
+    "storage_lists": "cache_lists",
+    "etcd_fetched": "cache_fetched",
+    "etcd_returned": "cache_returned",
+}
+_REASONS = {
+    "queue-full": "queue_full",
+    "concurrency-limit": "concurrency_limit",
+    "time-out": "timed_out",
+    "cancelled": "cancelled",
+}
+
+Numbers = dict[str, float]
+
+
+class Page(msgspec.Struct):
+    """What one scrape says. `process` has start time, memory and the like by figure."""
+
+    resources: dict[str, ResourceScrape]
+    levels: dict[str, LevelScrape]
+    process: Numbers
+    gates: dict[str, bool]
+    version: str = ""  # "1.36" where the page names it
+
+    def events(self, replica: ReplicaScrape) -> list[Any]:
+        """The resources and levels as that replica's, then the replica itself."""
+        name = replica.replica
+        parts = [*self.resources.values(), *self.levels.values()]
+        return [*(msgspec.structs.replace(part, replica=name) for part in parts), replica]
+
+    def counters(self) -> Numbers:
+        """All that only grows while the process lives, by a unique name."""
+        grown = {"cpu": self.process.get("cpu", 0.0)}
+        named: Iterable[tuple[str, Any]] = (
+            *((f"resource {name}", scrape.counters) for name, scrape in self.resources.items()),
+            *((f"level {name}", scrape.counters) for name, scrape in self.levels.items()),
+        )
+        for name, counters in named:
+            for figure in counters.__struct_fields__:
+                value = getattr(counters, figure)
+                if isinstance(value, (int, float)):
+                    grown[f"{name} {figure}"] = value
+        return grown
+
+
+def page_of(samples: Iterable[Sample], families: Iterable[str], minor: int) -> Page:
+    """Read the samples of a page whose server is of that minor (0: unknown)."""
+    samples = list(samples)
+    return _Reader(samples, reported(families, minor)).page()
+
+
+class _Reader:
+    """Adds samples up by resource and level."""
+
+    def __init__(self, samples: list[Sample], told: Reported) -> None:
+        self._told = told
+        self._samples = samples
+        # 1.37 still has the families of the cache, deprecated: the same LISTs must not count twice.
+        self._unified = any(sample.labels.get("storage") == _UNIFIED for sample in samples)
+        self._resources: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
+        self._gauges: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
+        self._levels: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
+        self._level_gauges: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
+        self._buckets: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
+        self._process: Numbers = {}
+        self._gates: dict[str, bool] = {}
+        self._version = ""
+
+    def page(self) -> Page:
+        readers = _readers(self)
+        for sample in self._samples:
+            family, suffix = _BY_SAMPLE[sample.name]
+            readers[family.kind](family, suffix, sample)
+        names = {*self._resources, *self._gauges}
+        return Page(
+            {name: self._resource(name) for name in sorted(names)},
+            {name: self._level(name) for name in sorted({*self._levels, *self._level_gauges})},
+            self._process,
+            self._gates,
+            self._version,
+        )
+
+    def _resource(self, name: str) -> ResourceScrape:
+        counted = dict.fromkeys(self._told.resources, 0.0) | self._resources.get(name, {})
+        gauges = {"watches": 0.0} if self._told.watches else {}
+        gauges |= self._gauges.get(name, {})
+        return ResourceScrape(
+            replica="",
+            resource=name,
+            counters=msgspec.convert(_whole(counted), ResourceCounters),
+            gauges=msgspec.convert(_whole(gauges), ResourceGauges),
+        )
+
+    def _level(self, name: str) -> LevelScrape:
+        counters = LevelCounters.__struct_fields__
+        told = {*self._told.levels, *(_REASONS.values() if "rejected" in self._told.levels else ())}
+        counted = {figure: 0.0 for figure in told if figure in counters} | self._levels.get(name, {})
+        gauges = {figure: 0.0 for figure in told if figure in LevelGauges.__struct_fields__}
+        gauges |= self._level_gauges.get(name, {})
+        numbers: dict[str, Any] = _whole(counted)
+        numbers["wait_buckets"] = _whole(self._buckets.get(name, {}))
+        return LevelScrape(
+            replica="",
+            level=name,
+            counters=msgspec.convert(numbers, LevelCounters),
+            gauges=msgspec.convert(_whole(gauges), LevelGauges),
+        )
+
+    # One reader for each kind of family.
+
+    def counter(self, family: Family, suffix: str, sample: Sample) -> None:
+        figure, labels = family.figures[0], sample.labels
+        if labels.get("storage") == _UNIFIED:
+            if figure not in _FROM_STORAGE:
+                return
+            figure = _FROM_STORAGE[figure]
+        elif figure.startswith("cache_") and self._unified and "cache_list" in family.name:
+            return
+        numbers = self._of(labels)
+        numbers[figure] += sample.value
+        if figure == "cache_lists" and labels.get("index"):
+            numbers["indexed_lists"] += sample.value
+
+    def histogram(self, family: Family, suffix: str, sample: Sample) -> None:
+        count, total = family.figures
+        self._of(sample.labels)[count if suffix == "_count" else total] += _scaled(
+            count if suffix == "_count" else total, sample.value
+        )
+
+    def sizes(self, family: Family, suffix: str, sample: Sample) -> None:
+        figure = family.figures[0 if suffix == "_count" else -1]
+        self._of(sample.labels)[figure] += sample.value
+
+    def consistent(self, family: Family, suffix: str, sample: Sample) -> None:
+        success, failure, fallback, rejected = family.figures
+        numbers, labels = self._of(sample.labels), sample.labels
+        numbers[success if labels.get("success") == "true" else failure] += sample.value
+        if labels.get("fallback") == "true":
+            numbers[fallback] += sample.value
+        elif labels.get("fallback") == "skipped":
+            numbers[rejected] += sample.value
+
+    def requests(self, family: Family, suffix: str, sample: Sample) -> None:
+        if sample.labels.get("subresource"):
+            return
+        lists, errors, rejected = family.figures
+        numbers, code = self._of(sample.labels), sample.labels.get("code", "")
+        numbers[lists] += sample.value
+        if code == "429":
+            numbers[rejected] += sample.value
+        elif code[:1] in ("4", "5"):
+            numbers[errors] += sample.value
+
+    def durations(self, family: Family, suffix: str, sample: Sample) -> None:
+        if sample.labels.get("subresource"):
+            return
+        scope = {"cluster": 2, "namespace": 4}.get(sample.labels.get("scope", ""))
+        numbers, total = self._of(sample.labels), suffix == "_sum"
+        for first in (0, scope):
+            if first is not None:
+                figure = family.figures[first + total]
+                numbers[figure] += _scaled(figure, sample.value)
+
+    def checks(self, family: Family, suffix: str, sample: Sample) -> None:
+        good, bad = family.figures
+        status = sample.labels.get("status")
+        if status in ("success", "failure"):  # "error": nothing was compared
+            self._of(sample.labels)[good if status == "success" else bad] += sample.value
+
+    def etcd(self, family: Family, suffix: str, sample: Sample) -> None:
+        operation = sample.labels.get("operation", "")
+        numbers = self._of(sample.labels)
+        if suffix == "_sum":
+            numbers["etcd_ms"] += sample.value * 1000
+            return
+        numbers["etcd_timed"] += sample.value
+        figure = _READS.get(operation) or ("etcd_writes" if operation in _WRITES else "")
+        if figure:
+            numbers[figure] += sample.value
+
+    def gauge(self, family: Family, suffix: str, sample: Sample) -> None:
+        if sample.value >= 0:  # -1: could not be counted
+            self._gauges[resource_of(sample.labels)][family.figures[0]] = sample.value
+
+    def gauge_sum(self, family: Family, suffix: str, sample: Sample) -> None:
+        if not sample.labels.get("subresource"):
+            self._gauges[resource_of(sample.labels)][family.figures[0]] += max(0.0, sample.value)
+
+    def level(self, family: Family, suffix: str, sample: Sample) -> None:
+        self._levels[_level_of(sample)][family.figures[0]] += sample.value
+
+    def rejected(self, family: Family, suffix: str, sample: Sample) -> None:
+        numbers = self._levels[_level_of(sample)]
+        numbers["rejected"] += sample.value
+        if (figure := _REASONS.get(sample.labels.get("reason", ""))) is not None:
+            numbers[figure] += sample.value
+
+    def level_wait(self, family: Family, suffix: str, sample: Sample) -> None:
+        level = _level_of(sample)
+        if suffix == "_bucket":
+            self._buckets[level][sample.labels.get("le", "")] += sample.value
+        else:
+            figure = family.figures[suffix == "_sum"]
+            self._levels[level][figure] += _scaled(figure, sample.value)
+
+    def level_gauge(self, family: Family, suffix: str, sample: Sample) -> None:
+        self._level_gauges[_level_of(sample)][family.figures[0]] = max(0.0, sample.value)
+
+    def level_gauge_sum(self, family: Family, suffix: str, sample: Sample) -> None:
+        # Two families report the same figure in some minors: each is summed by itself, the later one counts.
+        numbers = self._level_gauges[_level_of(sample)]
+        own = f"{family.name} {family.figures[0]}"
+        numbers[own] += max(0.0, sample.value)
+        numbers[family.figures[0]] = numbers[own]
+
+    def process(self, family: Family, suffix: str, sample: Sample) -> None:
+        figure = family.figures[0]
+        added = self._process.get(figure, 0.0) if figure == "hidden_metrics" else 0.0
+        self._process[figure] = sample.value + added
+
+    def inflight(self, family: Family, suffix: str, sample: Sample) -> None:
+        kind = sample.labels.get("request_kind", "")
+        figure = {"readOnly": "reading", "mutating": "writing"}.get(kind)
+        if figure is not None:
+            self._process[figure] = sample.value
+
+    def build(self, family: Family, suffix: str, sample: Sample) -> None:
+        major, minor = sample.labels.get("major", ""), sample.labels.get("minor", "").rstrip("+")
+        if major.isdecimal() and minor.isdecimal():
+            self._version = f"{major}.{minor}"
+
+    def gate(self, family: Family, suffix: str, sample: Sample) -> None:
+        if (name := sample.labels.get("name", "")) and len(self._gates) < 2_000:
+            self._gates[name] = sample.value == 1
+
+    def _of(self, labels: Mapping[str, str]) -> Numbers:
+        return self._resources[resource_of(labels)]
+
+
+Read = Callable[[Family, str, Sample], None]
+
+
+def _readers(reader: _Reader) -> dict[str, Read]:
+    return {family.kind: getattr(reader, family.kind) for family in ALL}
+
+
+def _by_sample() -> dict[str, tuple[Family, str]]:
+    return {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}
+
+
+_BY_SAMPLE = _by_sample()
+
+
+def _level_of(sample: Sample) -> str:
+    return sample.labels.get("priority_level", "")
+
+
+def _scaled(figure: str, value: float) -> float:
+    """Metrics count seconds, figures milliseconds."""
+    return value * 1000 if figure.endswith("_ms") else value
+
+
+def _whole(numbers: Mapping[str, float]) -> dict[str, float]:
+    """Counts as integers within what an event may carry; what is negative or too large is left out."""
+    kept: dict[str, float] = {}
+    for name, value in numbers.items():
+        if 0 <= value < (1e15 if name.endswith("_ms") else MOST):
+            kept[name] = round(value, 3) if name.endswith("_ms") else int(value)
+    return kept

@@ -1,0 +1,207 @@
+"""What a window of counters adds up to: resets, verdict, and advice with its rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.contract.events.live import (
+    Denied,
+    LevelCounters,
+    LevelGauges,
+    LevelScrape,
+    LiveServer,
+    ReplicaScrape,
+    ResourceCounters,
+    ResourceGauges,
+    ResourceScrape,
+)
+from ktui.core.live.findings import Severity, findings, worst
+from ktui.core.live.report import report_document
+from ktui.core.live.routes import all_routes, routes_of
+from ktui.core.live.state import LiveState, fold_all
+from ktui.core.live.verdict import verdict
+from ktui.core.live.window import quantile
+
+ZERO: dict[str, Any] = dict.fromkeys(ResourceCounters.__struct_fields__, 0)
+
+
+def scraped(at: float, resource: str = "pods", replica: str = "1", **figures: int) -> list[Any]:
+    gauges = {name: figures.pop(name) for name in ("watches", "objects", "rv") if name in figures}
+    return [
+        ResourceScrape(at=at, replica=replica, resource=resource,
+                       counters=ResourceCounters(**{**ZERO, **figures}), gauges=ResourceGauges(**gauges)),
+        ReplicaScrape(at=at, replica=replica, version="1.36"),
+    ]  # fmt: skip
+
+
+def live_of(*batches: list[Any]) -> LiveState:
+    live = LiveState()
+    for batch in batches:
+        fold_all(live, batch)
+    return live
+
+
+def over_a_minute(resource: str = "pods", **figures: int) -> LiveState:
+    gauges = {name: value for name, value in figures.items() if name in ("watches", "objects")}
+    return live_of(scraped(100, resource, **gauges), scraped(160, resource, **figures))
+
+
+@pytest.mark.parametrize(
+    ("figures", "id_", "severity"),
+    [
+        ({"storage_lists": 3, "etcd_fetched": 3000, "etcd_returned": 3000, "etcd_lists": 3, "etcd_timed": 3,
+          "objects": 1000}, "etcd-lists", Severity.WARNING),
+        ({"consistent_failure": 2, "consistent_fallback": 2}, "consistent-read-fallback", Severity.CRITICAL),
+        ({"consistent_rejected": 1}, "consistent-read-rejected", Severity.CRITICAL),
+        ({"cache_lists": 3, "cache_fetched": 15_000, "cache_returned": 9}, "amplification", Severity.WARNING),
+        ({"cache_lists": 3, "cache_fetched": 15_000}, "amplification", Severity.WARNING),
+        ({"capacity_increases": 1}, "event-buffer-grows", Severity.NOTICE),
+        ({"checks_failed": 1}, "cache-inconsistent", Severity.CRITICAL),
+        ({"terminated_watchers": 4}, "slow-watchers", Severity.WARNING),
+        ({"lists": 60, "watches": 0}, "polled", Severity.NOTICE),
+        ({"initializations": 3}, "cache-refilled", Severity.WARNING),
+    ],
+)  # fmt: skip
+def test_what_is_found(figures: dict[str, int], id_: str, severity: Severity) -> None:
+    (found,) = findings(over_a_minute(**figures))
+    assert (found.id, found.severity, found.subject) == (id_, severity, "pods")
+    assert found.metric
+    assert found.advice
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {},
+        {"cache_lists": 9, "cache_fetched": 9000, "cache_returned": 9000, "lists": 3, "watches": 0},
+        {"cache_lists": 9, "cache_fetched": 900, "cache_returned": 1},  # amplified, of few objects
+        {"lists": 60, "watches": 1},
+        {"initializations": 1},  # the first filling
+        {"storage_lists": 50, "consistent_success": 50},  # probes
+    ],
+)
+def test_what_is_nothing(figures: dict[str, int]) -> None:
+    assert findings(over_a_minute(**figures)) == []
+
+
+def test_events_come_from_etcd_by_design() -> None:
+    load = {"storage_lists": 9, "etcd_fetched": 90_000, "etcd_returned": 90_000, "objects": 10_000}
+    assert findings(over_a_minute("events", **load)) == []
+
+
+@pytest.mark.parametrize(("resource", "severity"), [("secrets", 2), ("configmaps", 1)])
+def test_secrets_and_configmaps_of_all_namespaces(resource: str, severity: int) -> None:
+    (found,) = findings(over_a_minute(resource, cluster_timed=2, watches=1))
+    assert (found.id, found.severity) == (f"cluster-wide-{resource}", severity)
+
+
+def test_levels() -> None:
+    def scrape(at: float, rejected: int) -> list[Any]:
+        return [
+            LevelScrape(at=at, replica="1", level="workload-low",
+                        counters=LevelCounters(dispatched=0, rejected=rejected, queue_full=rejected),
+                        gauges=LevelGauges(queued=2)),
+            ReplicaScrape(at=at, replica="1", version="1.36"),
+        ]  # fmt: skip
+
+    rejected, queued = findings(live_of(scrape(100, 0), scrape(115, 3), scrape(130, 7)))
+    assert (rejected.id, rejected.severity) == ("rejected", Severity.CRITICAL)
+    assert "7 requests of this level rejected with 429 (queue full 7)" in rejected.text
+    assert queued.id == "queue-never-empty"
+
+
+def test_findings_are_ranked_by_severity_and_then_by_cost() -> None:
+    batches: list[list[Any]] = []
+    for at, share in ((100, 0), (160, 1)):
+        a = scraped(at, "a", cache_lists=share, cache_fetched=5_000 * share, cache_returned=share)
+        b = scraped(at, "b", cache_lists=share, cache_fetched=50_000 * share, cache_returned=share)
+        batches.append([a[0], b[0], *scraped(at, "nodes", checks_failed=share)])
+    live = live_of(*batches)
+    assert [found.subject for found in findings(live)] == ["nodes", "b", "a"]
+    assert worst(findings(live)) is Severity.CRITICAL
+    assert worst([]) is None
+
+
+def test_the_server_itself() -> None:
+    live = over_a_minute()
+    refused = Denied("/metrics", 403, "forbidden", "get on /metrics")
+    fold_all(
+        live,
+        [LiveServer(at=160, context="c", url="u", origin="metrics", expected=3, denied=[refused],
+                    not_ready=["etcd"])],
+    )  # fmt: skip
+    assert {found.id for found in findings(live)} == {"metrics-denied", "replicas-not-reached", "not-ready"}
+
+
+def test_replicas_are_added_and_never_subtracted_from_each_other() -> None:
+    live = live_of(
+        scraped(100, replica="1", cache_lists=500),
+        scraped(101, replica="2", cache_lists=3),
+        scraped(160, replica="1", cache_lists=510),
+        scraped(161, replica="2", cache_lists=8),
+    )
+    row = routes_of(live, "pods")
+    assert row is not None
+    assert (row.cache.lists, row.seconds) == (15, 60)
+
+
+def test_a_counter_that_went_back_counts_from_zero() -> None:
+    row = routes_of(live_of(scraped(100, cache_lists=500), scraped(160, cache_lists=7)), "pods")
+    assert row is not None
+    assert row.cache.lists == 7
+
+
+def test_a_window_takes_the_last_scrapes_only() -> None:
+    live = live_of(*(scraped(at, cache_lists=at) for at in (100, 160, 220)))
+    row = routes_of(live, "pods", 60)
+    assert row is not None
+    assert (row.cache.lists, row.seconds) == (60, 60)
+
+
+@pytest.mark.parametrize(
+    ("figures", "says"),
+    [
+        ({}, "no LIST in 1m"),
+        ({"cache_lists": 10, "cache_fetched": 10, "cache_returned": 10},
+         "pods: all 10 LISTs in 1m from the watch cache"),
+        ({"cache_lists": 97, "cache_fetched": 1900, "cache_returned": 10_000, "storage_lists": 3,
+          "etcd_fetched": 8100, "etcd_timed": 9, "etcd_lists": 9},
+         "pods: 97% of 100 LISTs in 1m from the cache; the 3% from etcd fetched 81% of the objects"),
+        ({"storage_lists": 3, "etcd_fetched": 30, "etcd_returned": 30, "etcd_timed": 3, "etcd_lists": 3},
+         "pods: all 3 LISTs in 1m from etcd"),
+        ({"cache_lists": 1, "cache_fetched": 100, "cache_returned": 5},
+         "pods: the only LIST in 1m from the watch cache; 20× more objects read than returned"),
+    ],
+)  # fmt: skip
+def test_the_verdict(figures: dict[str, int], says: str) -> None:
+    assert verdict(all_routes(over_a_minute(**figures))) == says
+
+
+def test_the_verdict_before_there_is_a_rate() -> None:
+    assert verdict([]) == "no scrape yet"
+    assert verdict(all_routes(live_of(scraped(100)))) == "one scrape so far: rates need two"
+
+
+def test_the_report_says_null_for_what_is_not_reported() -> None:
+    live = live_of(
+        [ResourceScrape(at=1, replica="1", resource="pods"), ReplicaScrape(at=1, replica="1", version="1.24")]
+    )
+    pods = report_document(live)["resources"]["pods"]
+    assert pods["cache"]["lists"] is None
+    assert pods["consistent_reads"]["fallback"] is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "share", "seconds"),
+    [
+        ({"0.1": 50, "1": 100, "+Inf": 100}, 0.5, 0.1),
+        ({"0.1": 50, "1": 100, "+Inf": 100}, 0.75, 0.55),
+        ({"0.1": 0, "+Inf": 4}, 0.99, 0.1),
+        ({}, 0.5, None),
+        ({"0.1": 0, "+Inf": 0}, 0.5, None),
+    ],
+)
+def test_quantiles_of_buckets(counts: dict[str, float], share: float, seconds: float | None) -> None:
+    assert quantile(counts, share) == (seconds if seconds is None else pytest.approx(seconds))

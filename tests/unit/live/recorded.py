@@ -1,0 +1,127 @@
+"""Recorded pages of a real kube-apiserver 1.36.2 (two replicas), and a server that answers with them.
+
+The pages hold the families that ktui reads; the load between the first and the last is in truth-1.36.json.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import itertools
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ktui.client.kube_connection import KubeConnection
+
+DATA = Path(__file__).parent / "data"
+FIRST, MIDDLE, LAST = 0, 1, 2
+
+Answer = tuple[int, str, bytes]
+
+
+@cache
+def pages() -> list[dict[str, Any]]:
+    with gzip.open(DATA / "pages-1.36.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+@cache
+def truth() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((DATA / "truth-1.36.json").read_text())
+    return document
+
+
+def answers(replica: int, path: str, user: str = "admin") -> list[Answer]:
+    """What that replica answered to it, oldest first."""
+    return [
+        (page["status"], page["type"], page["body"].encode())
+        for page in pages()
+        if (page["replica"], page["as"], urlsplit(page["path"]).path) == (replica, user, path)
+    ]
+
+
+def metrics(replica: int, moment: int) -> bytes:
+    return answers(replica, "/metrics")[moment][2]
+
+
+def lists_sent(resource: str) -> dict[str, int]:
+    """LISTs that were answered 200, by route, both replicas together."""
+    sent: dict[str, int] = {}
+    for request in truth()["requests"]:
+        if urlsplit(request["path"]).path.endswith(f"/{resource}"):
+            route = request["route"]
+            sent[route] = sent.get(route, 0) + request["statuses"].get("200", 0)
+    return sent
+
+
+@dataclass
+class Recorded:
+    """A load balancer over the replicas: each new connection gets the next one.
+
+    `moment` chooses the page of metrics; `override` may answer a request itself.
+    """
+
+    url: str = ""
+    moment: int = FIRST
+    replicas: tuple[int, ...] = (0, 1)
+    override: Callable[[int, str], Answer | None] = lambda replica, path: None
+    requests: list[tuple[str, str]] = field(default_factory=list)  # method, path with query
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    def connection(self, token: str = "admin") -> KubeConnection:
+        return KubeConnection(self.url, token=token, context="recorded")
+
+    def answer(self, replica: int, path: str, user: str) -> Answer:
+        if (made := self.override(replica, path)) is not None:
+            return made
+        found = answers(replica, urlsplit(path).path, user)
+        if not found:
+            return 404, "application/json", b'{"kind":"Status","message":"not found","code":404}'
+        return found[min(self.moment, len(found) - 1)]
+
+
+@contextlib.contextmanager
+def serving(recorded: Recorded) -> Iterator[Recorded]:
+    turns = itertools.count()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            self.replica = recorded.replicas[next(turns) % len(recorded.replicas)]
+
+        def do_GET(self) -> None:
+            recorded.requests.append((self.command, self.path))
+            recorded.headers.append(dict(self.headers))
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            user = token if token in ("viewer", "nobody") else "admin"
+            status, kind, body = recorded.answer(self.replica, self.path, user)
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_GET
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    recorded.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield recorded
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

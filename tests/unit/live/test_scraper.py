@@ -1,0 +1,222 @@
+"""Scraping recorded replicas over real HTTP: every replica once, GETs only, and a sentence for what fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.client.connection import ClientError
+from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.core.live.routes import routes_of
+from ktui.core.live.state import LiveState, fold_all
+from ktui.live.scraper import Scraper
+from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, lists_sent, metrics, serving
+
+pytestmark = pytest.mark.anyio
+
+
+class Observed:
+    """A scraper with what its events add up to."""
+
+    def __init__(self, recorded: Recorded, token: str = "admin") -> None:
+        self.recorded = recorded
+        self.live = LiveState()
+        self.at = 1_795_352_800.0
+        self.scraper = Scraper(lambda: recorded.connection(token), clock=self._clock)
+
+    def _clock(self) -> float:
+        self.at += 0.001
+        return self.at
+
+    async def start(self) -> list[AnyEvent]:
+        events = await self.scraper.start()
+        fold_all(self.live, events)
+        return events
+
+    async def scrape(self, moment: int) -> None:
+        self.recorded.moment = moment
+        self.at += 15
+        fold_all(self.live, await self.scraper.scrape())
+
+
+async def observed(recorded: Recorded, *moments: int, token: str = "admin") -> Observed:
+    found = Observed(recorded, token)
+    try:
+        await found.start()
+        for moment in moments:
+            await found.scrape(moment)
+        fold_all(found.live, await found.scraper.dump())
+    finally:
+        await found.scraper.close()
+    return found
+
+
+async def test_both_replicas_are_found_though_they_began_at_the_same_time() -> None:
+    with serving(Recorded()) as recorded:
+        found = await observed(recorded, FIRST, LAST)
+    assert len(found.live.replicas) == 2
+    assert len({row.scrape.started for row in found.live.replicas.values()}) == 1
+    for resource in ("pods", "services", "secrets", "configmaps", "events"):
+        row = routes_of(found.live, resource)
+        assert row is not None
+        sent = lists_sent(resource)
+        assert (row.cache.lists, row.etcd.lists) == (sent.get("cache", 0), sent.get("etcd", 0)), resource
+    row = routes_of(found.live, "ciliumnodes.cilium.io")  # not there at the first scrape of one replica
+    assert row is not None
+    assert (row.cache.lists, row.rejected) == (lists_sent("ciliumnodes")["cache"], 2)
+
+
+async def test_one_replica_stays_one_however_many_connections() -> None:
+    with serving(Recorded(replicas=(0,))) as recorded:
+        found = await observed(recorded, FIRST, LAST, LAST)
+    assert len(found.live.replicas) == 1
+
+
+async def test_only_gets_are_sent_and_they_say_who_sends_them() -> None:
+    with serving(Recorded()) as recorded:
+        found = await observed(recorded, FIRST, LAST)
+    assert {method for method, _ in recorded.requests} == {"GET"}
+    assert {path.partition("?")[0] for _, path in recorded.requests} == {
+        "/version",
+        "/readyz",
+        "/metrics",
+        "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
+        "/debug/api_priority_and_fairness/dump_requests",
+    }
+    assert all(sent["User-Agent"].startswith("ktui/") for sent in recorded.headers)
+    assert all("gzip" in sent["Accept-Encoding"] for sent in recorded.headers)
+    assert found.live.status is not None
+    assert found.live.status.requests == len(recorded.requests) - 2  # the dumps came later
+
+
+async def test_the_first_events_say_which_server_it_is() -> None:
+    with serving(Recorded()) as recorded:
+        found = Observed(recorded)
+        events = await found.start()
+        await found.scraper.close()
+    info = events[0]
+    assert isinstance(info, ServerInfo)
+    assert (info.etcd_kind, info.kube_version, info.name) == ("kube-apiserver", "1.36", "recorded")
+    assert found.live.server is not None
+    assert found.live.server.expected == 1  # both replicas are of one host, and share its Lease
+
+
+async def test_a_restart_is_another_replica_and_no_rate_falls_below_zero() -> None:
+    with serving(Recorded(replicas=(0,))) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(LAST)
+        restarted = metrics(0, FIRST).replace(b"1.7953355047e+09", b"1.7953529000e+09")
+        recorded.override = lambda _, path: (200, "text/plain", restarted) if path == "/metrics" else None
+        await found.scrape(FIRST)
+        await found.scraper.close()
+    assert list(found.live.replicas) == ["1", "2"]
+    row = routes_of(found.live, "pods")
+    assert row is not None
+    assert row.cache.lists == 0
+
+
+@pytest.mark.parametrize("user", ["viewer", "nobody"])
+async def test_what_may_not_be_read_is_named_with_its_rule(user: str) -> None:
+    with serving(Recorded()) as recorded:
+        found = await observed(recorded, FIRST, token=user)
+    assert found.live.server is not None
+    rules = {denied.path: denied.rule for denied in found.live.server.denied}
+    assert rules["/metrics"] == "get on /metrics"
+    assert found.live.replicas == {}
+    assert found.scraper.problem == ""
+    assert sum(path == "/metrics" for _, path in recorded.requests) == 1  # not asked for again at once
+
+
+async def test_figures_come_though_the_dumps_are_denied() -> None:
+    def override(replica: int, path: str) -> Answer | None:
+        return (403, "application/json", b'{"message":"forbidden"}') if path.startswith("/debug") else None
+
+    with serving(Recorded(override=override)) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(FIRST)
+        fold_all(found.live, await found.scraper.dump())
+        await found.scraper.close()
+    assert found.live.server is not None
+    assert [denied.rule for denied in found.live.server.denied] == [
+        "get on /debug/api_priority_and_fairness/*"
+    ]
+    assert len(found.live.replicas) == 2
+
+
+PAGE = metrics(0, FIRST)
+BAD: dict[str, tuple[Answer, str]] = {
+    "html": ((200, "text/html", b"<html>log in</html>"), "not Prometheus metrics"),
+    "half a line": ((200, "text/plain", PAGE[: len(PAGE) // 2]), "cut off after"),
+    "half a page": ((200, "text/plain", PAGE[: PAGE.index(b"\n", 9000) + 1]), "the page is incomplete"),
+    "500": ((500, "text/plain", b"boom"), "500: boom"),
+    "401": ((401, "application/json", b"{}"), "does not accept the credentials of context 'recorded'"),
+    "empty": ((200, "text/plain", b""), "the answer is empty"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+async def test_a_bad_page_is_a_sentence_and_the_next_good_one_ends_it(name: str) -> None:
+    answer, says = BAD[name]
+    with serving(Recorded()) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(FIRST)
+        recorded.override = lambda _, path: answer if path == "/metrics" else None
+        await found.scrape(FIRST)
+        assert says in found.scraper.problem
+        assert "\n" not in found.scraper.problem
+        recorded.override = lambda _, path: None
+        await found.scrape(LAST)
+        await found.scraper.close()
+    assert found.scraper.problem == ""
+    assert len(found.live.replicas) == 2  # met again over new connections
+    row = routes_of(found.live, "pods")
+    assert row is not None
+    assert row.cache.lists == lists_sent("pods")["cache"]
+
+
+async def test_a_server_that_is_overloaded_is_scraped_less_often() -> None:
+    with serving(Recorded()) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        recorded.override = lambda _, path: (429, "text/plain", b"slow down") if path == "/metrics" else None
+        await found.scrape(FIRST)
+        assert found.live.status is not None
+        assert found.live.status.interval == 30.0
+        recorded.override = lambda _, path: None
+        await found.scrape(FIRST)
+        await found.scraper.close()
+    assert found.live.status.interval == 15.0
+
+
+async def test_a_server_that_is_gone_is_a_sentence_at_the_start() -> None:
+    with serving(Recorded()) as recorded:
+        pass
+    with pytest.raises(ClientError, match="no server answers at"):
+        await Observed(recorded).start()
+
+
+async def test_what_is_no_kube_apiserver_is_said_at_the_start() -> None:
+    page = (200, "application/json", b'{"gitVersion":"v1"}')
+    with (
+        serving(Recorded(override=lambda _, path: page)) as recorded,
+        pytest.raises(ClientError, match="not a kube-apiserver"),
+    ):
+        await Observed(recorded).start()
+
+
+async def test_a_failing_readiness_check_is_named() -> None:
+    page = (500, "text/plain", b"[+]ping ok\n[-]etcd failed: reason withheld\n")
+    with serving(Recorded(override=lambda _, path: page if "readyz" in path else None)) as recorded:
+        found = await observed(recorded, FIRST)
+    assert found.live.server is not None
+    assert found.live.server.not_ready == ["etcd"]
+
+
+async def test_running_requests_are_sampled_without_ktuis_own() -> None:
+    with serving(Recorded()) as recorded:
+        found = await observed(recorded, FIRST)
+    users = {request.user for _, request in found.live.running()}
+    assert {"alice", "nightly-report"} <= users
+    assert all(not request.path.startswith("/debug") for _, request in found.live.running())
