@@ -17,7 +17,7 @@ def state_events(state: State, at: float) -> list[AnyEvent]:
     Events of the past keep their time, so that ages are right.
     """
     now = [msgspec.structs.replace(event, at=at) for event in _facts(state)]
-    return [*now, *_under_way(state)]
+    return [*now, *_live(state), *_under_way(state)]
 
 
 def _facts(state: State) -> Iterator[AnyEvent]:
@@ -51,3 +51,18 @@ def _under_way(state: State) -> Iterator[AnyEvent]:
         yield watcher.opened
         if watcher.state is not None:
             yield watcher.state
+
+
+def _live(state: State) -> Iterator[AnyEvent]:
+    """The last scrape of each replica, at its time: what comes later is subtracted from it."""
+    live = state.live
+    if live.server is not None:
+        yield live.server
+    if live.status is not None:
+        yield live.status
+    for row in live.replicas.values():
+        yield from (series.last for series in row.resources.values())
+        yield from (series.last for series in row.levels.values())
+        yield row.scrape
+        if row.dump is not None:
+            yield row.dump

@@ -1,6 +1,6 @@
 """A kube-apiserver that ktui only reads: its own counters, replica by replica, as they were at each scrape.
 
-Counters are kept as the server reports them (since its process began); whoever reads them subtracts.
+Counters are kept as the server reports them, since its process began: the reader subtracts.
 None is a figure that this server does not report; it is never shown as zero.
 """
 

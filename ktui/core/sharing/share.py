@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
+from ktui.contract.events.live import RunningRequest
 from ktui.core.sharing.keys import STANDARD, KeyPseudonyms, is_secret
 from ktui.core.sharing.names import Pseudonyms
 from ktui.core.sharing.queries import Queries
@@ -47,6 +48,7 @@ class Sharer:
             Treatment.ACCEPT: self.names.accept,
             Treatment.HOSTS: lambda value: [f"etcd-{number}" for number in range(1, len(value) + 1)],
             Treatment.TEXT: self._text.scrub,
+            Treatment.RUNNING: lambda value: [self._running(request) for request in value],
             Treatment.TEXTS: lambda value: [self._scrubbed(item) for item in value],
         }
 
@@ -80,6 +82,16 @@ class Sharer:
         if treatment in self._by_resource:
             return self._by_resource[treatment](value, resource)
         return self._by_value[treatment](value)
+
+    def _running(self, request: RunningRequest) -> RunningRequest:
+        return msgspec.structs.replace(
+            request,
+            user=self.names.user(request.user),
+            path=self._keys.path(request.path),
+            namespace=self.names.name(request.namespace),
+            level=self.names.level(request.level),
+            schema=self.names.level(request.schema),
+        )
 
     def _tells_of_a_secret(self, event: Event) -> bool:
         """True for the answer to a request for Secrets: its error may quote anything."""

@@ -30,6 +30,7 @@ class Treatment(Enum):
     ACCEPT = "an Accept header"
     HOSTS = "a list of addresses"
     TEXT = "words for people, in which anything may be named"
+    RUNNING = "requests that execute or wait, with user and path"
     TEXTS = "several of them, or rows of them"
 
 
@@ -68,6 +69,14 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
     "fan_out": {"namespace": Treatment.NAMESPACE, "name": Treatment.NAME},
     "task_failures": {"failures": Treatment.TEXTS},
     "marker": {"text": Treatment.TEXT},
+    "live_server": {
+        "context": Treatment.EMPTY,
+        "url": Treatment.EMPTY,
+        "denied": Treatment.EMPTY,  # quotes the user
+    },
+    "live_status": {"problem": Treatment.TEXT},
+    "live_level": {"level": Treatment.LEVEL},
+    "live_requests": {"requests": Treatment.RUNNING},
 }
 
 _COST = " ".join(FIGURES)
@@ -102,6 +111,15 @@ _KEPT = {
     "task_failures": "",
     "dropped": "count",
     "marker": "",
+    "live_server": "origin version expected gates not_ready",
+    "live_status": "interval requests received_bytes busy_ms",
+    "live_replica": (
+        "replica version started page_bytes page_lines ms memory_bytes storage_bytes hidden_metrics reading "
+        "writing"
+    ),
+    "live_resource": "replica resource counters gauges",
+    "live_level": "replica counters gauges",
+    "live_requests": "replica",
 }
 
 # By event type, then field. `seq` and `at` are everywhere: a recording is about when things happened.

@@ -26,6 +26,7 @@ from ktui.contract.events import (
     WatcherClosed,
     WatcherOpened,
 )
+from ktui.contract.events.live import Denied, LiveServer, RequestsDump, RunningRequest
 from ktui.contract.recording import encode_lines
 from ktui.core.sharing.share import Sharer
 from ktui.core.sharing.table import TABLE, Treatment
@@ -256,3 +257,19 @@ def test_numbers_and_times_are_untouched() -> None:
 def test_what_every_cluster_has_stays(field: str, value: str) -> None:
     shared = sharer().treat(started("/api/v1/pods", **{field: value}))
     assert getattr(shared, field) == value
+
+
+def test_running_requests_of_a_live_server_name_nobody() -> None:
+    request = RunningRequest(
+        level="shop-level", schema="shop-schema", user="jane@shop.example", verb="list",
+        path="/api/v1/namespaces/shop/pods", resource="pods", namespace="shop", seats=3,
+    )  # fmt: skip
+    server = LiveServer(
+        context="shop-prod", url="https://shop.example:6443", origin="metrics",
+        denied=[Denied("/metrics", 403, 'User "jane@shop.example" cannot get path')],
+    )  # fmt: skip
+    dump = RequestsDump(replica="1", requests=[request])
+    shared = encode_lines(sharer().share([dump, server]))
+    assert b"shop" not in shared
+    assert b"jane" not in shared
+    assert b'"seats":3' in shared
