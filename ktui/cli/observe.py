@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ktui.cli.durations import seconds
-from ktui.cli.exits import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.output import emit_json, warn
 from ktui.cli.printing import Printer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ktui.cli.exits import OK, USAGE, fail
+from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit, emit_json
 
 

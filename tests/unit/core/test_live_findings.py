@@ -23,9 +23,9 @@ from ktui.core.live.routes import all_routes, routes_of
 from ktui.core.live.state import LiveState, fold_all
 from ktui.core.live.verdict import verdict
 from ktui.core.live.window import quantile
-from ktui.core.present import present
 from ktui.core.reducer import apply
 from ktui.core.state import State
+from ktui.core.state_events import state_events
 
 ZERO: dict[str, Any] = dict.fromkeys(ResourceCounters.__struct_fields__, 0)
 
@@ -214,7 +214,7 @@ def test_a_recording_that_begins_now_can_be_continued() -> None:
     state = State()
     apply(state, [*scraped(100, cache_lists=5), *scraped(160, cache_lists=9)])
     later = State()
-    apply(later, present(state, 170))
+    apply(later, state_events(state, 170))
     apply(later, scraped(220, cache_lists=20))
     row = routes_of(later.live, "pods")
     assert row is not None
