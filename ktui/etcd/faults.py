@@ -158,6 +158,13 @@ def silent(endpoint: str, seconds: float) -> UnreachableError:
     )
 
 
+def hanging(endpoint: str, seconds: float) -> UnreachableError:
+    """Nothing comes on a watch although its connection works."""
+    return UnreachableError(
+        f"etcd {endpoint}: a watch has been silent for {seconds:.0f} s, while other requests were answered."
+    )
+
+
 def is_answer(error: EtcdError) -> bool:
     """Whether etcd itself answered with the error, so that the connection works."""
     return not isinstance(error, UnreachableError) or "etcdserver:" in error.detail

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from types import TracebackType
 
 import grpc
@@ -12,12 +13,15 @@ from aetcd import rpc
 from ktui.etcd import faults
 from ktui.etcd.connection import EtcdConnection, WatchCall
 from ktui.etcd.decode import kv_of
-from ktui.etcd.errors import ConnectionLostError, EtcdError
+from ktui.etcd.errors import EtcdError
 from ktui.etcd.ledger import LedgerEntry
 from ktui.etcd.text import watch_text
 from ktui.etcd.transport import Transport
 from ktui.etcd.types import WatchBatch, WatchEvent
+from ktui.etcd.watch_liveness import WatchLiveness
 from ktui.telemetry.meter import current_meter
+
+_PROGRESS = rpc.WatchRequest(progress_request=rpc.WatchProgressRequest())
 
 
 class WatchStream:
@@ -36,6 +40,11 @@ class WatchStream:
         self._connection: EtcdConnection | None = None
         self.created_at = 0.0
         self._closed = False
+        self._liveness: WatchLiveness | None = None
+        self._hung: EtcdError | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._unanswered = 0  # progress requests of the caller
+        self._own_unanswered = 0  # and of liveness
         self._writing = asyncio.Lock()
 
     @property
@@ -59,6 +68,9 @@ class WatchStream:
         """Send the create request, unless that was done. The first read does it too."""
         if self._call is None and not self._closed:
             self._call, self._connection = await self._transport.open_watch()
+            self._liveness = WatchLiveness(
+                self._connection, self._ask, self._give_up, lambda: self._transport.answers_progress
+            )
             await self._send(rpc.WatchRequest(create_request=self._request), "watch_create", rpcs=1)
 
     async def __anext__(self) -> WatchBatch:
@@ -75,17 +87,54 @@ class WatchStream:
                 self._created(response)
                 continue
             events.extend(map(_event_of, response.events))
-            if not response.fragment:
+            if not response.fragment and (events or self._is_wanted()):
                 return WatchBatch(response.header.revision, events, is_progress=not events)
 
     async def request_progress(self) -> None:
         """Ask for a batch with `is_progress`: etcd's head, once every event up to it has been sent."""
         await self.open()
-        await self._send(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()), "watch_progress")
+        self._unanswered += 1
+        await self._send(_PROGRESS, "watch_progress")
+
+    def _is_wanted(self) -> bool:
+        """Whether a progress answer is for the caller: etcd sends some by itself."""
+        if self._unanswered or self._own_unanswered:
+            self._transport.answers_progress = True
+        if self._unanswered:
+            self._unanswered -= 1
+        elif self._own_unanswered:
+            self._own_unanswered -= 1
+            return False
+        return True
+
+    def _ask(self) -> None:
+        self._own_unanswered += 1
+        self._asking = asyncio.create_task(self._ask_quietly(), name="watch liveness")
+
+    async def _ask_quietly(self) -> None:
+        assert self._call is not None
+        body: bytes = _PROGRESS.SerializeToString()
+        with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the read reports why
+            async with self._writing:
+                await self._call.write(body)
+            self._transport.ledger.charge(sent=len(body))
+
+    def _give_up(self, silent: float) -> None:
+        assert self._call is not None and self._connection is not None
+        self._hung = faults.hanging(self._endpoint, silent)
+        self._transport.watch_failed(self._hung, self._connection)
+        self._call.cancel()
+
+    def _stop_liveness(self) -> None:
+        if self._liveness is not None:
+            self._liveness.stop()
+        if self._asking is not None:
+            self._asking.cancel()
 
     async def close(self) -> None:
         """End the stream; a pending read ends the iteration."""
         self._closed = True
+        self._stop_liveness()
         if self._call is not None:
             self._call.cancel()
 
@@ -127,8 +176,9 @@ class WatchStream:
             if self._closed:
                 return None
             raise faults.unavailable("the watch stream was ended by the server", self._endpoint)
-        assert self._connection is not None
+        assert self._connection is not None and self._liveness is not None
         self._connection.heard()
+        self._liveness.heard()
         response = rpc.WatchResponse.FromString(raw)
         self._transport.ledger.charge(received=len(raw))
         self._transport.ledger.saw_revision(response.header.revision)
@@ -140,12 +190,20 @@ class WatchStream:
 
     def _fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
         assert self._connection is not None
+        self._stop_liveness()
+        if self._hung is not None:
+            return self._hung
         fault = self._connection.fault(error)
         self._transport.watch_failed(fault, self._connection)
         return fault
 
-    def _lost(self) -> ConnectionLostError | None:
-        """The error when the connection was given up, which looks like a cancellation."""
+    def _lost(self) -> EtcdError | None:
+        """The error when the stream or its connection was given up, which looks like a cancellation."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            return None
+        if self._hung is not None and not self._closed:
+            return self._hung
         return self._connection.ended() if self._connection is not None and not self._closed else None
 
     def _only_closed(self) -> bool:
