@@ -1,1 +1,1 @@
-"""HTTP as kube-apiserver speaks it, over the cachers."""
+"""The HTTP API of kube-apiserver, over the cachers."""

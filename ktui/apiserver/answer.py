@@ -1,4 +1,4 @@
-"""Sending one object in the negotiated form."""
+"""Send one object in the negotiated form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def send_object(
     server: Server, call: Call, resource: Resource, obj: StoredObject, form: Form, status: int = 200
 ) -> None:
-    """The object, as stored, as metadata or as a one-row Table."""
+    """Send a stored object, as it is, as metadata or as a one-row Table."""
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
     expect(obj.size)
@@ -36,14 +36,14 @@ async def send_object(
 async def send_tree(
     server: Server, call: Call, resource: Resource, obj: dict[str, Any], form: Form, status: int = 200
 ) -> None:
-    """An object that is not stored: of a dry run, or what a deletion left behind."""
+    """Send an object that is not stored: from a dry run, or the final state of a deleted one."""
     renderer = _renderer(server, call, resource, form)
     document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
     await send_document(call, document, form, status)
 
 
 async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:
-    """A Status or a Scale: it stays what it is, whatever `as=` asks for."""
+    """Send a Status or a Scale: never transformed, whatever `as=` requests."""
     document = to_json(obj)
     if form.media_type == PROTOBUF:
         document = server.services.codec.messages.document(document)
@@ -51,7 +51,7 @@ async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form
 
 
 async def send_document(call: Call, document: bytes, form: Form, status: int = 200) -> None:
-    """A whole document that is an API answer."""
+    """Send a complete document that is a response of the API."""
     call.meter.encoded_bytes += len(document)
     call.meter.reach(len(document))
     call.stamp()
@@ -70,7 +70,7 @@ def _renderer(server: Server, call: Call, resource: Resource, form: Form) -> Obj
 
 
 def finished(document: bytes, form: Form) -> bytes:
-    """The last touch: YAML or indentation where it was asked for; else a newline."""
+    """Add YAML or indentation if requested, else a newline."""
     if form.media_type == PROTOBUF:
         return document
     if form.media_type == YAML:

@@ -1,4 +1,4 @@
-"""Requests to the Kubernetes API: resolved, handled, and every failure turned into its answer."""
+"""Requests to the Kubernetes API: find the resource, call its handler, turn every error into a response."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ log = logging.getLogger(__name__)
 
 LONG_QUERY = 4096  # a selector of 64 KB takes a tenth of a second to parse
 NOT_FOUND_TEXT = "404 page not found\n"
-# The verbs that routing decides about; a write may read as well, but has one route only.
+# The verbs that routing decides about; a write may read as well, but has only one route.
 READ_VERBS = ("GET", "LIST", "WATCH")
 
 
 def _of_components(call: Call) -> bool:
-    """They are in no etcd and no cache: no resource for routing and telemetry."""
+    """ComponentStatuses are in no etcd and no cache: they count as no resource for routing and telemetry."""
     info = call.info
     known = (info.group, info.version, info.resource) == ("", "v1", "componentstatuses")
     return known and not info.namespace and not info.deeper
@@ -54,7 +54,7 @@ def _warn(call: Call, resource: Resource) -> None:
 
 
 class Api:
-    """Answers calls under /api and /apis: reads itself, everything else by `others`."""
+    """Answers calls below /api and /apis: reads itself, everything else by `others`."""
 
     def __init__(self, server: Server, metrics: RequestMetrics, others: Handlers) -> None:
         self._server = server
@@ -62,7 +62,7 @@ class Api:
         self._handlers = READS | others
 
     async def serve(self, call: Call) -> None:
-        """Answer, and report it to bus and metrics, whatever happens."""
+        """Answer, and always report to bus and metrics."""
         resolved = self._resolve(call)
         call.announce()
         self._metrics.began(call)
@@ -78,7 +78,7 @@ class Api:
             self._metrics.ended(call)
 
     def _resolve(self, call: Call) -> StatusError | TextNotFound | None:
-        """Find the resource first, so that telemetry can name it; what is wrong is answered later."""
+        """Find the resource first, so that telemetry can name it; errors are returned later."""
         if not call.info.is_resource or _of_components(call):
             return None
         try:
@@ -116,7 +116,7 @@ class Api:
             call.error = incomplete.message
             log_refusal(call.request, incomplete)
             await self._fail(call, incomplete)
-        except RecursionError:  # of an object that another client of etcd has stored
+        except RecursionError:  # of an object stored by another client of etcd
             deep = internal_error("the object is nested too deeply to be served")
             call.error = deep.message
             log_refusal(call.request, deep)
@@ -127,7 +127,7 @@ class Api:
             await self._fail(call, internal_error("the server log has the details"))
 
     def _warn_of_unserved(self, call: Call) -> None:
-        """Warn of a deprecated custom resource also where it has no such subresource."""
+        """Warn of a deprecated custom resource even if it has no such subresource."""
         info = call.info
         found = self._server.catalog.table.find(info.group, info.version, info.resource)
         in_scope = found is not None and (bool(info.namespace) or not found.namespaced)
@@ -136,7 +136,7 @@ class Api:
 
     async def _handle(self, call: Call) -> None:
         if call.resource is not None:
-            # Routes warn, and a method without one has none; of custom resources every answer warns.
+            # Upstream warns per route, so not for an unsupported method; of custom resources every response warns.
             if call.resource.custom:
                 _warn(call, call.resource)
             handle = find_handler(call, call.resource, self._handlers)
@@ -166,7 +166,7 @@ class Api:
             await send_json(call.response, document, media_type=media_type)
 
     async def _fail(self, call: Call, error: StatusError) -> None:
-        """Once the answer has begun it is too late for a Status: the connection is broken off."""
+        """Once the response has begun it is too late for a Status: the connection is broken off."""
         if call.response.started:
             return
         call.stamp()

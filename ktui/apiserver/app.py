@@ -79,7 +79,7 @@ class Application:
             log.warning("custom resources are still being read: they are served as soon as they are known")
 
     async def stop(self) -> None:
-        """End the streams; requests that still come are refused."""
+        """End the streams; further requests are refused."""
         self._stopping = True
         self._server.watches.end_all()
         self._pages.close()
@@ -95,7 +95,7 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _whole(self, scope: Scope, request: Request, response: Response) -> None:
-        """Answer. A body that has begun and cannot be completed must not look complete to the client."""
+        """Answer. A body that cannot be completed must not look complete to the client."""
         ends = scope.get("client"), scope.get("server")
         try:
             await self._serve(request, response)
@@ -138,7 +138,7 @@ class Application:
         except StatusError as error:
             await self._fail(response, error, request)
             return
-        if request.path.split("/")[1] in ("api", "apis"):  # behind a doubled slash is nothing
+        if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
             await self._api.serve(self._call(request, response, info, verb, behaviour, who.user, flow.level))
         else:
             await self._serve_page(request, response)
@@ -180,7 +180,7 @@ class Application:
             path = "/version" if request.path == "/version/" else request.path
             page = self._pages.find(request.method, path)
             if page is None and request.path.startswith("/version/"):
-                raise path_not_found()  # upstream's router of the API has that page
+                raise path_not_found()  # upstream's router of the API returns that page
             if page is None:
                 await response.text(404, NOT_FOUND_TEXT)
             else:

@@ -1,9 +1,9 @@
-"""Who asks, and whether they may: everybody, or the holder of one bearer token.
+"""Authentication and authorization: every client, or only holders of one bearer token.
 
 As upstream with RBAC: a wrong token is 401; no token is the anonymous user, who
-may look at health and version and gets 403 for everything else. The holder of the
-token is an administrator and may impersonate others (`kubectl --as`): that changes
-under which flow schema a request falls, nothing else.
+may read health and version and gets 403 for everything else. The holder of the
+token is an administrator and may impersonate others (`kubectl --as`): that affects
+the flow schema of a request, nothing else.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
 
 def identify(request: Request, token: str | None) -> Requester:
-    """Who asks; `token` None makes everybody an administrator.
+    """The authenticated user; with `token` None every client is an administrator.
 
-    StatusError 401 for a wrong token, 400 for groups to impersonate without a user.
+    StatusError 401 for a wrong token, 400 for impersonated groups without a user.
     """
     if token is None:
         return _impersonated(request) or ADMINISTRATOR
@@ -39,7 +39,7 @@ def identify(request: Request, token: str | None) -> Requester:
 
 
 def authorize(who: Requester, request: Request, info: RequestInfo, verb: str) -> None:
-    """Let the request pass, or raise StatusError 403."""
+    """Return, or raise StatusError 403."""
     if who is ANONYMOUS_REQUESTER and not _is_public(request.path):
         raise _anonymous_may_not(request, verb, info)
 
@@ -69,7 +69,7 @@ def _anonymous_may_not(request: Request, verb: str, info: RequestInfo) -> Status
     if verb == "HEAD" and not info.name:
         verb = "LIST"
     resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-    # A namespace lies in itself.
+    # A namespace is in itself.
     namespace = info.name if info.resource == "namespaces" else info.namespace
     where = f' in the namespace "{namespace}"' if namespace else " at the cluster scope"
     name = info.name or name_asked(verb, request.query)

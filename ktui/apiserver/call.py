@@ -1,4 +1,4 @@
-"""One request on its way through the server: what it asks, its plan, what it cost."""
+"""One request being served: its attributes, its plan, its cost."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 
 @dataclass(slots=True)
 class Call:
-    """State of one request. `route` is "" until storage was asked.
+    """State of one request. `route` is "" before storage is read.
 
-    `level` is the priority level under which the request falls, `visit` its presence
+    `level` is the priority level of the request, `turn` its presence
     among the other requests.
     """
 
@@ -57,8 +57,8 @@ class Call:
     error: str = ""
     rv: str = ""
     started: float = field(default_factory=time.perf_counter)
-    large_requests: LargeRequests | None = None  # where the request has a place until its answer begins
-    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: what the bus got until it began
+    large_requests: LargeRequests | None = None  # of a large request, until its response begins
+    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: the events sent until it began
 
     @property
     def id(self) -> int:
@@ -69,7 +69,7 @@ class Call:
         return self.resource.id if self.resource is not None else ""
 
     def announce(self) -> None:
-        """Publish that the request began."""
+        """Publish that the request has started."""
         self._tell(
             RequestStarted(
                 id=self.id,
@@ -89,9 +89,9 @@ class Call:
         )
 
     def planned(self, plan: Plan, route: str) -> None:
-        """Record how the request is answered and publish it: nothing has been read yet.
+        """Publish how the request will be answered: nothing has been read yet.
 
-        Called again with another `route` when the cache could not answer (`cache,etcd`).
+        Called again with another `route` if the cache could not answer (`cache,etcd`).
         """
         self.route = route
         if self.plan is not None:
@@ -113,14 +113,14 @@ class Call:
         )
 
     def _tell(self, event: RequestStarted | RequestRouted) -> None:
-        """A WATCH lasts: what it began with is sent again to subscribers that come later."""
+        """Publish an event; those at the start of a WATCH are sent again to later subscribers."""
         if self.verb == "WATCH":
             event = replace(event, at=self.bus.now())
             self.begun.append(event)
         self.bus.publish(event)
 
     def writes(self) -> None:
-        """Take down that this is a write: those have one route only."""
+        """Record that this is a write: a write has only one route."""
         self.route, self.reason_id, self.reason = Source.ETCD.value, WRITE_REASON_ID, WRITE_REASON
 
     async def enter_large(self, places: LargeRequests) -> None:
@@ -136,7 +136,7 @@ class Call:
             self.large_requests = None
 
     def stamp(self) -> None:
-        """Give the answer the headers with its route and cost; call before it starts."""
+        """Add the headers with route and cost to the response; call before it starts."""
         self.leave_large()
         headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter, self.verb))]
         if self.route and self.route != Source.NONE.value:
@@ -150,7 +150,7 @@ class Call:
         return (time.perf_counter() - self.started) * 1000.0
 
     def finish(self) -> None:
-        """Publish that the answer is out."""
+        """Publish that the response is complete."""
         meter = self.meter
         meter.sent_bytes = self.response.sent_bytes
         self.bus.publish(
@@ -176,19 +176,19 @@ class Call:
 
 
 def shortened(text: str) -> str:
-    """A client's text as events carry it: they are kept by the thousand."""
+    """A client's text, shortened for events: these are kept by the thousand."""
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def public_route(route: str) -> str:
-    """The header's value: a snapshot belongs to the cache."""
+    """The route in headers: a snapshot belongs to the cache."""
     return route.replace(Source.SNAPSHOT.value, Source.CACHE.value)
 
 
 def cost_header(meter: Meter, verb: str) -> str:
     """`fetched=20, evaluated=20, returned=3, etcd_gets=1, etcd_lists=0, seats=8`.
 
-    kube-apiserver counts the objects of lists only: those of a GET are 0 here.
+    kube-apiserver counts the objects of lists only: those of a GET count as 0 here.
     """
     names = ("fetched", "evaluated", "returned", "etcd_gets", "etcd_lists", "seats")
     counts = {name: getattr(meter, name) for name in names}
@@ -198,6 +198,6 @@ def cost_header(meter: Meter, verb: str) -> str:
 
 
 def timing_header(meter: Meter, total_ms: float) -> str:
-    """Server-Timing: the phases so far, and the time until the head of the answer."""
+    """Server-Timing: the phases so far, and the time until the response headers."""
     phases = [f"{name};dur={ms:.3f}" for name, ms in meter.phases.items()]
     return ", ".join([*phases, f"total;dur={total_ms:.3f}"])

@@ -1,4 +1,4 @@
-"""What is served: the built-in resources, and custom ones as their definitions come and go."""
+"""The served resources: built-in ones, and custom ones while their definitions exist."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CRD_GROUP, CRD_RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 class Catalog:
     """Follows the CustomResourceDefinitions through their own watch cache.
 
-    `synced` is set once they have been read for the first time, `rv` is how far they were followed.
+    `synced` is set once they have been read for the first time, `rv` is the revision reached.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -56,7 +56,7 @@ class Catalog:
         self._task = None
 
     async def until(self, holds: Callable[[Catalog], bool]) -> None:
-        """Wait until `holds` of what is served; asked whenever definitions have come, changed or gone."""
+        """Wait until `holds` returns True; called whenever definitions have changed."""
         async with self._turned:
             await self._turned.wait_for(lambda: holds(self))
 
@@ -65,7 +65,7 @@ class Catalog:
         return self.table.find(group, version, resource)
 
     def by_id(self, resource_id: str) -> Resource | None:
-        """A resource by the name that telemetry and screens use, in its preferred version."""
+        """A resource by its id in telemetry and on screens, in its preferred version."""
         return next((r for r in self.table.preferred() if r.id == resource_id), None)
 
     def canonical(self, resource: Resource) -> Resource:
@@ -75,7 +75,7 @@ class Catalog:
         return self.table.find(resource.group, resource.versions[0], resource.resource) or resource
 
     def scale_paths(self, resource: Resource) -> ScalePaths:
-        """Where a custom resource with the scale subresource keeps its replicas."""
+        """The paths of a custom resource's scale subresource."""
         definition = self._definitions.get(f"{resource.resource}.{resource.group}", {})
         versions = (definition.get("spec") or {}).get("versions") or []
         version: dict[str, Any] = next((v for v in versions if v.get("name") == resource.version), {})
@@ -133,7 +133,7 @@ class Catalog:
         self._specs = {name: _spec(definition) for name, definition in self._definitions.items()}
         self.table = BUILTIN.plus(custom)
         # As upstream: a new definition is read again. Resources have the names of their definitions.
-        # All at once with the new table: no request finds the one without the other.
+        # All at once with the new table: no request sees one without the other.
         changed = (name for name, spec in before.items() if self._specs.get(name) != spec)
         await self._registry.forget(*changed)
         async with self._turned:
@@ -142,7 +142,7 @@ class Catalog:
 
 
 def _spec(definition: dict[str, Any]) -> Any:
-    """What decides how a custom resource is served."""
+    """The part that decides how a custom resource is served."""
     accepted = (definition.get("status") or {}).get("acceptedNames")
     return definition.get("spec"), accepted
 

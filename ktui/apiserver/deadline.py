@@ -1,4 +1,4 @@
-"""How long a request may take: kube-apiserver's --request-timeout, or less where the client asks for it."""
+"""The timeout of a request: kube-apiserver's --request-timeout, or less if the client requests it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALLOWED_SINCE = 20
 def time_allowed(request: Request, minor: int) -> float:
     """Seconds, from `?timeout=10s` (kubectl's --request-timeout), a minute at most.
 
-    400 if that is garbled, before the client is authenticated. kube-apiserver 1.`minor`
+    400 if it is invalid, before the client is authenticated. kube-apiserver 1.`minor`
     has it since 1.20; WATCHes have their own `timeoutSeconds`.
     """
     text = request.parameter("timeout") if minor >= ALLOWED_SINCE else ""
@@ -32,7 +32,7 @@ def time_allowed(request: Request, minor: int) -> float:
 
 @asynccontextmanager
 async def within(seconds: float) -> AsyncIterator[None]:
-    """Raise 504 when the block takes longer."""
+    """Raise 504 if the block takes longer."""
     try:
         async with asyncio.timeout(seconds) as limit:
             yield

@@ -1,11 +1,11 @@
-"""Warnings that kube-apiserver gives with every answer of a deprecated API."""
+"""Warnings in every response of a deprecated API."""
 
 from __future__ import annotations
 
 from ktui.kube.resources import Resource
 from ktui.kube.versions import Behaviour
 
-# resource id -> first minor that warns, and what to use instead
+# resource id -> first minor that warns, and the replacement
 _DEPRECATED = {
     "componentstatuses": (19, "v1 ComponentStatus is deprecated in v1.19+"),
     "endpoints": (33, "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),

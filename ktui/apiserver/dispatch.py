@@ -27,13 +27,13 @@ Handler = Callable[[Server, Call, Resource], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Handlers by verb: of objects, and of each subresource."""
+    """Handlers by verb, of objects and of each subresource."""
 
     objects: Mapping[str, Handler] = field(default_factory=dict)
     subresources: Mapping[str, Mapping[str, Handler]] = field(default_factory=dict)
 
     def __or__(self, other: Handlers) -> Handlers:
-        """Both sets together; `other` wins where both have a handler."""
+        """Both sets together; `other` takes precedence."""
         names = [*self.subresources, *(n for n in other.subresources if n not in self.subresources)]
         subresources = {
             name: {**self.subresources.get(name, {}), **other.subresources.get(name, {})} for name in names
@@ -52,7 +52,7 @@ READS = Handlers(
 
 
 class TextNotFound(Exception):
-    """404 in plain text: nothing of Kubernetes is served there at all."""
+    """404 in plain text: no Kubernetes API is served at that path."""
 
 
 def nothing_there(path: str) -> StatusError | TextNotFound:
@@ -64,7 +64,7 @@ def nothing_there(path: str) -> StatusError | TextNotFound:
 
 
 def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: Handlers) -> Resource:
-    """The resource that a path names; TextNotFound, StatusError 404 or 405 when it does not fit one."""
+    """The resource that a path names; raises TextNotFound, StatusError 404 or 405."""
     resource = table.find(info.group, info.version, info.resource)
     if resource is None or not _scope_fits(resource, info):
         raise nothing_there(info.path)
@@ -85,7 +85,7 @@ def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: 
 
 
 def _only_created(resource: Resource, info: RequestInfo) -> bool:
-    """Whether the path is one that is only ever posted to: a review, a binding, a token."""
+    """True for a path that only accepts POST: a review, a binding, a token."""
     if not resource.stored:
         inside = bool(info.namespace) or not resource.namespaced
         return not info.name and inside and resource.verbs == ("create",)
@@ -93,7 +93,7 @@ def _only_created(resource: Resource, info: RequestInfo) -> bool:
 
 
 def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
-    """Who answers; StatusError 405 when that method is not served there."""
+    """The handler of the request; StatusError 405 if the method is not supported."""
     subresource = call.info.subresource
     by_verb = handlers.subresources[subresource] if subresource else handlers.objects
     handler = by_verb.get(call.verb)
@@ -106,16 +106,16 @@ def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
 
 
 def _check_name(verb: str, name: str) -> None:
-    """StatusError 400 for a name that cannot be a part of a key; selectors may have it."""
+    """StatusError 400 for a name that cannot be part of a key; selectors may contain it."""
     faults = path_segment_faults(name) if verb in ("GET", "PATCH", "DELETE") else []
     if faults:
         raise bad_request(f"Name parameter invalid: {quote(name)}: {';'.join(faults)}")
 
 
 def served_verb(resource: Resource, verb: str, request: Request, info: RequestInfo) -> str:
-    """The verb that is served: of custom resources a HEAD is a read, built-in ones know no HEAD."""
+    """The verb that is served: for custom resources HEAD is a read, built-in ones do not support it."""
     if resource.custom and info.watch:
-        return "WATCH"  # upstream takes it from the path, whatever the method
+        return "WATCH"  # upstream takes it from the path, whatever the method is
     if verb != "HEAD" or not resource.custom:
         return verb
     return request_verb("GET", info, request.query)
@@ -139,14 +139,14 @@ def _scope_fits(resource: Resource, info: RequestInfo) -> bool:
         return not info.namespace
     if info.namespace and not resource.namespaced:
         return False
-    # The old watch form may go without a namespace even with a name, but by no route.
+    # The old watch path works without a namespace even with a name, but not by a route.
     if info.watch and resource.custom:
         return True
     return not (info.name and resource.namespaced and not info.namespace)
 
 
 def _reachable(call: Call, resource: Resource) -> bool:
-    """Collections of namespaced resources can be written to within a namespace only."""
+    """Collections of namespaced resources can only be written within a namespace."""
     if call.verb in ("POST", "DELETECOLLECTION"):
         inside = not resource.namespaced or bool(call.info.namespace)
         named = bool(call.info.name) and not call.info.subresource

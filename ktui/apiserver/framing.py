@@ -1,4 +1,4 @@
-"""A List's JSON, made of ready pieces and cut into chunks that can be sent at once."""
+"""A List's JSON, joined from pieces and split into chunks to send."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import msgspec.json
 from ktui.apiserver.http.yamltext import yaml_of
 from ktui.kube.golang.jsonencode import to_json
 
-# The first chunk is small, so that the first byte is early.
+# The first chunk is small, so that the first byte is sent early.
 FIRST_CHUNK_BYTES = 16 * 1024
-# Larger ones cost a LIST less (1.08 s with 256 KiB, 1.16 s with 128, 1.23 s with 64), and GETs beside
-# it more (99 %: 11.5, 8.6 and 6.9 ms): one thread of the HTTP server sends for all.
+# Larger chunks make a LIST faster (1.08 s with 256 KiB, 1.16 s with 128, 1.23 s with 64), and concurrent
+# GETs slower (p99: 11.5, 8.6 and 6.9 ms): one thread of the HTTP server sends for all.
 CHUNK_BYTES = 128 * 1024
-# Encoding items must not keep other requests waiting for longer.
+# Encoding items must not delay other requests for longer.
 SLICE_SECONDS = 0.004
 
 
 def list_metadata(
     rv: str, continue_: str = "", remaining: int | None = None, *, always_continue: bool = False
 ) -> dict[str, Any]:
-    """ListMeta in upstream's member order. Lists of custom resources always name `continue`."""
+    """ListMeta in upstream's member order. Lists of custom resources always have `continue`."""
     metadata: dict[str, Any] = {"resourceVersion": rv}
     if continue_ or always_continue:
         metadata["continue"] = continue_
@@ -42,16 +42,16 @@ LIST_TAIL = b"]}\n"
 
 
 def custom_list_head(api_version: str) -> bytes:
-    """A List of custom resources up to its first item: upstream sorts its members, as it does theirs."""
+    """A List of custom resources up to its first item: upstream sorts its members, as it does the items'."""
     return b'{"apiVersion":%b,"items":[' % to_json(api_version)
 
 
 def custom_list_tail(kind: str, metadata: dict[str, Any]) -> bytes:
-    """What follows the last item of a List of custom resources."""
+    """The rest after the last item of a List of custom resources."""
     return b"]," + to_json({"kind": kind, "metadata": metadata}, order="sorted")[1:] + b"\n"
 
 
-_MARK = b'"\\u0000"'  # stands in for the items while the rest is written
+_MARK = b'"\\u0000"'  # placeholder for the items while the rest is written
 _ITEM_BEGINS = b"\n    "
 
 Framed = tuple[bytes, Iterator[Sequence[bytes]], bytes]
@@ -59,22 +59,22 @@ Framed = tuple[bytes, Iterator[Sequence[bytes]], bytes]
 
 
 def indented(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Framed:
-    """A List as `?pretty=true` shows it; for at least one item.
+    """A List as with `?pretty=true`; for at least one item.
 
-    Item by item: to indent a whole List at once stops everybody else for seconds.
+    Item by item: to indent a whole List at once would block the event loop for seconds.
     """
     head, _, tail = msgspec.json.format(head + _MARK + tail, indent=2).partition(_ITEM_BEGINS + _MARK)
     return head, (_indented_item(b"".join(item)) if item else item for item in items), tail.rstrip()
 
 
 def in_yaml(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Framed:
-    """A List as YAML, item by item as well; for at least one item."""
+    """A List as YAML, also item by item; for at least one item."""
     head, _, tail = yaml_of(head + _MARK + tail).partition(yaml_of(b"[%b]" % _MARK))
     return head, ((yaml_of(b"[%b]" % b"".join(item)),) if item else item for item in items), tail
 
 
 def _indented_item(item: bytes) -> Sequence[bytes]:
-    # A line break is never part of a JSON string: it is written as \n there.
+    # A line break is never inside a JSON string: there it is escaped.
     return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
 
 
@@ -87,8 +87,8 @@ def chunked(
 ) -> Iterator[bytes]:
     """Head, items (each in pieces) joined and tail, in chunks.
 
-    A chunk ends when it is big enough or when gathering it has taken SLICE_SECONDS:
-    the caller gives way to others between chunks. After an empty chunk the next one takes
+    A chunk ends when it is large enough or after SLICE_SECONDS:
+    the caller yields to other tasks between chunks. An empty chunk precedes one that takes
     long to make.
     """
     pieces = [head]

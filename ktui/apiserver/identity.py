@@ -1,4 +1,4 @@
-"""The headers by which a request can be found again: its audit id and its flow schema."""
+"""Headers that identify a request: its audit id and its flow schema."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MAX_AUDIT_ID = 64
 
 
 def audit_id(request: Request) -> str:
-    """The client's own, or a new one."""
+    """The client's own Audit-ID, or a new one."""
     return request.headers.get("audit-id", "")[:MAX_AUDIT_ID] or str(uuid.uuid4())
 
 
 def flow_of(who: Requester, info: RequestInfo, verb: str, minor: int) -> FlowSchema:
-    """Under which flow schema the request falls."""
+    """The flow schema of the request."""
     if not info.is_resource:
         return classify(who, RequestAttributes(verb.lower(), path=info.path), minor)
     asked = RequestAttributes(api_verb(verb), info.group, info.resource, info.subresource)

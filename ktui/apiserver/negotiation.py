@@ -1,7 +1,7 @@
-"""Which form of an object a client wants, and whether it may have it.
+"""Content negotiation: the form of an object that a client requests, and whether it is available.
 
-kube-apiserver asks twice: its HTTP router compares bare media types first (not
-for custom resources), then the API machinery looks at parameters.
+kube-apiserver negotiates twice: its HTTP router compares bare media types first (not
+for custom resources), then the API machinery evaluates parameters.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 PRODUCED = (JSON, YAML, PROTOBUF)
-# What a WATCH can be sent in.
+# Media types of a WATCH.
 STREAMED = (JSON, PROTOBUF)
 
 Target = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 TARGETS: tuple[Target, ...] = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 META_VERSIONS = ("v1", "v1beta1")
-# Parameters that ask for another kind than the resource's own.
+# Parameters that request another kind than the resource's own.
 CONVERSION = ("as", "g", "v")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How the answer is to look. `target` "" is the object itself."""
+    """The form of the response. `target` "" is the object itself."""
 
     media_type: str = JSON
     target: Target = ""
@@ -49,10 +49,10 @@ class Form:
 def negotiate(
     accept: str, *, custom: bool, stream: bool = False, collection: bool = False, pretty: bool = False
 ) -> Form:
-    """The best form that the Accept header allows; StatusError 406 when none is.
+    """The best form that the Accept header allows; StatusError 406 if there is none.
 
-    `stream`: a WATCH is asked for, `collection`: that or a LIST. Of custom resources
-    only the metadata is ever made as protobuf.
+    `stream`: for a WATCH, `collection`: for a WATCH or a LIST. Of custom resources
+    only the metadata is available as protobuf.
     """
     if not accept.strip():
         return Form(pretty=pretty)
@@ -72,8 +72,8 @@ def negotiate(
 
 
 def whole_form(accept: str) -> Form | None:
-    """In what a Status or a list of APIs is sent: the first accepted form that anything can be
-    sent in, None when nothing can."""
+    """The form of a Status or a list of APIs: the first accepted form that any object can have,
+    None if there is none."""
     if not accept.strip():
         return Form()
     for clause in parse_accept(accept):
@@ -86,9 +86,9 @@ def whole_form(accept: str) -> Form | None:
 
 
 def check_whole(accept: str, *, routed: bool) -> None:
-    """StatusError 406 when a list of APIs cannot be sent as the client wants it.
+    """StatusError 406 if a list of APIs is not available in an accepted form.
 
-    `routed`: the HTTP router serves it, which looks at the bare media types first.
+    `routed`: served by the HTTP router, which compares bare media types first.
     """
     if routed and accept.strip():
         _route_by_mime_type(accept, collection=False)
@@ -97,27 +97,27 @@ def check_whole(accept: str, *, routed: bool) -> None:
 
 
 def acceptable(accept: str, media_type: str) -> bool:
-    """The HTTP router's look alone, at what is made in one media type only."""
+    """The HTTP router's check alone, for a document with only one media type."""
     wanted = mime_types(accept)
     return not accept.strip() or "*/*" in wanted or media_type in wanted
 
 
 def _whole_objects(clause: Clause) -> bool:
-    """Whether a clause asks for objects as they are: a Status is never turned into anything else."""
+    """True if a clause requests untransformed objects: a Status is never transformed."""
     parameters = clause.parameters
     plain = not any(name in parameters for name in CONVERSION) and not parameters.get("sv")
     return plain and parameters.get("stream", "") in ("", "watch")
 
 
 def _route_by_mime_type(accept: str, collection: bool) -> None:
-    """The HTTP router's look: LIST and WATCH are one route, which names the streams as well."""
+    """The HTTP router's check: LIST and WATCH are one route, which has the stream types as well."""
     wanted = mime_types(accept)
     if "*/*" not in wanted and not any(mime in SERVED_MEDIA_TYPES for mime in wanted):
         raise not_acceptable(COLLECTION_MEDIA_TYPES if collection else SERVED_MEDIA_TYPES)
 
 
 def _form_of(clause: Clause, media_type: str) -> Form | None:
-    """The form that a clause asks for in a matching media type; None if the object has no such form."""
+    """The form that a clause requests with a matching media type; None if the object has no such form."""
     parameters = clause.parameters
     if (stream := parameters.get("stream")) and (stream != "watch" or media_type not in STREAMED):
         return None

@@ -1,4 +1,4 @@
-"""Why a read was refused before it came to be routed."""
+"""The plan of a read that was rejected before it was routed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ BAD_OPTION = "v.bad_option"
 def refusal_of(call: Call) -> Plan:
     """The plan of a rejected read, whose source is none.
 
-    The rules are asked about the request's text. What they have no rule for (a selector
-    that cannot be parsed) is an option that is not understood.
+    The rules are applied to the request's text. Errors without a rule (a selector
+    that cannot be parsed) count as an invalid option.
     """
     try:
         request = parse_request(f"{call.request.path}?{call.request.query}", call.verb.lower())

@@ -1,4 +1,4 @@
-"""What every handler works with."""
+"""The parts that every handler uses."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ class Server:
     large_requests: LargeRequests
 
     def cacher(self, resource: Resource) -> Cacher:
-        """The cache of a resource, whichever of its versions was asked for."""
+        """The cacher of a resource, shared by all its versions."""
         return self.services.registry.for_resource(self.catalog.canonical(resource))

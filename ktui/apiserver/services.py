@@ -1,4 +1,4 @@
-"""Everything the server is composed of."""
+"""The parts that a server is composed of."""
 
 from __future__ import annotations
 

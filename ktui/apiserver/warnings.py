@@ -14,10 +14,10 @@ MAX_ITEM_CHARACTERS = 256
 
 
 def warning_headers(texts: Iterable[str]) -> Headers:
-    """Return a header for each text, equal ones once.
+    """Return a header for each distinct text.
 
-    If they exceed MAX_CHARACTERS, each is cut to MAX_ITEM_CHARACTERS, and those that follow after
-    MAX_CHARACTERS of cut texts are left out.
+    If they exceed MAX_CHARACTERS, each is cut to MAX_ITEM_CHARACTERS, and texts after
+    MAX_CHARACTERS are left out.
     """
     return [("warning", f"299 - {quote(text)}") for text in _within_limits(list(dict.fromkeys(texts)))]
 

@@ -1,4 +1,4 @@
-"""The open WATCHes, and their numbers for telemetry."""
+"""The open WATCHes, and their figures for telemetry."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ INTERVAL = 1.0  # seconds between two reports of a watcher
 
 
 class OpenWatch:
-    """One client's WATCH. Of its events `made` were encoded for it, `shared` for another one before.
+    """One client's WATCH. `made` of its events were encoded for it, `shared` for another one before.
 
-    `bytes` of them were sent; how many until it was live stands in its request's meter.
-    `begun` is how its request began and was routed, for those who come later.
+    `bytes` were sent; the number until it was live is in its request's meter.
+    `begun` are the events of its start, for later subscribers.
     """
 
     __slots__ = ("answer", "begun", "bytes", "made", "meter", "opened", "reported", "shared")
@@ -38,7 +38,7 @@ class OpenWatch:
         self.reported: WatcherState | None = None
 
     def sent_initially(self, events: int, size: int, ms: float) -> None:
-        """So much was sent before the stream was live, the last of it `ms` after the request came."""
+        """Record what was sent before the stream was live, the last of it `ms` after the request arrived."""
         meter = self.meter
         meter.initial += events
         meter.initial_bytes += size
@@ -77,9 +77,9 @@ class OpenWatch:
 
 
 class OpenWatches:
-    """Publish each WATCH: that it began, its state once a second, that it has ended.
+    """Publish each WATCH: its start, its state once a second, its end.
 
-    New subscribers get those that are open.
+    New subscribers get the open ones.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -106,7 +106,7 @@ class OpenWatches:
         self._bus.publish(watch.closed())
 
     def end_all(self) -> None:
-        """Close every stream, and those that were requested before: the server stops."""
+        """Close every stream, including those about to start: the server stops."""
         self._stopping = True
         for watch in list(self._open.values()):
             watch.answer.close(STOPPING)

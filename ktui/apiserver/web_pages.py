@@ -1,9 +1,9 @@
-"""Protection against web pages: what a page open in a browser of this machine must not do with the server.
+"""Protection against web pages that are open in a browser of this machine.
 
 A server started with `--insecure-http` has no token, so any page could send it requests. A page
 reaches it under a name of its own (DNS rebinding: `Host` is checked), from another origin
-(`Origin` is checked), or by a POST that browsers send without asking first (`Content-Type` is
-required). No answer has CORS headers, so a page of another origin cannot read one.
+(`Origin` is checked), or by a POST that browsers send without a preflight (`Content-Type` is
+required). No response has CORS headers, so a page of another origin cannot read it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ktui.kube.status import StatusError, unsupported_media_type
 
 NOSNIFF = ("x-content-type-options", "nosniff")
 KTUI_PATHS = ("/telemetry", "/ktui/")
-LONGEST = 100  # characters of a header that an error shows
-# Browsers send these without asking the server first (no preflight).
+LONGEST = 100  # characters of a header shown in an error
+# Browsers send these without a preflight request.
 SIMPLE_TYPES = ("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -43,7 +43,7 @@ def browser_headers(request: Request, *, has_token: bool) -> Headers:
 
 
 def _writes(request: Request) -> bool:
-    """A DELETE may come without a body; browsers ask before they send one."""
+    """A DELETE may come without a body; browsers send a preflight request first."""
     return request.method in ("POST", "PUT", "PATCH") or (request.method == "DELETE" and request.has_body)
 
 

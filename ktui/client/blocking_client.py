@@ -1,7 +1,7 @@
-"""HTTP to a ktui server from a thread that may block: for clients that send thousands of requests.
+"""A blocking HTTP client of a ktui server, for threads that send thousands of requests.
 
-The standard library's client spends 0.18 ms of CPU on a request; httpx 0.55 ms when it may block,
-and 2 ms within an event loop.
+The standard library's client takes 0.18 ms of CPU per request; httpx takes 0.55 ms blocking,
+and 2 ms in an event loop.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ktui.client.api import connect_fault, tls_fault
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
 
-# Long enough for any write that will still be answered.
+# Longer than any write takes that is still answered.
 TIMEOUT_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said, also when that is an error Status."""
+    """A server's response, error Statuses included."""
 
     status: int
     body: bytes
@@ -37,16 +37,16 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """That of the Status; of what is no JSON the beginning of its text."""
+        """The message of a Status; of a response that is not JSON the beginning of its text."""
         answer = ListBody(collection=False)
         answer.feed(self.body)
         return answer.envelope().message
 
 
 class BlockingClient:
-    """One connection, used by one thread. Raises ClientError when the server cannot be reached.
+    """One connection, used by one thread. Raises ClientError if the server is unreachable.
 
-    For ktui's own servers: no proxy stands before them.
+    For ktui's own servers: no proxy is used.
     """
 
     def __init__(self, connection: ServerConnection, user_agent: str) -> None:
@@ -61,7 +61,7 @@ class BlockingClient:
         self._http.close()
 
     def write(self, method: str, path: str, body: Any, content_type: str = "application/json") -> Answer:
-        """A write and its whole answer."""
+        """Send a write and return the whole response."""
         with _clear_errors(self.connection):
             headers = {**self._headers, "Content-Type": content_type}
             self._http.request(method, path, msgspec.json.encode(body), headers)
@@ -80,7 +80,7 @@ def _open(connection: ServerConnection) -> http.client.HTTPConnection:
 
 @contextmanager
 def _clear_errors(connection: ServerConnection) -> Iterator[None]:
-    """Sentences that name the server instead of the library's and the system's exceptions."""
+    """Turn the library's and the system's exceptions into ClientErrors that name the server."""
     url = connection.url
     try:
         yield

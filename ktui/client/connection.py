@@ -1,4 +1,4 @@
-"""Where a running server is, and how to be let in."""
+"""The address of a running server, and the credentials for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 
 class ClientError(Exception):
-    """The server cannot be talked to; the message is one clear sentence."""
+    """The server cannot be used; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +24,30 @@ class ServerConnection:
 
     @property
     def proxy(self) -> str | None:
-        """A proxy has no business between ktui and its own server."""
+        """No proxy between ktui and its own server."""
         return None
 
     @property
     def server_name(self) -> str:
-        """The name that the server's certificate must bear, "" for the URL's host."""
+        """The name that the server's certificate must have, "" for the URL's host."""
         return ""
 
     @property
     def unauthorized(self) -> str:
-        """What a 401 means here."""
+        """The explanation of a 401 from this server."""
         return "the server does not accept this token (give it with --token-file or KTUI_TOKEN)"
 
     @property
     def untrusted(self) -> str:
-        """What to do about a certificate that is not to be trusted."""
+        """What to do about an untrusted certificate."""
         return "give its CA with --server-ca"
 
     def headers(self) -> Mapping[str, str]:
-        """Headers that let a request in."""
+        """Headers that authenticate a request."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def ssl_context(self) -> ssl.SSLContext | bool:
-        """Trust exactly the server's own CA; the system's for a URL given by hand without one."""
+        """Trust only the server's own CA; the system's for a URL given without a CA."""
         if not self.url.startswith("https://"):
             return False
         if self.ca_file is None:
@@ -59,11 +59,11 @@ class ServerConnection:
 
 
 def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) -> ServerConnection:
-    """A connection from what a user typed; raises ClientError naming what is wrong with it."""
+    """A connection from user input; raises ClientError that says what is wrong with it."""
     try:
         parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # no IPv6 address between its brackets, no number as port
+    except ValueError:  # invalid IPv6 address or port
         valid = False
     if not valid:
         raise ClientError(f"{url!r} is not a server address: write it like https://127.0.0.1:6443")

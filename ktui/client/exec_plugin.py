@@ -1,6 +1,6 @@
 """Credentials from a program that a kubeconfig names, as client-go gets them (`users[].user.exec`).
 
-The program prints an ExecCredential; what it is to know stands in KUBERNETES_EXEC_INFO.
+The program prints an ExecCredential; its input is in KUBERNETES_EXEC_INFO.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 
-# A login in the browser may take its time.
+# A login in the browser may take long.
 SECONDS = 120.0
-MOST_BYTES = 1 << 20  # of what it prints: certificates have some kilobytes
+MOST_BYTES = 1 << 20  # of its output: certificates have some kilobytes
 GROUP = "client.authentication.k8s.io/"
 
 
@@ -31,7 +31,7 @@ class _Variable(msgspec.Struct):
 
 
 class Plugin(msgspec.Struct):
-    """`exec` of a user: the program, and how it wants to be run."""
+    """`exec` of a user: the program, and how to run it."""
 
     command: str = ""
     args: list[str] | None = None
@@ -43,14 +43,14 @@ class Plugin(msgspec.Struct):
 
 
 class Credential(msgspec.Struct, frozen=True, rename="camel"):
-    """What the program gave: a token, or a client certificate with its key (PEM)."""
+    """The program's output: a token, or a client certificate with its key (PEM)."""
 
     token: str = ""
     client_certificate_data: str = ""
     client_key_data: str = ""
 
     def __repr__(self) -> str:
-        return "Credential()"  # nothing of it may be seen
+        return "Credential()"  # never show any of it
 
 
 class _ExecCredential(msgspec.Struct, rename="camel"):
@@ -62,9 +62,9 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
 def run_plugin(
     plugin: Plugin, user: str, cluster: dict[str, Any], home: Path, *, terminal: bool
 ) -> Credential:
-    """Run it; `terminal` says whether it may ask there. ClientError says in one sentence what went wrong.
+    """Run it; `terminal`: it may prompt there. Raises ClientError with one sentence.
 
-    `cluster` is what it gets to know of the cluster, `home` the kubeconfig's directory.
+    `cluster` is passed to it if it asks for that, `home` is the kubeconfig's directory.
     """
     who = f"user {user[:80]!r} gets its credentials from the program {plugin.command[:80]!r}"
     if not plugin.api_version.startswith(GROUP):
@@ -85,7 +85,7 @@ def run_plugin(
 
 
 def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, asks: bool) -> bytes:
-    beside = os.sep in plugin.command  # a path is taken from where the kubeconfig lies
+    beside = os.sep in plugin.command  # a path is relative to the kubeconfig
     program = str(home / plugin.command) if beside else plugin.command
     try:
         process = subprocess.Popen(
@@ -111,7 +111,7 @@ def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, a
 
 
 def _output(process: subprocess.Popen[bytes], who: str) -> tuple[bytes, bytes]:
-    """Its standard output, and the end of its standard error; kills it when it takes too long or too much."""
+    """Its standard output, and the end of its standard error; killed on timeout or too much output."""
     deadline = time.monotonic() + SECONDS
     texts: dict[Any, bytearray] = {
         stream: bytearray() for stream in (process.stdout, process.stderr) if stream is not None
@@ -143,7 +143,7 @@ def _take(stream: Any, texts: dict[Any, bytearray], selector: selectors.BaseSele
     if not chunk:
         selector.unregister(stream)
     texts[stream] += chunk
-    if len(texts[stream]) > MOST_BYTES + (1 << 17):  # of standard error only the end is of interest
+    if len(texts[stream]) > MOST_BYTES + (1 << 17):  # only the end of standard error is used
         del texts[stream][:MOST_BYTES]
 
 
@@ -166,7 +166,7 @@ def _read(out: bytes, plugin: Plugin, who: str) -> Credential:
 def cluster_info(
     server: str, ca_pem: bytes | None, *, insecure: bool, tls_server_name: str, proxy_url: str
 ) -> dict[str, Any]:
-    """The cluster, for a program that asks for it (`provideClusterInfo`)."""
+    """The cluster, for a program with `provideClusterInfo`."""
     info: dict[str, Any] = {"server": server, "insecure-skip-tls-verify": insecure}
     if ca_pem is not None:
         info["certificate-authority-data"] = base64.b64encode(ca_pem).decode()

@@ -1,4 +1,4 @@
-"""Reading headers that a foreign server sends."""
+"""Parse headers from an untrusted server."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def header_number(text: str) -> int:
-    """The number in a header; 0 for what is none, or too large to be one."""
+    """The number in a header; 0 if it is not a number, or too large."""
     return int(text) if _NUMBER.fullmatch(text := text.strip()) else 0

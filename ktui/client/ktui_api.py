@@ -1,4 +1,4 @@
-"""The `/ktui/v1` API of a running server, typed: one method a path."""
+"""The `/ktui/v1` API of a running server, typed: one method per path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Document = TypeVar("Document")
 
 
 class KtuiApi:
-    """Every method raises ClientError: the server is gone, refuses, or is not a ktui server."""
+    """Every method raises ClientError if the server is unreachable, refuses, or is not a ktui server."""
 
     def __init__(self, client: ApiClient) -> None:
         self.client = client
@@ -35,16 +35,16 @@ class KtuiApi:
         return await self._get(paths.BEHAVIOUR, Rules)
 
     async def follow_rules(self, kube_version: str, feature_gates: Mapping[str, bool]) -> Rules:
-        """Have the server follow another version's rules from the next request on."""
+        """Make the server follow another version's rules from the next request on."""
         wanted = Rules(kube_version, dict(feature_gates))
         return self._read(paths.BEHAVIOUR, await self.client.send_json("PUT", paths.BEHAVIOUR, wanted), Rules)
 
     async def keep_requests(self) -> None:
-        """Have the server keep finished requests from now on, for `finished_request`."""
+        """Make the server keep finished requests from now on, for `finished_request`."""
         await self.client.get_json(paths.with_query(paths.REQUESTS, limit=1))
 
     async def finished_request(self, request_id: int) -> RequestFinished | None:
-        """What a request cost; waits a moment for one that is just ending. None when it is not kept."""
+        """The cost of a request; waits briefly for one that is just ending. None if it is not kept."""
         path = paths.of_request(request_id)
         response = await self.client.request("GET", path)
         if response.status_code != 200:
@@ -55,7 +55,7 @@ class KtuiApi:
             return None
 
     async def prefixes(self, prefix: str | None = None) -> PrefixPage:
-        """Children of a prefix; "" is all of etcd, None where Kubernetes keeps its keys."""
+        """Children of a prefix; "" for all of etcd, None for Kubernetes' prefix."""
         return await self._get(paths.with_query(paths.ETCD_PREFIXES, prefix=prefix), PrefixPage)
 
     async def keys(self, prefix: str, limit: int, after: str = "") -> KeyPage:

@@ -1,4 +1,4 @@
-"""A real kube-apiserver and how to be let in, as a kubeconfig says it."""
+"""A real kube-apiserver and its credentials, from a kubeconfig."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class KubeConnection(ServerConnection):
-    """One context of a kubeconfig. Secrets stay out of its repr."""
+    """One context of a kubeconfig. Secrets are not in its repr."""
 
     token: str = field(default="", repr=False)
     context: str = ""
@@ -40,7 +40,7 @@ class KubeConnection(ServerConnection):
 
     @property
     def proxy(self) -> str | None:
-        """That of the kubeconfig, else that of the environment, as kubectl takes it."""
+        """The kubeconfig's proxy, else that of the environment, as in kubectl."""
         return self.proxy_url or _proxy_of_environment(self.url)
 
     @property
@@ -57,7 +57,7 @@ class KubeConnection(ServerConnection):
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know before a secret is sent on this connection."""
+        """Warnings for the user before a secret is sent on this connection."""
         if self.insecure and self.url.startswith("https://"):
             return ["the server's certificate is not verified (insecure-skip-tls-verify)"]
         if self.url.startswith("http://") and (self.token or self.password):
@@ -89,7 +89,7 @@ class KubeConnection(ServerConnection):
 
     @staticmethod
     def _trusting(ca: Material) -> ssl.SSLContext:
-        """Exactly this CA is trusted, not the system's too."""
+        """Trust only this CA, not the system's."""
         try:
             return ssl.create_default_context(cadata=ca.pem.decode("ascii"))
         except (ssl.SSLError, UnicodeDecodeError, ValueError) as error:
@@ -97,12 +97,12 @@ class KubeConnection(ServerConnection):
 
 
 def _load_chain(context: ssl.SSLContext, certificate: Material, key: Material) -> None:
-    """OpenSSL takes a client certificate from files only: private ones, gone at once."""
+    """OpenSSL reads a client certificate from files only: private ones, removed at once."""
     descriptor, name = tempfile.mkstemp(prefix="ktui-")  # mode 0600
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(certificate.pem.rstrip() + b"\n" + key.pem)
-        # A callback keeps OpenSSL from asking the terminal for an encrypted key's password.
+        # The callback keeps OpenSSL from prompting for the password of an encrypted key.
         context.load_cert_chain(name, password=lambda: b"")
     except (ssl.SSLError, ValueError) as error:
         raise ClientError(f"the {certificate.what} and its key cannot be used: {error}") from error

@@ -1,4 +1,4 @@
-"""A kubeconfig for a running server, so that a real kubectl can be pointed at it."""
+"""A kubeconfig for a running server, to be used with kubectl."""
 
 from __future__ import annotations
 

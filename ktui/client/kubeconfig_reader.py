@@ -1,8 +1,8 @@
-"""Reading kubeconfig files: which cluster, as whom.
+"""Read kubeconfig files: cluster, user, and credentials.
 
-Files are merged as kubectl merges those of `$KUBECONFIG`: the first to name a
-thing wins. Understood are tokens, token files, client certificates (files or
-data), passwords, and programs that give credentials (`exec`); a user that needs
+Files are merged as kubectl merges those of `$KUBECONFIG`: the first file that names a
+thing wins. Supported are tokens, token files, client certificates (files or
+data), passwords, and credential programs (`exec`); a user that needs
 an auth-provider is refused.
 """
 
@@ -28,8 +28,8 @@ from ktui.documents.yamlreader import read_yaml
 SUPPORTED = "a token, a tokenFile, a client certificate, a user name with password, or a program (exec)"
 MOST_BYTES = 8 << 20  # of a kubeconfig: a thousand contexts with their certificates
 MOST_SECRET_BYTES = 1 << 20  # of a token or certificate file
-MOST_SHOWN = 80  # characters of a name in an error
-MOST_NAMED = 20  # contexts that an error lists
+MOST_SHOWN = 80  # characters of a name shown in an error
+MOST_NAMED = 20  # contexts listed in an error
 PROXIES = ("http://", "https://")
 
 
@@ -97,7 +97,7 @@ def kubeconfig_files(given: str = "", environment: Mapping[str, str] = os.enviro
 
 
 def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
-    """The names of all contexts in their order, and the current one. ClientError says what is wrong."""
+    """The names of all contexts in order, and the current one. Raises ClientError."""
     names: dict[str, None] = {}
     current = ""
     for path in files:
@@ -108,9 +108,9 @@ def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
 
 
 def read_kubeconfig(files: Sequence[Path], context: str = "", *, terminal: bool = False) -> KubeConnection:
-    """The connection of `context` (default: the current one). ClientError says what is wrong.
+    """The connection of `context` (default: the current one). Raises ClientError.
 
-    A program that gives the credentials is run, and waited for; `terminal` lets it ask there.
+    A credential program is run, and waited for; `terminal` lets it prompt there.
     """
     clusters: dict[str, tuple[_Cluster, Path]] = {}
     users: dict[str, tuple[_User, Path]] = {}
@@ -160,7 +160,7 @@ def _named(things: Mapping[str, T], name: str, kind: str, where: str) -> T:
 
 
 def _shown(name: str) -> str:
-    """A name in quotes, cut: a hostile file can make it megabytes long."""
+    """A quoted name, shortened: a hostile file can make it megabytes long."""
     return repr(shorten(name, MOST_SHOWN))
 
 
@@ -216,7 +216,7 @@ def _with_credential(
 
 
 def _refuse(name: str, user: _User) -> None:
-    """What ktui would have to imitate for this user."""
+    """The unsupported authentication method of this user."""
     if user.auth_provider is not None:
         raise ClientError(
             f"user {_shown(name)} needs an auth-provider, which ktui does not have; it supports {SUPPORTED}"
@@ -226,7 +226,7 @@ def _refuse(name: str, user: _User) -> None:
 
 
 def _token(user: _User, home: Path) -> str:
-    """client-go: a token file is preferred to a token."""
+    """As in client-go, a token file takes precedence over a token."""
     if not user.token_file:
         return user.token
     path = home / user.token_file
@@ -239,11 +239,11 @@ def _token(user: _User, home: Path) -> str:
 
 
 def _material(data: str, file: str, home: Path, what: str) -> Material | None:
-    """PEM from base64 or from a file; the data win, as in client-go."""
+    """PEM from base64 data or from a file; data take precedence, as in client-go."""
     if data:
         try:
             return Material(what, base64.b64decode(data, validate=True))
-        except ValueError as error:  # binascii.Error is one, and what is not ASCII
+        except ValueError as error:  # includes binascii.Error, and non-ASCII text
             raise ClientError(f"the {what} in the kubeconfig is not base64: {error}") from error
     if not file:
         return None

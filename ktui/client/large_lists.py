@@ -1,4 +1,4 @@
-"""LISTs of whole collections of a real kube-apiserver, and their sizes: the user confirms a large one."""
+"""LISTs of whole collections sent to a real kube-apiserver, and their sizes: the user confirms large ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MANY_BYTES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class UnboundedList:
-    """A LIST of a whole collection, with its size by a page of one."""
+    """A LIST of a whole collection, with its size estimated from a page of one."""
 
     path: str
     objects: int
@@ -30,7 +30,7 @@ class UnboundedList:
 
 @dataclass(frozen=True, slots=True)
 class UnboundedLists:
-    """Those that are sent together."""
+    """LISTs that are sent together."""
 
     each: Sequence[UnboundedList]
 
@@ -44,14 +44,17 @@ class UnboundedLists:
 
     @property
     def large(self) -> bool:
-        """Whether the user is asked first."""
+        """True if the user has to confirm."""
         return max((item.objects for item in self.each), default=0) > MANY_OBJECTS or self.bytes > MANY_BYTES
 
 
 async def unbounded_lists(
     client: ApiClient, paths: Sequence[str], server: ServerAssumptions
 ) -> UnboundedLists:
-    """Those among `paths`, sized by pages of one; `server.sizes` keeps the sizes. Raises ClientError."""
+    """The unbounded LISTs in `paths`, sized by pages of one; sizes are kept in `server.sizes`.
+
+    Raises ClientError.
+    """
     found = []
     for path in paths:
         if not is_unbounded(path, server):
@@ -65,9 +68,9 @@ async def unbounded_lists(
 
 
 def is_unbounded(path: str, server: ServerAssumptions) -> bool:
-    """Whether a read goes over a collection of all namespaces without a limit that holds.
+    """True if a read covers a collection of all namespaces without an effective limit.
 
-    One that the cache answers through its selector does not: little is read and little is sent.
+    A read that the cache answers through its selector does not: it reads and sends little.
     """
     plain, _ = split_url(path)
     info = parse_path(plain)

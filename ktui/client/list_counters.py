@@ -1,7 +1,7 @@
-"""The cost of one LIST by a kube-apiserver's /metrics: the difference of its counters.
+"""The cost of one LIST by a kube-apiserver's /metrics: the increase of its counters.
 
-The counters are the whole server's: any other client may have moved them too.
-Their names and labels changed over the versions (kube-apiserver 1.23–1.37).
+The counters are for the whole server: other clients may have increased them too.
+Their names and labels differ between versions (kube-apiserver 1.23–1.37).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"')
 
 
 def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
-    """The lines of a Prometheus exposition that begin with one of `names`; those too long to be one are not.
+    """The lines of a Prometheus exposition that begin with one of `names`, without overlong ones.
 
-    Read line by line, so that in a thread other threads get their turns.
+    Yields line by line, so that other threads can run.
     """
     wanted = tuple(name.encode() for name in names)
     for line in io.BytesIO(exposition):
@@ -40,7 +40,7 @@ def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
 
 
 def read_counters(exposition: bytes) -> Counters:
-    """The counters about LISTs and etcd out of a Prometheus exposition."""
+    """The counters of LISTs and etcd requests in a Prometheus exposition."""
     counters: Counters = {}
     for line in lines_of(exposition, _STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT):
         if (found := _LINE.match(line)) is not None:
@@ -50,14 +50,14 @@ def read_counters(exposition: bytes) -> Counters:
 
 
 def moved(before: Counters, after: Counters) -> Counters:
-    """What has grown in between; a server that was restarted starts from 0."""
+    """The increase from `before` to `after`; a restarted server starts from 0."""
     grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
     return {key: value for key, value in grown.items() if value > 0}
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The resource of a request, under all the names that labels give it."""
+    """The resource of a request, under all names that labels have for it."""
 
     group: str
     plural: str
@@ -67,7 +67,7 @@ class Subject:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def named_by(self, labels: Labels) -> bool:
-        """Whether these labels are about it; those that name no resource may be."""
+        """True if these labels are about it, or name no resource."""
         if "resource_prefix" in labels:  # up to 1.33: /pods, /cilium.io/ciliumnodes
             return labels["resource_prefix"].strip("/") in self._prefixes()
         if "type" in labels:  # up to 1.33
@@ -93,15 +93,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class ListCounters:
-    """What the server's counters say that LISTs of a resource did meanwhile."""
+    """The increase of the server's LIST counters for a resource."""
 
     route: str
     counters: dict[str, int]
 
 
 def account(grown: Counters, subject: Subject) -> ListCounters:
-    """Route and costs, from counters that have grown. Of the cache's own probe of etcd (a
-    storage LIST that fetches nothing) no route follows. Of several pages, some may have come
+    """Route and costs from increased counters. The cache's own probe of etcd (a
+    storage LIST that fetches nothing) implies no route. Some of several pages may have come
     from the cache and some from etcd: then both are summed."""
     sums = _sums(grown, subject)
     cached = sums.get(f"{_CACHE}_total", 0) > 0
@@ -126,13 +126,13 @@ def account(grown: Counters, subject: Subject) -> ListCounters:
 
 
 def account_of_watch(grown: Counters, subject: Subject) -> ListCounters:
-    """A WATCH moves no counter that tells where its events came from: only its probe of etcd counts."""
+    """No counter shows where a WATCH's events came from: only its probe of etcd counts."""
     rpcs = round(_rpcs(_sums(grown, subject)))
     return ListCounters("", {"etcd_rpcs": rpcs} if rpcs else {})
 
 
 def _sums(grown: Counters, subject: Subject) -> dict[str, float]:
-    """What has grown of this resource, by the counter's name."""
+    """The increase for this resource, by the counter's name."""
     sums: dict[str, float] = {}
     for (name, pairs), value in grown.items():
         labels = dict(pairs)
@@ -147,7 +147,7 @@ def _rpcs(sums: dict[str, float]) -> float:
 
 
 def _renamed(name: str, labels: Labels) -> str:
-    """1.37 counts the cache's LISTs under the storage's names, told apart by a label."""
+    """1.37 counts the cache's LISTs under the storage's names, distinguished by a label."""
     if labels.get("storage") == "watchcache":
         return name.replace(_STORAGE, _CACHE)
     return name

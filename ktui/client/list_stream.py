@@ -1,9 +1,9 @@
-"""Reading a List as it streams by: its items are counted, never decoded, never kept.
+"""Count the items of a List while it is received, without decoding or keeping them.
 
-Only the envelope (kind, metadata; for a Status its message) is decoded at the
-end, so that the answer of a huge cluster costs no memory. Counting goes chunk by
-chunk in operations that run over whole buffers: delete all bytes but quotes and
-brackets, take out strings, sum up the depth.
+Only the envelope (kind, metadata; of a Status its message) is decoded at the
+end, so that a huge response needs no memory. Items are counted chunk by
+chunk with operations on whole buffers: delete all bytes but quotes and
+brackets, remove strings, sum up the depth.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 
-# The whole of an answer that is no List is kept up to here, for its metadata or message.
+# A response that is not a List is kept up to this size, for its metadata or message.
 KEPT_BYTES = 4 * 1024 * 1024
 _ITEMS = re.compile(rb'"items"\s*:\s*\[')
 _TOKENS = re.compile(rb'\\.|["{}\[\]]', re.DOTALL)
@@ -38,7 +38,7 @@ class ListMeta(msgspec.Struct, frozen=True):
 
 
 class ListEnvelope(msgspec.Struct, frozen=True):
-    """What is around the items; `message` is that of a Status."""
+    """The fields around the items; `message` is that of a Status."""
 
     kind: str = ""
     message: str = ""
@@ -46,7 +46,7 @@ class ListEnvelope(msgspec.Struct, frozen=True):
 
 
 class ListBody:
-    """Fed with an answer's chunks. `items` is exact once all were fed; 0 for what is no List.
+    """Takes a response's chunks. `items` is exact once all are fed; 0 if it is not a List.
 
     `collection` says that the request was a LIST: an object may have fields named
     `items` too, and those are not counted.
@@ -54,7 +54,7 @@ class ListBody:
 
     def __init__(self, *, collection: bool) -> None:
         self.items = 0
-        self._kept = bytearray()  # before the items, and after them
+        self._kept = bytearray()  # bytes before the items, and after them
         self._searching = collection
         self._counter: ArrayCounter | None = None
 
@@ -68,7 +68,7 @@ class ListBody:
                 self._search()
 
     def envelope(self) -> ListEnvelope:
-        """Kind and metadata; of what is no JSON the beginning of its text is the message."""
+        """Kind and metadata; if it is not JSON the beginning of its text is the message."""
         closed = b"" if self._counter is None or self._counter.ended else b"]}"
         try:
             return decode_json(bytes(self._kept) + closed, ListEnvelope)
@@ -98,7 +98,7 @@ class ArrayCounter:
         self._carry = b""  # a backslash whose escaped byte is in the next chunk
 
     def feed(self, chunk: bytes) -> bytes:
-        """Count on; returns what is after the array, with its `]`, once it has ended."""
+        """Count the next chunk; returns what follows the array, from its `]`, once it has ended."""
         chunk = self._carry + chunk
         backslashes = len(chunk) - len(chunk.rstrip(b"\\"))
         self._carry = b"\\" if backslashes % 2 else b""
@@ -115,7 +115,7 @@ class ArrayCounter:
         return b""
 
     def _after(self, chunk: bytes) -> bytes:
-        """From the array's own `]` on: byte by byte, for this one chunk."""
+        """From the array's own `]` on: byte by byte, for this chunk only."""
         depth, in_string = self._depth, self._in_string
         for token in _TOKENS.finditer(chunk):
             byte = token.group()
@@ -138,7 +138,7 @@ def _structure(chunk: bytes, in_string: bool) -> tuple[bytes, bool]:
     """The brackets outside strings, and whether the chunk ends inside a string."""
     if b"\\" in chunk:
         chunk = chunk.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # Two quotes side by side open and close nothing that matters, whichever of the two they do.
+    # Two adjacent quotes can be removed whichever of the two opens a string.
     reduced = chunk.translate(None, _NOT_STRUCTURE).replace(b'""', b"")
     if b'"' not in reduced:
         return (b"" if in_string else reduced), in_string

@@ -1,8 +1,8 @@
-"""Firing a request and taking down everything that both sides know of its cost.
+"""Send a request and record all that client and server know of its cost.
 
-The client's clock gives first byte and total; the server's account of exactly
+The client's clock gives first byte and total; the server's cost report for
 this request (by its id) gives what was read, decoded and sent. Bodies are
-counted as they stream by, and kept only where the caller writes them.
+counted while they are received, and kept only if the caller stores them.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def verb_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A GET or LIST to fire; with `all_pages` its continue tokens are followed to the end.
+    """A GET or LIST to send; with `all_pages` its continue tokens are followed to the end.
 
     A WATCH is read up to the end of its initial events. `client` is the User-Agent to
-    send, "" for ktui's own; `accept` the form to ask for, "" for plain JSON.
+    send, "" for ktui's own; `accept` the media type, "" for plain JSON.
     """
 
     path: str
@@ -58,7 +58,7 @@ class ApiRequest:
 async def pages(
     client: ApiClient, question: ApiRequest, keep: Keep | None
 ) -> AsyncIterator[tuple[Fired, Body]]:
-    """Fire the question; one answer a page. `keep` gets the chunks of every body. Raises ClientError."""
+    """Send the request; one response per page. `keep` gets the chunks of every body. Raises ClientError."""
     page, last = question.path, ""
     while page:
         fired, body = await _fire_counted(client, page, question.headers, keep)
@@ -71,7 +71,7 @@ async def pages(
 
 
 async def fire_measured(client: ApiClient, question: ApiRequest, keep: Keep | None = None) -> Measured:
-    """Fire at a ktui server, which tells exactly what each page cost. Raises ClientError."""
+    """Send to a ktui server, which reports the cost of each page. Raises ClientError."""
     server = KtuiApi(client)
     await server.keep_requests()
     measured = Measured(question.path)
@@ -100,7 +100,7 @@ async def _fire_counted(
 
 
 def add_page(measured: Measured, fired: Fired, body: Body) -> None:
-    """Add what the answer itself tells."""
+    """Add what the response itself contains."""
     envelope = body.envelope()
     measured.pages += 1
     measured.status = fired.status
@@ -135,7 +135,7 @@ async def _add_account(measured: Measured, fired: Fired, server: KtuiApi) -> Non
 
 
 def next_page(path: str, token: str) -> str:
-    """The path of the page after `token`: a concrete resourceVersion may not go with it."""
+    """The path of the page at `token`: a concrete resourceVersion must not be sent with it."""
     parts = urlsplit(path)
     kept = [
         (key, value)

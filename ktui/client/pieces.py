@@ -1,4 +1,4 @@
-"""A body in small pieces, so that other tasks of the loop get a turn in between."""
+"""A body in small chunks, so that other tasks of the event loop can run in between."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator, Iterator
 
 from ktui.client.connection import ClientError
 
-# Counting the items of so much takes less than a millisecond.
+# Counting the items of this many bytes takes less than a millisecond.
 PIECE_BYTES = 128 * 1024
 
 
 async def pieces(chunks: AsyncIterator[bytes], encoding: str = "") -> AsyncIterator[bytes]:
-    """`chunks` unpacked (`encoding` is the answer's Content-Encoding), the large ones cut.
+    """`chunks` unpacked (`encoding` is the response's Content-Encoding), large ones split.
 
-    What comes from the network at once is small, but unpacked it may be megabytes: keys that are
-    pressed meanwhile would wait for each such chunk several times over. Raises ClientError.
+    A small chunk from the network may unpack to megabytes, and key presses would
+    wait for each such chunk several times. Raises ClientError.
     """
     packing = encoding.strip().lower()
     if packing not in ("", "identity", "gzip"):
@@ -39,7 +39,7 @@ def _cut(chunk: bytes) -> Iterator[bytes]:
 
 
 class _Gzip:
-    """Unpacks at most a piece at a time, however well it was packed."""
+    """Unpacks at most one chunk at a time, however high the compression ratio."""
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(wbits=31)
@@ -47,7 +47,7 @@ class _Gzip:
 
     @property
     def complete(self) -> bool:
-        """Whether no more is needed; an answer without any byte is one."""
+        """True if no more input is needed; an empty response is complete."""
         return self._inflate.eof or not self._began
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:

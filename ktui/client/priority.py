@@ -1,4 +1,4 @@
-"""Under which priority level our own requests to a kube-apiserver fall, as far as it tells."""
+"""The priority level of ktui's own requests to a kube-apiserver."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 GROUP = "/apis/flowcontrol.apiserver.k8s.io"
 UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
-# The first minor that serves it, newest version first.
+# The first minor that serves each version, newest version first.
 _VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
-# Before 1.26 the second one.
+# Before 1.26: its second name.
 _SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_request_concurrency_limit")
 _LINE = re.compile(r'[a-z_]+\{[^}]*priority_level="([^"]+)"[^}]*\} ([0-9]{1,9}(?:\.[0-9]+)?(?:e\+0[0-9])?)')
 
@@ -58,9 +58,9 @@ class _Levels(msgspec.Struct):
 
 
 async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
-    """By the header that every answer bears, and the levels and metrics where they may be read.
+    """From the header that every response has, and the levels and metrics if readable.
 
-    None where it does not tell. Raises ClientError when there is no server.
+    None if unknown. Raises ClientError if the server is unreachable.
     """
     version = next((name for since, name in _VERSIONS if minor >= since), "")
     if not version:
@@ -91,7 +91,7 @@ def _described(level: _Level, nominal: int | None) -> PriorityLevel:
 
 
 async def _nominal(client: ApiClient, name: str) -> int | None:
-    """Its seats by the server's metrics; None where they may not be read."""
+    """Its seats by the server's metrics; None if not readable."""
     answer = await client.request("GET", "/metrics")
     if answer.status_code != 200:
         return None

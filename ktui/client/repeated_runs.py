@@ -1,4 +1,4 @@
-"""The same question several times: the median run stands for all."""
+"""Send the same request several times: the median run represents all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Runs:
     """`measured` is the run with the median time; `ms` the times of all in order.
 
-    `predicted` was made before the first one, and `first_route` is what came of it:
+    `predicted` was made before the first run, and `first_route` is that run's route:
     the first LIST of a cold cache warms it for the others.
     """
 
@@ -32,9 +32,9 @@ class Runs:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the first run took the predicted route; None when one of both is not known."""
+        """True if the first run took the predicted route; None if one of both is unknown."""
         if not self.first_route and self.measured.from_storage:
-            return None  # answered, but the server does not say from where
+            return None  # answered, but the server does not report the route
         return self.predicted.agrees(self.first_route)
 
     def document(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ async def run_often(
     repeat: int,
     kept: Callable[[], AbstractContextManager[Keep | None]] = nullcontext,
 ) -> Runs:
-    """Predict, then fire `repeat` times, one after the other. `kept` is entered again for each run."""
+    """Predict, then send `repeat` times, one after the other. `kept` is entered again for each run."""
     server = await target.assumptions()
     predicted = predict_path(question.path, server.of, Habit(accept=question.accept or JSON))
     runs = []
@@ -61,7 +61,7 @@ async def run_often(
             runs.append(await target.measure(question, keep))
     measured = middle(runs)
     if not measured.average_bytes and measured.counters.get("fetched"):
-        # A cache that was cold before may tell the size of its objects now.
+        # A cache that was cold before may know the size of its objects now.
         if not target.real and not server.average_bytes(question.path):
             server = await target.assumptions()
         measured.average_bytes = server.average_bytes(question.path)
@@ -69,6 +69,6 @@ async def run_often(
 
 
 def middle(runs: list[Measured]) -> Measured:
-    """The run with the median time; the lower of the two middle ones of an even number."""
+    """The run with the median time; of an even number the lower of the two middle ones."""
     middle = median_low([run.total_ms for run in runs])
     return next(run for run in runs if run.total_ms == middle)

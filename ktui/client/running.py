@@ -1,8 +1,8 @@
-"""State files of running servers: how `ktui kubeconfig`, `ktui list` and the dashboard find them.
+"""State files of running servers: `ktui kubeconfig`, `ktui list` and the dashboard find servers by them.
 
-One directory a server under the state directory, named by its process id, mode
-0700: `server.json` (how to be let in), `kubeconfig`, a copy of the certificate, which
-outlives them. A file whose process is gone is stale and removed when it is found.
+One directory per server in the state directory, named by its process id, mode
+0700: `server.json` (address and token), `kubeconfig`, and a copy of the certificate, which
+outlives them. A file whose process has ended is stale and removed when it is found.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _StateFile(msgspec.Struct):
 
 
 class RunningServer(Struct, frozen=True):
-    """A server that runs on this machine as this user."""
+    """A server that runs on this machine as the same user."""
 
     pid: int
     name: str
@@ -50,14 +50,14 @@ def state_home() -> Path:
 
 
 def server_directory(pid: int) -> Path:
-    """The private directory of server `pid`, made when missing (mode 0700)."""
+    """The private directory of server `pid`, created if missing (mode 0700)."""
     directory = state_home() / "servers" / str(pid)
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     return directory
 
 
 def certificate_directory(host: str) -> Path:
-    """Where the certificate of servers that listen at `host` is kept while none runs."""
+    """Where the certificate of servers that listen at `host` is kept between runs."""
     return state_home() / "certificates" / host.replace("/", "_")
 
 
@@ -82,9 +82,9 @@ def withdraw(pid: int) -> None:
 
 
 def find_running() -> list[RunningServer]:
-    """Servers alive now, the newest first; stale state files are removed.
+    """Running servers, the newest first; stale state files are removed.
 
-    Never one of a process that lives, whatever stands in it: it may be writing it.
+    Never one of a living process, even if it is invalid: it may just be written.
     """
     found = []
     for path in (state_home() / "servers").glob("*/server.json"):
@@ -102,7 +102,7 @@ def find_by_url(url: str) -> RunningServer | None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, from its first byte on; it is never seen half written."""
+    """Write a file that only its owner can read, atomically."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)

@@ -1,4 +1,4 @@
-"""What a prediction may assume of a server, asked from the server itself."""
+"""What predictions assume of a server, asked from the server itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Version(msgspec.Struct):
 
 
 async def assumptions_of_ktui(client: ApiClient) -> ServerAssumptions:
-    """Of a ktui server: its rules with their gates, and its caches as they are now."""
+    """Of a ktui server: its rules with their gates, and the state of its caches."""
     if (await client.request("GET", paths.INFO)).status_code in (403, 404):
         raise ClientError(
             f"no ktui server answers at {client.connection.url}; "
@@ -40,7 +40,7 @@ async def assumptions_of_ktui(client: ApiClient) -> ServerAssumptions:
 
 
 async def assumptions_of_kube(client: ApiClient) -> ServerAssumptions:
-    """Of a real kube-apiserver: its version with default gates, and caches that are ready."""
+    """Of a real kube-apiserver: its version with default gates, and ready caches."""
     try:
         version = msgspec.convert(await client.get_json("/version"), _Version)
     except msgspec.ValidationError as error:

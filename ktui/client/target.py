@@ -1,4 +1,4 @@
-"""Whom to measure: ktui's own server, or a real kube-apiserver named by a kubeconfig."""
+"""The server to measure: ktui's own, or a real kube-apiserver of a kubeconfig."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ ESTIMATED = "bytes processed are estimated from the mean size of the objects rec
 
 
 class Target(Protocol):
-    """A server to fire at. All methods raise ClientError when it is gone."""
+    """A server to send requests to. All methods raise ClientError if it is unreachable."""
 
     client: ApiClient
 
     @property
     def real(self) -> bool:
-        """Whether it is a real kube-apiserver, which others depend on."""
+        """True for a real kube-apiserver, which others depend on."""
         ...
 
     async def assumptions(self) -> ServerAssumptions:
-        """Its rules and the present state of its caches."""
+        """Its rules and the current state of its caches."""
         ...
 
     async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
-        """Fire and account for it."""
+        """Send the request and record its cost."""
         ...
 
 
 def target_of(connection: ServerConnection, user_agent: str) -> Target:
-    """The target behind a connection."""
-    from ktui.client.api import ApiClient  # takes httpx along: the dashboard's first frame needs none
+    """The target of a connection."""
+    from ktui.client.api import ApiClient  # it imports httpx, which the dashboard's first frame does not need
 
     client = ApiClient(connection, user_agent)
     return KubeTarget(client) if isinstance(connection, KubeConnection) else KtuiTarget(client)
 
 
 class KtuiTarget:
-    """ktui's own server: it tells exactly what each request cost."""
+    """ktui's own server: it reports the cost of each request."""
 
     real = False
 
@@ -69,7 +69,7 @@ class KtuiTarget:
 
 
 class KubeTarget:
-    """A real kube-apiserver: cost from the client's side, and from its counters where allowed."""
+    """A real kube-apiserver: cost as seen by the client, and by its counters if they are readable."""
 
     real = True
 
@@ -78,7 +78,7 @@ class KubeTarget:
         self._assumptions: ServerAssumptions | None = None
 
     async def assumptions(self) -> ServerAssumptions:
-        """Asked for once: neither its version nor our priority level changes meanwhile."""
+        """Read once: neither its version nor the priority level changes meanwhile."""
         if self._assumptions is None:
             found = await assumptions_of_kube(self.client)
             level = await own_level(self.client, found.behaviour.minor)
@@ -116,7 +116,7 @@ class KubeTarget:
             measured.remarks.append(ESTIMATED)
 
     async def _counters(self) -> tuple[Counters | None, str]:
-        """The counters, or why there are none."""
+        """The counters, or why they are not available."""
         response = await self.client.request("GET", "/metrics")
         if response.status_code != 200:
             return None, f"HTTP {response.status_code}"
@@ -124,9 +124,9 @@ class KubeTarget:
 
 
 async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:
-    """Objects in the collection that `path` lists, and bytes of one of them as JSON, by a page of one.
+    """Objects in the collection that `path` lists, and bytes of one of them as JSON, from a page of one.
 
-    (0, 0) when the server does not tell: then the LIST itself will say why.
+    (0, 0) if the server does not report it: then the LIST itself fails with the reason.
     """
     probe = ListBody(collection=True)
     fired = await client.fire(f"{split_url(path)[0]}?limit=1", on_chunk=probe.feed)
@@ -137,7 +137,7 @@ async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:
 
 
 def _flow_control(headers: Mapping[str, str]) -> dict[str, str]:
-    """Which flow schema and priority level the server sorted the request into."""
+    """The flow schema and priority level that the server assigned to the request."""
     names = {"flow_schema_uid": "flowschema", "priority_level_uid": "prioritylevel"}
     found = {word: headers.get(f"x-kubernetes-pf-{name}-uid", "") for word, name in names.items()}
     return {word: value for word, value in found.items() if value}

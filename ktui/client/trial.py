@@ -1,4 +1,4 @@
-"""Requests sent in alternation, so that what else the machine does meanwhile falls on all of them alike."""
+"""Requests sent in alternation, so that other load on the machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ async def alternate(
     begun: Callable[[int, int], object] = lambda run, place: None,
     keep: Keep | None = None,
 ) -> list[list[Measured]]:
-    """Send A B A B …: each question once without counting it, then all of them `runs` times.
+    """Send A B A B …: each request once uncounted, then all of them `runs` times.
 
-    The result has the runs of each question. Of one whose first answer is an error it has that
-    answer alone: it is not sent again. `begun(run, place)` is called before each request (run 0
+    Returns the runs of each request. If the first response of one is an error, only that
+    response: it is not sent again. `begun(run, place)` is called before each request (run 0
     is not counted), `keep` gets the chunks of every body. Raises ClientError.
     """
     found: list[list[Measured]] = [[] for _ in questions]
@@ -39,5 +39,5 @@ async def alternate(
 
 
 def _answered(measured: Measured) -> bool:
-    """A WATCH may fail behind its 200: then it has a message."""
+    """A WATCH may fail after its 200: then it has a message."""
     return measured.ok and not measured.message

@@ -1,6 +1,6 @@
-"""Reading a WATCH's initial events as they stream by: counted, never decoded, never kept.
+"""Count the initial events of a WATCH while they are received, without decoding or keeping them.
 
-With sendInitialEvents a WATCH begins with what a LIST would have answered; a bookmark
+With sendInitialEvents a WATCH begins with the objects that a LIST would return; a bookmark
 with an annotation ends that part.
 """
 
@@ -15,7 +15,7 @@ from ktui.client.list_stream import ListEnvelope, ListMeta
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 
-LONGEST = 16 << 20  # bytes of one event: etcd stores no object of more than a few
+LONGEST = 16 << 20  # bytes of one event: no object in etcd is larger than a few megabytes
 _EVENT = b'{"type":'
 _BOOKMARK = b'{"type":"BOOKMARK"'
 _ERROR = b'{"type":"ERROR"'
@@ -36,21 +36,21 @@ class _Event(msgspec.Struct, frozen=True):
 
 
 class InitialEvents:
-    """Fed with a stream's chunks until `complete`. `items` counts the objects that came."""
+    """Takes a stream's chunks until `complete`. `items` counts the objects."""
 
     def __init__(self) -> None:
         self.items = 0
         self._rest = bytearray()
-        self._refusal = b""  # a Status in the place of events
+        self._refusal = b""  # a Status instead of events
         self._end = _Event()
         self._done = False
 
     def complete(self) -> bool:
-        """Whether the initial events are over, or the stream has failed."""
+        """True once the initial events are over, or the stream has failed."""
         return self._done
 
     def feed(self, chunk: bytes) -> None:
-        """Raises ClientError for a line that is longer than any event."""
+        """Raises ClientError for a line longer than any event."""
         head, found, tail = chunk.rpartition(b"\n")
         self._rest += head if found else tail
         if not found:
@@ -64,7 +64,7 @@ class InitialEvents:
             self._take(line)
 
     def envelope(self) -> ListEnvelope:
-        """The resourceVersion at the end of the initial events; what an ERROR or a Status says."""
+        """The resourceVersion at the end of the initial events; the message of an ERROR or a Status."""
         refusal = self._refusal or (b"" if self.items or self._done else bytes(self._rest))
         if refusal:
             return _status(refusal)
@@ -74,7 +74,7 @@ class InitialEvents:
     def _take(self, line: bytes) -> None:
         if line.startswith(_ERROR) or (line.startswith(_BOOKMARK) and _END in line):
             self._done = True
-            with contextlib.suppress(DocumentError):  # the end all the same, without its revision
+            with contextlib.suppress(DocumentError):  # it ends all the same, without its revision
                 self._end = decode_json(line, _Event)
         elif not line.startswith(_EVENT):
             self._refusal = self._refusal or line

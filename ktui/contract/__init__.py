@@ -1,1 +1,1 @@
-"""What travels between a server and its clients: telemetry events, documents of `/ktui/v1`, recordings."""
+"""Data exchanged between server and clients: telemetry events, documents of `/ktui/v1`, recordings."""

@@ -12,7 +12,7 @@ ResourceVersion = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,19}$")]
 
 
 class CachedObject(msgspec.Struct, frozen=True):
-    """One object as a cache lists it, without its content; `bytes` is its stored size."""
+    """One object in a cache, without its content; `bytes` is its stored size."""
 
     namespace: str = ""
     name: str = ""
@@ -64,7 +64,7 @@ class CacheDigest(msgspec.Struct, frozen=True):
 
 
 class EtcdDigest(CacheDigest, frozen=True):
-    """The same over what etcd holds, with what reading it cost."""
+    """The same over the objects in etcd, with the cost of reading them."""
 
     rpcs: Count
     bytes: Count

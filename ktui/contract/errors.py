@@ -1,7 +1,7 @@
-"""What is wrong with a recording. Apart from its format: who only catches it loads nothing else."""
+"""Errors of recordings. A module of its own: code that only catches them imports nothing else."""
 
 from __future__ import annotations
 
 
 class RecordingError(Exception):
-    """A recording cannot be read or written; the message is one clear sentence."""
+    """A recording cannot be read or written; the message is one sentence."""

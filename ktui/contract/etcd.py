@@ -18,8 +18,8 @@ Hex = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-fA-F]{2})*$")]
 class PrefixChild(msgspec.Struct, frozen=True):
     """One child of a prefix. `bytes` is keys plus values; `exact` False: extrapolated from a sample.
 
-    `leaf`: its keys lie directly below it. A key directly below the parent is a child too;
-    its `prefix` has no slash at the end.
+    `leaf`: its keys are directly below it. A key directly below the parent is a child too;
+    its `prefix` does not end in a slash.
     """
 
     prefix: str
@@ -35,7 +35,7 @@ class PrefixChild(msgspec.Struct, frozen=True):
 
 
 class PrefixPage(msgspec.Struct, frozen=True):
-    """Children of a prefix. `complete` False: there are more than are listed."""
+    """Children of a prefix. `complete` False: there are more than listed."""
 
     revision: Count
     children: list[PrefixChild]
@@ -71,7 +71,7 @@ class FieldSize(msgspec.Struct, frozen=True):
 
 
 class CachedCopy(msgspec.Struct, frozen=True):
-    """What the watch cache holds for a key: `rv` 0 is nothing, `same` says that the bytes are equal too."""
+    """The watch cache's copy of a key: `rv` 0 if it has none; `same`: the bytes are equal too."""
 
     resource: str = ""
     rv: Count = 0
@@ -82,10 +82,10 @@ class CachedCopy(msgspec.Struct, frozen=True):
 class KeyDetail(msgspec.Struct, frozen=True):
     """One key at one revision.
 
-    `ttl` in seconds, -1: no lease, or it has ended; None: a read-only client may not ask.
-    `json` None: not a readable object; `error` then says why, `text` is the value where it is plain text.
+    `ttl` in seconds, -1: no lease, or it has expired; None: unknown to a read-only client.
+    `json` None: not a readable object; `error` is the reason, `text` is the value if it is plain text.
     `hex` is the first 4 KiB of the stored value, `sizes` its fields, the largest first.
-    `redacted`: the values of a Secret are withheld. `cache` None: no cache of its resource is filled.
+    `redacted`: the values of a Secret are withheld. `cache` None: no cache of its resource is ready.
     """
 
     key: str
@@ -108,12 +108,12 @@ class KeyDetail(msgspec.Struct, frozen=True):
 
     @property
     def type_name(self) -> str:
-        """`v1 Pod`, `apps/v1 Deployment`; "" for a value of unknown kind."""
+        """`v1 Pod`, `apps/v1 Deployment`; "" for a value of an unknown kind."""
         return f"{self.api_version} {self.kind}".strip()
 
     @property
     def remaining(self) -> int | None:
-        """Seconds that the lease has left, 0 when it has run out; None without one."""
+        """Seconds until the lease expires, 0 if it has expired; None without a lease."""
         return max(0, self.ttl) if self.lease and self.ttl is not None else None
 
 

@@ -1,7 +1,7 @@
-"""The recording format: the telemetry stream itself, one JSON event a line.
+"""The recording format: the telemetry stream itself, one JSON event per line.
 
 A recording is what `GET /telemetry` sends, so live, replay and tests share one
-reader. Lines of a type that this version does not know are skipped: a newer
+reader. Lines of an unknown type are skipped: a newer
 server may send more.
 """
 
@@ -16,8 +16,8 @@ import msgspec
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
 
-LONGEST = 4 << 20  # bytes that a line may have: an event is a few kilobytes at most
-GZIP = ".gz"  # the ending of a compressed recording's name
+LONGEST = 4 << 20  # maximum bytes of a line: an event has a few kilobytes at most
+GZIP = ".gz"  # file name extension of a compressed recording
 _FOREIGN = (".zst", ".xz", ".bz2", ".zip")
 
 _encoder = msgspec.json.Encoder()
@@ -33,7 +33,7 @@ _tag_decoder = msgspec.json.Decoder(_Tag)
 
 
 def check_name(path: Path) -> None:
-    """RecordingError for a name that promises a compression which recordings do not have."""
+    """Raise RecordingError for a file name with the extension of an unsupported compression."""
     if path.suffix in _FOREIGN:
         raise RecordingError(f"cannot record to {path}: recordings are plain or gzip, end the name in .gz")
 
@@ -63,7 +63,7 @@ def decode_line(line: bytes) -> AnyEvent | None:
 
 
 class LineDecoder:
-    """Bytes as they arrive, whole events out: keeps the unfinished last line for the next chunk."""
+    """Bytes as they arrive in, complete events out: keeps the unfinished last line for the next chunk."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

@@ -1,4 +1,4 @@
-"""The last minutes of answered reads, second by second: what the charts draw."""
+"""The last minutes of answered reads, second by second: the data of the charts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ktui.contract.events import RequestFinished
 
 KEPT = 600  # seconds
 ANSWERED_READS = ("GET", "LIST")
-STORAGE_LETTERS = frozenset("CSE!")  # the badges of reads that cache or etcd were asked for, and of errors
+STORAGE_LETTERS = frozenset("CSE!")  # badges of reads that reached cache or etcd, and of errors
 _STEP = math.log(1.1)  # a class of durations is 10 % wide
 
 
 class Second(Struct):
-    """All reads answered within one second, or several seconds put together."""
+    """All reads answered within one second, or several seconds together."""
 
     routes: Counter[str] = field(default_factory=Counter)  # answers by letter: C S E !
     sent_bytes: int = 0  # to clients
-    etcd_bytes: int = 0  # out of etcd for them
+    etcd_bytes: int = 0  # read from etcd for them
     most_ms: float = 0.0
     durations: Counter[int] = field(default_factory=Counter)  # answers by class of duration
 
@@ -45,7 +45,7 @@ class Second(Struct):
         return self.durations.total()
 
     def quantile(self, share: float) -> float:
-        """The duration (ms) that `share` of the answers kept to, within 5 %; 0.0 without answers."""
+        """The duration (ms) that `share` of the answers did not exceed, within 5 %; 0.0 without answers."""
         wanted, seen = share * self.answers, 0
         for place in sorted(self.durations):
             seen += self.durations[place]
@@ -63,10 +63,10 @@ def _middle_of(place: int) -> float:
 
 
 class TrafficWindow(Struct, frozen=True, dict=True):
-    """A stretch of history in equal parts, oldest first; it ends at the last full part."""
+    """A part of the history in equal steps, oldest first; it ends at the last complete step."""
 
     end: int  # Unix seconds
-    step: int  # seconds a part
+    step: int  # seconds per part
     parts: tuple[Second, ...]
 
     @property
@@ -75,7 +75,7 @@ class TrafficWindow(Struct, frozen=True, dict=True):
 
     @cached_property
     def whole(self) -> Second:
-        """All parts put together."""
+        """All parts together."""
         total = Second()
         for part in self.parts:
             total.merge(part)
@@ -91,21 +91,21 @@ class TrafficWindow(Struct, frozen=True, dict=True):
 
 
 class History:
-    """Seconds by the events' own time; bounded, and holding nothing for a second without answers."""
+    """Seconds by the events' own time; bounded, and without entries for seconds without answers."""
 
     def __init__(self) -> None:
         self._seconds: dict[int, Second] = {}
         self._newest = 0
-        self._parts: dict[tuple[int, int], Second] = {}  # by step and first second: those that are over
-        self._asked = 0  # end of the newest span that was asked for
-        self.late = 0  # moves when a part that was asked for has changed
+        self._parts: dict[tuple[int, int], Second] = {}  # by step and first second: complete ones
+        self._asked = 0  # end of the newest window that was read
+        self.late = 0  # increases when a part that was read has changed
 
     def __getstate__(self) -> dict[str, object]:
-        """For keyframes: without what can be put together again."""
+        """For keyframes: without what can be computed again."""
         return {**self.__dict__, "_parts": {}, "_asked": 0}
 
     def add(self, letter: str, event: RequestFinished) -> None:
-        """Take in an answer whose badge is `letter`; one that no storage was asked for counts for nothing."""
+        """Add an answer with badge `letter`; one that did not reach storage is not counted."""
         at = int(event.at)
         if letter not in STORAGE_LETTERS or at <= self._newest - KEPT:
             return
@@ -118,7 +118,7 @@ class History:
         self._seconds.setdefault(at, Second()).add(letter, event)
 
     def _forget(self) -> None:
-        # Oldest first, but for the few that came late: those go when their turn comes.
+        # Oldest first, except for a few that came late: those are dropped later.
         for at in list(self._passed()):
             del self._seconds[at]
 
@@ -129,10 +129,10 @@ class History:
             yield at
 
     def span(self, now: float, parts: int, step: int) -> TrafficWindow:
-        """The last `parts` × `step` seconds that are over at `now`.
+        """The last `parts` × `step` seconds before `now`.
 
-        Parts begin at multiples of `step`, so that an answer stays in its part as time
-        goes on. The second under way is left out: it would always look like a slump.
+        Parts begin at multiples of `step`, so that an answer stays in its part over
+        time. The current second is left out: it would always look like a drop.
         """
         end = int(now) // step * step
         begin = end - parts * step

@@ -1,4 +1,4 @@
-"""One request taken apart: its phases, its funnel, its etcd reads, and how to ask it again."""
+"""The details of one request: its phases, its funnel, its etcd reads, and commands that repeat it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from ktui.core.state import RequestRow
 
-# In the order in which a request goes through them; others follow as the server names them.
+# In the order of processing; others follow as the server names them.
 _PHASES = ("queue", "wait", "etcd", "read", "decode", "filter", "encode", "send")
-OTHER = "other"  # what no phase accounts for
+OTHER = "other"  # time outside all phases
 
 
 @dataclass(frozen=True, slots=True)
 class TimedPhase:
-    """One phase: where it begins and how long it takes, in ms from the request's start."""
+    """One phase: its start and duration, in ms from the request's start."""
 
     name: str
     start: float
@@ -23,7 +23,7 @@ class TimedPhase:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """What was left after one step of the work: objects (None: not counted) and bytes (0: none)."""
+    """The objects left after one step (None: not counted) and their bytes (0: none)."""
 
     name: str
     objects: int | None
@@ -31,7 +31,7 @@ class FunnelStep:
 
 
 def phases_of(row: RequestRow) -> list[TimedPhase]:
-    """The phases one after the other; what no phase accounts for is called `other`."""
+    """The phases one after the other; the rest of the time is `other`."""
     if row.finished is None:
         return []
     seen = row.finished.phases
@@ -41,14 +41,14 @@ def phases_of(row: RequestRow) -> list[TimedPhase]:
         phases.append(TimedPhase(name, at, seen[name]))
         at += seen[name]
     rest = row.finished.ms - at
-    # Phases may overlap in a streamed answer; only time that is really missing is shown.
+    # Phases may overlap in a streamed response; only time that is really missing is shown.
     if phases and rest > 0.02 * row.finished.ms:
         phases.append(TimedPhase(OTHER, at, rest))
     return phases
 
 
 def fewer_phases(phases: list[TimedPhase], most: int) -> list[TimedPhase]:
-    """At most this many: the shortest ones give way, and their time goes to `other`."""
+    """At most this many: the shortest ones are merged into `other`."""
     if len(phases) <= most:
         return phases
     named = [phase for phase in phases if phase.name != OTHER]
@@ -59,7 +59,7 @@ def fewer_phases(phases: list[TimedPhase], most: int) -> list[TimedPhase]:
 
 
 def funnel_of(row: RequestRow) -> list[FunnelStep]:
-    """Keys → objects taken → put to the selectors → matched → returned."""
+    """Keys → objects read → evaluated → matched → returned."""
     done = row.finished
     if done is None:
         return []
@@ -75,7 +75,7 @@ def funnel_of(row: RequestRow) -> list[FunnelStep]:
 
 
 def as_kubectl(row: RequestRow) -> str:
-    """The same request through kubectl, to the byte."""
+    """The same request with kubectl, byte for byte."""
     return f"kubectl get --raw {shlex.quote(row.target)}"
 
 

@@ -1,1 +1,1 @@
-"""Typed events of what the server does, how they are metered, streamed, recorded and replayed."""
+"""The server's telemetry: the event bus, and the meter of one request."""

@@ -11,12 +11,12 @@ import msgspec.structs
 
 from ktui.contract.events import AnyEvent, Dropped
 
-# A dashboard drains at 10 Hz; 20,000 leaves it two seconds of a 10,000 events/s storm.
+# A dashboard reads at 10 Hz; 20,000 covers two seconds of a storm of 10,000 events/s.
 DEFAULT_BACKLOG = 20_000
 
 
 class Subscription:
-    """One reader's bounded queue. When it is full the oldest events go, and are counted."""
+    """One reader's bounded queue. When it is full the oldest events are dropped, and counted."""
 
     def __init__(self, bus: Bus, backlog: int) -> None:
         self._bus = bus
@@ -39,7 +39,7 @@ class Subscription:
         self._bus.forget(self)
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
-        """Everything that has arrived since the last batch; ends when closed."""
+        """Everything that has arrived since the last batch; ends once closed."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -56,10 +56,10 @@ class Subscription:
 
 
 class Bus:
-    """Numbers events and hands them to every subscriber.
+    """Numbers events and passes them to every subscriber.
 
-    `snapshots` are callables that describe the present state; a new subscriber
-    gets their events first, so that it need not have seen the past.
+    `snapshots` are callables that describe the current state; a new subscriber
+    gets their events first.
     """
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
@@ -70,7 +70,7 @@ class Bus:
 
     @property
     def watched(self) -> bool:
-        """Whether there are subscribers: without any, expensive descriptions can be skipped."""
+        """True if there are subscribers: without any, expensive descriptions can be skipped."""
         return bool(self._subscriptions)
 
     def publish(self, event: AnyEvent) -> None:

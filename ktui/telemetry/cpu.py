@@ -14,10 +14,10 @@ T = TypeVar("T")
 class CpuClock:
     """`await CpuClock(coroutine, meter)` awaits it and adds the CPU time of its steps to `meter.cpu_ms`.
 
-    Between two suspensions a coroutine has the thread to itself, so what the thread's CPU
-    clock says of each such step is its own. (Two readings take 1 µs. A WATCH that is live has
-    steps so small that this would show: of these every `meter.clocked_steps`th stands for
-    all.) What is done for it elsewhere is not in it: in other tasks, and in threads that are
+    Between two suspensions a coroutine has the thread to itself, so the thread's CPU
+    time of each such step is its own. (Two readings take 1 µs. The steps of a live WATCH
+    are so small that this would show: every `meter.clocked_steps`th of them is measured and represents
+    the others.) Work done elsewhere is not included: in other tasks, and in threads that are
     not Python's (TLS, HTTP, gRPC).
     """
 
@@ -54,9 +54,9 @@ class CpuClock:
 
 
 def in_thread(work: Callable[[bytes], bytes], piece: bytes) -> bytes:
-    """`work(piece)` in a worker thread that has the request's context: its CPU time counts as well.
+    """Run `work(piece)` in a worker thread with the request's context: its CPU time counts as well.
 
-    The request waits for it, so nothing else writes to the meter meanwhile.
+    The request waits for it, so nothing else changes the meter meanwhile.
     """
     begun = thread_time()
     try:

@@ -1,4 +1,4 @@
-"""How much memory the process has, and whether one request had it to itself."""
+"""The process' memory, and whether one request had it to itself."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import contextlib
 import os
 from functools import cache
 
-_STATM = "/proc/self/statm"  # sizes in pages: the whole, then what is resident
+_STATM = "/proc/self/statm"  # sizes in pages: total, then resident
 
 
 def resident_bytes() -> int | None:
-    """Resident memory of this process in bytes; None where reading it is not cheap."""
+    """Resident memory of this process in bytes; None if reading it is expensive."""
     descriptor = _descriptor(os.getpid())
     if descriptor is None:
         return None
@@ -19,7 +19,7 @@ def resident_bytes() -> int | None:
 
 @cache
 def _descriptor(pid: int) -> int | None:
-    """Kept open: opening it takes longer than reading it. Of each process its own."""
+    """Kept open: opening takes longer than reading. One per process."""
     with contextlib.suppress(OSError):
         return os.open(_STATM, os.O_RDONLY)
     return None
@@ -31,7 +31,7 @@ def _page_size() -> int:
 
 
 class Footprint:
-    """Bytes by which the process has grown since a request began, as far as it was sampled."""
+    """Bytes by which the process has grown since a request began, as far as sampled."""
 
     __slots__ = ("_before", "_highest")
 
@@ -46,7 +46,7 @@ class Footprint:
 
     @property
     def growth(self) -> int | None:
-        """Bytes; 0 when the memory that the process had already was enough."""
+        """Bytes; 0 if the process needed no more memory."""
         return None if self._before is None else self._highest - self._before
 
 
@@ -70,7 +70,7 @@ class ConcurrentRequests:
 
 
 class RequestTurn:
-    """One request's presence, from its arrival until it has left."""
+    """One request, from its arrival until it has left."""
 
     __slots__ = ("_company", "_left", "_place", "_shared")
 
@@ -82,11 +82,11 @@ class RequestTurn:
 
     @property
     def shared(self) -> bool:
-        """Whether others were served meanwhile; settled once it has left."""
+        """True if other requests ran meanwhile; final once it has left."""
         return self._shared or (not self._left and self._company.joined_since(self._place))
 
     def leave(self) -> None:
-        """It takes nothing up any more: it is over, or a WATCH that only waits for events."""
+        """It takes no more memory: it has ended, or is a WATCH that only waits for events."""
         if not self._left:
             self._shared = self.shared
             self._left = True

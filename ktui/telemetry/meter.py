@@ -1,8 +1,8 @@
-"""What one request cost, counted where the work is done.
+"""The cost of one request, counted where the work is done.
 
-The server opens a `Meter` for a request with `metered()`; every room below adds
+The server opens a `Meter` for a request with `metered()`; every package below adds
 to the current one. A context variable carries it, so it follows the request
-through awaits and into its tasks, and no signature has to.
+through awaits and into its tasks, without a parameter anywhere.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from msgspec import field
 from ktui.contract.events import Cost
 from ktui.telemetry.memory import Footprint
 
-# Only a request that holds, or sends, so much is looked at for what the process grew by: below, it is noise.
+# The process' growth is measured only for a request that holds or sends this much: below, it is noise.
 TELLING_BYTES = 1 << 20
 
 
 class Phase:
-    """A block whose time is added up. A class, because a generator costs three times as much."""
+    """A block whose time is added up. A class, because a generator takes three times as long."""
 
     __slots__ = ("_began", "_name", "_phases")
 
@@ -41,17 +41,17 @@ class Phase:
 
 
 class Meter(Cost):
-    """What one request costs (`Cost`), counted where the work is done, and how it goes on.
+    """The cost of one request (`Cost`), counted where the work is done, and its progress.
 
     `phases` are milliseconds by phase. `initial_*` are a WATCH's events until it was live,
-    `initial_ms` when the last was out.
+    `initial_ms` the time until the last was sent.
 
-    `held` are the bytes that the request itself holds at the moment (answers of etcd, objects,
-    pieces of the body), `peak_held` the most there ever were; Python's own overhead is not
-    in them. `footprint` watches what the whole process grows by.
+    `held` are the bytes that the request itself holds now (responses of etcd, objects,
+    pieces of the body), `peak_held` their maximum; Python's own overhead is not
+    included. `footprint` measures the growth of the whole process.
 
-    `on_plan` is called with the request's plan and the route that is taken:
-    before anything is read, and again when the request falls back to another route.
+    `on_plan` is called with the request's plan and its route:
+    before anything is read, and again if the request falls back to another route.
     """
 
     request_id: int = 0
@@ -66,7 +66,7 @@ class Meter(Cost):
     initial_ms: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
     on_plan: Callable[[Any, str], None] | None = None
-    _look_at: int = TELLING_BYTES  # held bytes at which the process is looked at next
+    _look_at: int = TELLING_BYTES  # held bytes at which the process' memory is read next
 
     def planned(self, plan: object, route: str) -> None:
         """Call `on_plan`, if it is set."""
@@ -87,12 +87,12 @@ class Meter(Cost):
         self.held -= size
 
     def reach(self, size: int) -> None:
-        """Note a peak of `size` bytes above what is held."""
+        """Record a peak of `size` bytes above what is held."""
         if self.held + size > self.peak_held:
             self.peak_held = self.held + size
 
     def look(self) -> None:
-        """Read how large the process is now."""
+        """Read the process' memory now."""
         if self.footprint is not None:
             self.footprint.look()
 
@@ -128,7 +128,7 @@ def decoding(size: int) -> None:
 
 
 async def yield_to_loop() -> None:
-    """Let everybody else run. A request that could go on meanwhile queues: its phase `queue`."""
+    """Let other tasks run. The time until this one continues is its phase `queue`."""
     meter = _current.get()
     if meter is None:
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""CPU work that is too long for the event loop: one thread does it, and gives the interpreter back often."""
+"""CPU work that is too long for the event loop: done by one thread, which releases the interpreter often."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES = 32 * 1024  # an object of this size takes milliseconds to decode, change, validate and encode
-# One thread: with more of them the event loop would wait longer for its turn.
+# One thread: with more of them the event loop would wait longer for the interpreter.
 _THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large")
 
 
 def expect(size: int, large: int = LARGE_BYTES) -> None:
-    """The current request works on `size` bytes: from `large` on, its CPU work goes to the thread."""
+    """The current request works on `size` bytes: from `large` on, its CPU work runs in the thread."""
     if size >= large:
         current_meter().large = True
 
@@ -43,7 +43,7 @@ async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwa
 
 
 def _clocked(work: Callable[[], T]) -> tuple[T, float]:
-    """The result, and seconds of CPU time.
+    """The result, and the CPU time in seconds.
 
     Large trees have no cycles, and each of the collections that building them causes would stop the
     event loop.

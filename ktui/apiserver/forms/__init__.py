@@ -1,1 +1,1 @@
-"""The forms in which objects are answered: as they are, as metadata only, as a Table."""
+"""The forms in which objects are sent: complete, as metadata only, as a Table."""

@@ -1,4 +1,4 @@
-"""What each form can do."""
+"""The interfaces of the forms."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ class EventForm(Protocol):
     """Renders the events of a WATCH."""
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
-        """One line of a WATCH; encoded once for all watchers that want the same form.
+        """One line of a WATCH, encoded once for all watchers with the same form.
 
-        UnfitEventError where the form cannot hold it: the stream ends there.
+        Raises UnfitEventError if the form cannot represent it: the stream ends there.
         """
         ...
 
 
 class UnfitEventError(Exception):
-    """An event that the negotiated form has no room for."""
+    """An event that the negotiated form cannot represent."""
 
 
 class ObjectForm(EventForm, Protocol):
     """Renders objects of one resource: as JSON, or as protobuf messages."""
 
     def whole(self, obj: StoredObject) -> bytes:
-        """One object by itself (GET)."""
+        """One object (GET)."""
         ...
 
     def of_document(self, document: bytes) -> bytes:
-        """One object that stands only in its JSON: a dry run, what a deletion left behind."""
+        """One object given as JSON: from a dry run, or the final state of a deleted one."""
         ...
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
@@ -41,7 +41,7 @@ class ObjectForm(EventForm, Protocol):
         ...
 
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
-        """What follows its last item."""
+        """The rest after the last item."""
         ...
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:

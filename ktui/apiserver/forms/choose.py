@@ -23,7 +23,7 @@ _PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "
 def object_form(
     form: Form, resource: Resource, codec: StoredCodec, *, include: str, of_list: bool
 ) -> ObjectForm:
-    """How to render; StatusError 406 where the form does not fit, 400 for an unknown `include`."""
+    """The renderer; StatusError 406 if the form does not apply, 400 for an unknown `include`."""
     protobuf = form.media_type == PROTOBUF
     if protobuf and not form.target:
         return Message(resource, codec.messages)
@@ -42,7 +42,7 @@ def object_form(
 
 
 def event_form(form: Form, resource: Resource, codec: StoredCodec, *, include: str) -> EventForm:
-    """How to render a WATCH's events; StatusError 400 for an unknown `include`."""
+    """The renderer of a WATCH's events; StatusError 400 for an unknown `include`."""
     if form.target != LIST_KIND:
         return object_form(form, resource, codec, include=include, of_list=False)
     single = replace(form, target=KIND)
@@ -51,7 +51,7 @@ def event_form(form: Form, resource: Resource, codec: StoredCodec, *, include: s
 
 def _wrong_shape(target: str, resource: Resource, of_list: bool) -> StatusError:
     if resource.custom and not of_list:
-        # Unstructured objects can be taken for lists until their items are asked for.
+        # Unstructured objects may be taken for lists until their items are requested.
         return StatusError(500, "", "content is not a list")
     what = "a list" if of_list else "not a list"
     kind = resource.list_kind if of_list else resource.kind

@@ -1,4 +1,4 @@
-"""Objects in protobuf: as they are, or their metadata only."""
+"""Objects in protobuf: complete, or their metadata only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Message:
-    """Whole objects. A List names the size of all its items before the first: see `whole_head`."""
+    """Complete objects. A List has the size of all its items before the first: see `whole_head`."""
 
     def __init__(self, resource: Resource, messages: Messages) -> None:
         self._messages = messages
@@ -26,7 +26,7 @@ class Message:
 
     @property
     def key(self) -> Hashable:
-        """Names the form among the shared encodings of an event."""
+        """Names the form in the shared encodings of an event."""
         return ("protobuf", *self._list)
 
     def whole(self, obj: StoredObject) -> bytes:
@@ -62,7 +62,7 @@ class Message:
 
 
 class PartialMessage(Message):
-    """PartialObjectMetadata, made of its JSON: so it is the same for resources that are stored as JSON."""
+    """PartialObjectMetadata, encoded from its JSON: so resources stored as JSON work alike."""
 
     def __init__(self, resource: Resource, messages: Messages, partial: Partial, api_version: str) -> None:
         super().__init__(resource, messages)

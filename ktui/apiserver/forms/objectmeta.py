@@ -1,4 +1,4 @@
-"""metav1.ObjectMeta as Go writes it: members in its order, and only those that are not empty.
+"""metav1.ObjectMeta as Go encodes it: members in its order, empty ones left out.
 
 Custom resources are stored with sorted members; their metadata alone is of this type.
 """
@@ -54,7 +54,7 @@ _decoder = msgspec.json.Decoder(_ObjectMeta)
 
 
 def in_type_order(metadata: bytes) -> bytes:
-    """The metadata of a custom resource; as it is where it does not fit the type."""
+    """The metadata of a custom resource; unchanged if it does not fit the type."""
     try:
         meta = _decoder.decode(metadata)
     except msgspec.ValidationError:

@@ -20,12 +20,12 @@ KIND: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
 LIST_KIND = "PartialObjectMetadataList"
 
 
-# Annotations that are fields of upstream's internal types: forms made from those lack them.
+# Annotations that are fields of upstream's internal types: forms built from those lack them.
 INTERNAL_ANNOTATIONS = {"daemonsets.apps": "deprecated.daemonset.template.generation"}
 
 
 class _Object(msgspec.Struct):
-    """Only the metadata, undecoded: the rest of the JSON is skipped over."""
+    """Only the metadata, undecoded: the rest of the JSON is skipped."""
 
     metadata: msgspec.Raw = msgspec.Raw(b"{}")
 
@@ -58,7 +58,7 @@ def _without_annotation(metadata: bytes, name: str) -> bytes:
 
 
 class Partial:
-    """Wraps the plain form, whose JSON holds the metadata."""
+    """Wraps the plain form, whose JSON contains the metadata."""
 
     def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
         self._plain = plain
@@ -72,7 +72,7 @@ class Partial:
         return list_head(LIST_KIND, self._api_version, metadata)
 
     def empty_list(self, metadata: dict[str, Any]) -> bytes:
-        """A List without items: upstream's has a nil slice of them."""
+        """A List without items: upstream's has a nil slice."""
         return self.list_head(metadata).removesuffix(b"[") + b"null}\n"
 
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
@@ -96,10 +96,10 @@ class Partial:
 
 
 class PartialList:
-    """A WATCH asked for as a list: no event's object is one.
+    """A WATCH requested as a list: no event's object is one.
 
-    As upstream, which has answered 200 by the time it knows: the first event ends the
-    stream unsent. An error is never turned into anything else, so it is sent.
+    As upstream, which has answered 200 by the time it notices: the first event ends the
+    stream unsent. An error is never transformed, so it is sent.
     """
 
     def __init__(self, single: EventForm) -> None:

@@ -1,4 +1,4 @@
-"""Objects as they are."""
+"""Complete objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Plain:
-    """In the version in which they are stored: ready pieces."""
+    """In the stored version: cached pieces."""
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource

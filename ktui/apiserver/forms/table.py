@@ -1,4 +1,4 @@
-"""Tables: what `kubectl get` prints, made by the server."""
+"""Tables: the columns and cells of `kubectl get`, made by the server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_include(include: str) -> str:
 
 
 class Table:
-    """One row an object. `include` says what of the object each row holds besides the cells."""
+    """One row per object. `include` says what each row holds of the object besides the cells."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Table:
 
     def _line(self, event: OutEvent, first: bool) -> bytes:
         document = event.document if event.object is None else self._plain.whole(event.object)
-        # Only the first event of a watch names the columns.
+        # Only the first event of a watch has the column definitions.
         columns = table_columns(self._resource) if first else None
         head = self._head({"resourceVersion": str(event.rv)}, columns)
         return event_line(event.type, b"%b%b]}" % (head, self._row(document)))
@@ -91,7 +91,7 @@ class Table:
         return to_json(head)[:-1] + b',"rows":['
 
     def _row(self, document: bytes) -> bytes:
-        # The standard library's decoder: integers of any size stay what they are.
+        # The standard library's decoder: integers of any size keep their value.
         obj = json.loads(document)
         cells = to_json(table_row_cells(self._resource, obj, self._now()))
         conditions = table_row_conditions(self._resource, obj)

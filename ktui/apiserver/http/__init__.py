@@ -1,1 +1,1 @@
-"""HTTP itself: requests, responses, media types, certificates, the listening server; no Kubernetes."""
+"""HTTP without Kubernetes: requests, responses, media types, certificates, the listening server."""

@@ -1,4 +1,4 @@
-"""Accept headers, taken apart and ordered."""
+"""Parse and order Accept headers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Clause:
 def parse_accept(header: str) -> list[Clause]:
     """Clauses, best first: by quality, then the more specific; equal ones keep their order.
 
-    As goautoneg sorts them, whose order is none for clauses that differ in both:
-    `application/yaml;q=0.1` after `*/*` goes before it.
+    Ordered as by goautoneg, which defines no order for clauses that differ in both:
+    `application/yaml;q=0.1` after `*/*` comes before it.
     """
     clauses: list[Clause] = []
     for part in header.split(","):

@@ -1,4 +1,4 @@
-"""The seam to whichever ASGI server carries us."""
+"""The interface to the ASGI server."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Break off a connection whose answer cannot be completed.
+"""Break off a connection whose response cannot be completed.
 
-ASGI has no message for it, and granian ends the body of an answer that its application leaves unfinished
+ASGI has no message for it, and granian ends the body of an unfinished response
 as if it were complete. So the socket, which belongs to this process, is shut down. Other requests of the
-same HTTP/2 connection end with it, and their clients repeat them.
+same HTTP/2 connection end with it, and their clients retry them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def break_off(client: Sequence[object] | None, server: Sequence[object] | None) 
     if not client or not server:
         return
     for entry in DESCRIPTORS.iterdir():
-        with suppress(OSError, ValueError):  # of another kind, closed meanwhile, or not connected
+        with suppress(OSError, ValueError):  # of another kind, already closed, or not connected
             descriptor = int(entry.name)
             if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
                 continue

@@ -1,4 +1,4 @@
-"""gzip for big answers, as kube-apiserver's APIResponseCompression does it."""
+"""gzip for large responses, as kube-apiserver's APIResponseCompression does it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ GZIP_WINDOW = 31
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether the header names gzip: as upstream nothing but the bare name, no `gzip;q=0.5`."""
+    """True if the header names gzip: as upstream only the bare name, not `gzip;q=0.5`."""
     return any(part.strip() == "gzip" for part in accept_encoding.split(","))
 
 
 class Body:
-    """Writes a 200 answer in pieces; compresses once more than THRESHOLD_BYTES have come.
+    """Writes a 200 response in pieces; compresses once there are more than THRESHOLD_BYTES.
 
-    Until then nothing is sent, if the client accepts gzip: small answers go out
-    plain. A client that does not accept it gets each piece at once.
+    Until then nothing is sent if the client accepts gzip: small responses are sent
+    uncompressed. A client that does not accept it gets each piece at once.
     """
 
     def __init__(self, response: Response, content_type: str, gzip: bool) -> None:
@@ -36,7 +36,7 @@ class Body:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that wait here until it is known whether they are to be compressed."""
+        """Bytes that are buffered until it is known whether they are to be compressed."""
         return self._held_bytes
 
     async def write(self, piece: bytes) -> None:
@@ -68,7 +68,7 @@ class Body:
         await self._deflate(held)
 
     async def _deflate(self, piece: bytes) -> None:
-        # zlib releases the GIL: other requests go on meanwhile.
+        # zlib releases the GIL: other requests continue meanwhile.
         assert self._deflater is not None
         packed = await asyncio.to_thread(in_thread, self._deflater.compress, piece)
         if packed:

@@ -1,4 +1,4 @@
-"""Drives an application's ASGI lifespan, so that its start can fail loudly."""
+"""Runs an application's ASGI lifespan, so that errors at its start are raised."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ktui.apiserver.http.asgi import ASGIApp, Message
 
 
 class Lifespan:
-    """`startup()` raises what the application raised while it started."""
+    """`startup()` raises what the application raised at its start."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""One HTTP request as handlers see it."""
+"""One HTTP request for handlers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_BODY_BYTES = 3 * 1024 * 1024
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
 
-# Go's server refuses such a target itself, before kube-apiserver sees it.
+# Go's server rejects such a target itself, before kube-apiserver sees it.
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
@@ -28,7 +28,7 @@ class BodyIncomplete(Exception):
 
 
 class Request:
-    """Method, decoded path, raw query, lower-case header names, and the body on demand."""
+    """Method, decoded path, raw query, headers with lower-case names, and the body on demand."""
 
     __slots__ = ("_receive", "badly_escaped", "headers", "method", "path", "peer", "query")
 
@@ -70,7 +70,7 @@ class Request:
 
     @property
     def wants_pretty(self) -> bool:
-        """`?pretty` as Go reads a boolean, or else a browser or a tool of the command line."""
+        """`?pretty` parsed as a boolean as in Go, by default True for a browser or a command-line tool."""
         if pretty := self.parameter("pretty"):
             return pretty in TRUE
         return self.user_agent.startswith(("curl", "Wget", "Mozilla/5.0"))
@@ -87,7 +87,7 @@ class Request:
         return found
 
     def flag(self, name: str) -> bool:
-        """A boolean query parameter; present without a value counts as true, as in apimachinery."""
+        """A boolean query parameter; without a value it counts as true, as in apimachinery."""
         return self.parameter(name, "false").lower() not in ("false", "0")
 
     async def body(self, limit: int = MAX_BODY_BYTES) -> bytes:
@@ -107,7 +107,7 @@ class Request:
                 return b"".join(pieces)
 
     def disconnection(self) -> asyncio.Task[None]:
-        """A task that ends when the client has gone (or when it is cancelled)."""
+        """A task that ends once the client has disconnected (or when it is cancelled)."""
         return asyncio.ensure_future(self._until_disconnected())
 
     async def _until_disconnected(self) -> None:
@@ -116,5 +116,5 @@ class Request:
 
 
 def _address(client: Sequence[object] | None) -> str:
-    """`10.0.0.7:53412`; "" where the server does not know."""
+    """`10.0.0.7:53412`; "" if the server does not know."""
     return f"{client[0]}:{client[1]}" if client else ""

@@ -10,9 +10,9 @@ Headers = list[tuple[str, str]]
 
 
 class Response:
-    """Head, then body pieces, then the end. Knows what has gone out.
+    """Headers, then body pieces, then the end; it keeps what has been sent.
 
-    `bodyless`: the answer of a HEAD, whose body stays here.
+    `bodyless`: the response to a HEAD, whose body is not sent.
     """
 
     __slots__ = ("_headers", "_send", "bodyless", "ended", "sent_bytes", "status")
@@ -31,11 +31,11 @@ class Response:
 
     @property
     def unfinished(self) -> bool:
-        """Whether a part of it is out, and the rest is missing."""
+        """True if a part of it was sent, and the rest is missing."""
         return self.started and not self.ended
 
     def add_headers(self, headers: Iterable[tuple[str, str]]) -> None:
-        """Headers that go out with the head."""
+        """Add headers to send with the status."""
         self._headers.extend(headers)
 
     async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:
@@ -52,7 +52,7 @@ class Response:
         )
 
     async def flush(self) -> None:
-        """Get the head out before there is a body: granian holds it back until the first piece."""
+        """Send the headers before there is a body: granian holds them back until the first piece."""
         await self._send({"type": "http.response.body", "body": b"", "more_body": True})
 
     async def write(self, piece: bytes) -> None:
@@ -70,12 +70,12 @@ class Response:
         await self._send({"type": "http.response.body", "body": piece, "more_body": False})
 
     async def whole(self, status: int, content_type: str, body: bytes) -> None:
-        """A body that is at hand in one piece."""
+        """Send a complete body."""
         await self.start(status, content_type, [("content-length", str(len(body)))])
         await self.end(body)
 
     async def refuse_target(self) -> None:
-        """Answer a request target that is not a URL as Go's server does."""
+        """Answer an invalid request target as Go's server does."""
         self.add_headers([("connection", "close")])
         await self.whole(400, "text/plain; charset=utf-8", b"400 Bad Request")
 

@@ -1,7 +1,7 @@
-"""The listening socket: granian embedded in our own event loop.
+"""The listening socket: granian embedded in ktui's event loop.
 
-It stays behind ASGI: any other ASGI server could take its place. Signals and
-shutdown belong to the composer.
+Any other ASGI server could take its place. Signals and
+shutdown belong to the caller.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from granian.server.embed import Server
 from ktui.apiserver.http.asgi import ASGIApp
 from ktui.apiserver.http.lifespan import Lifespan
 
-# What requests get to end by themselves.
+# Time for requests to end by themselves.
 STOP_SECONDS = 2.0
 
 
@@ -71,7 +71,7 @@ class HttpServer:
             await self._until_listening()
 
     async def stop(self) -> None:
-        """Stop the application, which ends its streams; then stop listening, and cut what is still open."""
+        """Stop the application, which ends its streams; then stop listening, and close open connections."""
         await self._lifespan.shutdown()
         if self._server is not None and self._serving is not None:
             self._server.stop()  # type: ignore[no-untyped-call]
@@ -99,13 +99,13 @@ class HttpServer:
 
 
 def _handle_late_end(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Pass over what granian raises when connections end after its task was cancelled."""
+    """Ignore what granian raises when connections end after its task was cancelled."""
     if not isinstance(context.get("exception"), asyncio.InvalidStateError):
         loop.default_exception_handler(context)
 
 
 def split_listen(listen: str) -> tuple[str, int]:
-    """`127.0.0.1:8443`, `[::1]:0` -> host and port. ValueError says what is wrong."""
+    """`127.0.0.1:8443`, `[::1]:0` -> host and port. Raises ValueError."""
     host, colon, port = listen.rpartition(":")
     if not colon or not host or not port.isdigit() or int(port) > 65535:
         raise ValueError(f"{listen!r} is not HOST:PORT")
@@ -113,11 +113,11 @@ def split_listen(listen: str) -> tuple[str, int]:
 
 
 def claim_port(host: str, port: int) -> socket.socket:
-    """Reserve a port without a listener: the asked one, or any free one for 0.
+    """Reserve a port without a listener: the given one, or any free one for 0.
 
-    granian binds with SO_REUSEPORT and would share a taken port without a word, so this binds
-    without it, and allows it only then. The application takes a while to start: as long as the
-    socket is open, only granian gets the port, though nothing listens there yet.
+    granian binds with SO_REUSEPORT and would silently share a used port, so this binds
+    without it, and allows it only afterwards. The application takes a while to start: as long as the
+    socket is open, only granian gets the port, although nothing listens yet.
     """
     claim = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""The certificate that the server makes for itself and keeps while it is good."""
+"""The server's self-signed certificate, kept while it is valid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from ktui.apiserver.http.server import TlsFiles
 
 LIFETIME = datetime.timedelta(days=365)
-# A certificate about to end is replaced, so that a session never outlives it.
+# A certificate that expires soon is replaced, so that a session never outlives it.
 RENEW_BEFORE = datetime.timedelta(days=7)
 ALWAYS = ("localhost", "127.0.0.1", "::1")
 
@@ -38,10 +38,10 @@ def ensure_certificate(directory: Path, host: str) -> TlsFiles:
 
 
 def lend_certificate(kept: Path, own: Path, host: str) -> TlsFiles:
-    """A copy, in the directory `own`, of the certificate for `host` that is kept in `kept`.
+    """A copy, in the directory `own`, of the certificate for `host` in `kept`.
 
-    So a server that comes back is trusted by those that trusted it before; and one that
-    serves meanwhile keeps what it was lent when another renews what is kept.
+    So a restarted server is trusted by clients that trusted it before; and a running one
+    keeps its copy when another server renews the kept certificate.
     """
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (kept / "lock").open("w") as lock:
@@ -94,7 +94,7 @@ def _make(names: Sequence[str], now: datetime.datetime) -> tuple[bytes, bytes]:
         .not_valid_before(now - datetime.timedelta(minutes=5))
         .not_valid_after(now + LIFETIME)
         .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
-        # Its own authority: clients are handed this very certificate as their CA.
+        # Its own authority: clients get this certificate as their CA.
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(usage, critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

@@ -1,6 +1,6 @@
-"""JSON documents written as YAML, as Go's library writes it.
+"""JSON documents as YAML, as Go's library writes it.
 
-Keys are sorted, text that would read as another type stands in double quotes.
+Keys are sorted, text that would be read as another type is in double quotes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ktui.kube.golang.numbers import general
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Never makes anchors: each use of a value is written out."""
+    """Never writes anchors: repeated values are written out."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -23,10 +23,10 @@ class _Dumper(yaml.CSafeDumper):
 
 _RESOLVER: Any = yaml.resolver.Resolver()
 _TEXT = "tag:yaml.org,2002:str"
-_TEXT_TO_GO = frozenset(("=", "<<"))  # special to this library only
+_TEXT_TO_GO = frozenset(("=", "<<"))  # special to PyYAML only
 _GO_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+")
 _END = "\n...\n"
-_LETTERS = frozenset("yYnN")  # truth values of YAML 1.1 that this library reads as text
+_LETTERS = frozenset("yYnN")  # booleans of YAML 1.1 that PyYAML reads as text
 
 
 def _text(dumper: _Dumper, text: str) -> Any:
@@ -60,12 +60,14 @@ def yaml_of(document: bytes) -> bytes:
     text: str = yaml.dump(
         json.loads(document, parse_int=_whole), Dumper=_Dumper, allow_unicode=True, default_flow_style=False
     )
-    if text.endswith(_END):  # libyaml marks the end where a text ends with empty lines, Go's does not
+    if text.endswith(
+        _END
+    ):  # libyaml adds an end marker after text that ends with empty lines, Go's library does not
         text = text.removesuffix(_END) + "\n"
     return text.encode("utf-8", "replace")
 
 
 def _whole(digits: str) -> int | float:
-    """A number without a fraction: Go's library reads what no 64 bits can hold as a float."""
+    """A number without a fraction: Go's library reads one beyond 64 bits as a float."""
     value = int(digits)
     return value if -(1 << 63) <= value < 1 << 64 else float(digits)

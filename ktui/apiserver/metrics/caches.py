@@ -1,4 +1,4 @@
-"""Metrics of the watch caches, read from their present state."""
+"""Metrics of the watch caches, read at each scrape."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECKED_MINOR = 33
 
 
 class _Row(NamedTuple):
-    """A metric of every cache, and the minors of Kubernetes that have it."""
+    """A metric of every cache, and the Kubernetes minors that have it."""
 
     name: str
     help: str
@@ -120,7 +120,7 @@ _ROWS = (
 
 
 def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
-    """The metrics that the version has, with its labels; a cache that was never requested is left out."""
+    """The metrics of the version, with its labels; a cache that was never requested is left out."""
     live = [
         (resource_labels(cacher.resource, behaviour), cacher.cache)
         for cacher in registry

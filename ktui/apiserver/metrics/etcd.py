@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 BOUNDS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
-# `operation` as kube-apiserver names what ktui does for that purpose; others keep their own name.
+# kube-apiserver's `operation` for each purpose; others keep their own name.
 OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
 # 1.37 counts the revision probe separately.
 PROBE_NAMED_SINCE = 37
-# kube-apiserver counts requests and errors as well as their durations from 1.28 on.
+# kube-apiserver counts requests and errors as well as durations since 1.28.
 COUNTED_SINCE = 28
 
 NO_RESOURCE: Labels = ()
@@ -37,7 +37,7 @@ FindResource = Callable[[str], Resource | None]
 
 
 class KeyNames:
-    """Finds the resource that an etcd key belongs to, by the first parts of the key."""
+    """Finds the resource of an etcd key, by the first parts of the key."""
 
     def __init__(self, etcd_prefix: str, by_prefix: FindResource) -> None:
         self._root = etcd_prefix.rstrip("/") + "/"
@@ -53,7 +53,7 @@ class KeyNames:
 
 
 class EtcdMetrics:
-    """Counts from the first scrape on: who is never scraped pays nothing."""
+    """Counts from the first scrape on: without scrapes there is no overhead."""
 
     def __init__(self, bus: Bus, supervisor: Supervisor, settings: Settings, names: KeyNames) -> None:
         self._bus = bus

@@ -15,7 +15,7 @@ def labels(**pairs: str) -> Labels:
 
 
 class Counter:
-    """Only ever grows."""
+    """A value that only increases."""
 
     kind = "counter"
 
@@ -25,7 +25,7 @@ class Counter:
         self._values: dict[Labels, float] = {}
 
     def renamed(self, name: str) -> CallbackMetric:
-        """The same values under the name of another version."""
+        """The same values under another version's name."""
         return CallbackMetric(name, self.help, lambda: self._values.items(), self.kind)
 
     def add(self, amount: float = 1, labels: Labels = ()) -> None:
@@ -37,7 +37,7 @@ class Counter:
 
 
 class Gauge(Counter):
-    """A value that goes up and down."""
+    """A value that increases and decreases."""
 
     kind = "gauge"
 
@@ -74,7 +74,7 @@ class Histogram:
         self._values: dict[Labels, tuple[list[int], list[float]]] = {}
 
     def renamed(self, name: str) -> Histogram:
-        """The same observations under the name of another version."""
+        """The same observations under another version's name."""
         other = Histogram(name, self.help, self._bounds)
         other._values = self._values
         return other

@@ -10,20 +10,20 @@ from ktui.apiserver.metrics.labels import resource_labels
 from ktui.kube.resources import Resource
 
 LISTS_SINCE = 23
-# From 1.37 on storage_list_* count the cache's lists too, distinguished by two labels, and no probes.
+# Since 1.37 storage_list_* count the cache's lists too, distinguished by two labels, and no probes.
 TOLD_APART_SINCE = 37
 NO_INDEX: Labels = (("index", ""),)
 
 
 class ListMetrics:
-    """Counts each LIST once, when it is over."""
+    """Counts each LIST once, at its end."""
 
     def __init__(self) -> None:
         self.storage = _Counters("storage")
         self.cache = _Counters("cache")
 
     def metrics(self, minor: int) -> Iterator[Metric]:
-        """Those that kube-apiserver 1.`minor` has."""
+        """The metrics of kube-apiserver 1.`minor`."""
         if minor >= LISTS_SINCE:
             yield from self.storage.metrics()
             yield from self.cache.metrics()[:-1]
@@ -39,7 +39,7 @@ class ListMetrics:
             if told_apart:
                 cached = (*named, ("storage", "watchcache"))
                 self.storage.add(cached, meter.fetched, 0, meter.returned, index)
-            elif meter.etcd_gets:  # the probe is a list of one key that is not there
+            elif meter.etcd_gets:  # the probe is a LIST of one key that does not exist
                 self.storage.add(named, 0, 0, 0)
         elif call.route in ("etcd", "cache,etcd"):
             if told_apart:
@@ -49,7 +49,7 @@ class ListMetrics:
 
 
 def _index(call: Call, resource: Resource) -> Labels:
-    """The index that kube-apiserver takes for a LIST from its cache: only pods have any."""
+    """The index that kube-apiserver uses for a LIST from its cache: only pods have any."""
     name = ""
     if resource.id == "pods":
         if "spec.nodeName" in call.request.parameter("fieldSelector"):

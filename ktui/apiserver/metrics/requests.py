@@ -21,7 +21,7 @@ COMPONENT = ("component", "apiserver")
 APPLY = "application/apply-patch+yaml"
 WAIT_BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
 READ_WAIT_SINCE, CONSISTENT_READS_SINCE = 30, 31
-# The duration without what others are to blame for: first called an SLO, then an SLI.
+# The duration without the time spent elsewhere: first called an SLO, then an SLI.
 OBJECTIVE_SINCE, INDICATOR_SINCE = 23, 26
 # Up to 1.22 kube-apiserver called it a gauge.
 LONGRUNNING_SINCE = 23
@@ -32,7 +32,7 @@ FRESH = ("linearizable", "at_least_rv", "exact_rv")
 
 
 class RequestMetrics:
-    """Observes each request once, when it is over."""
+    """Observes each request once, at its end."""
 
     def __init__(self) -> None:
         self.total = Counter("apiserver_request_total", "API requests by verb, resource and code.")
@@ -56,7 +56,7 @@ class RequestMetrics:
         )
 
     def metrics(self, minor: int) -> Iterator[Metric]:
-        """Those that kube-apiserver 1.`minor` has."""
+        """The metrics of kube-apiserver 1.`minor`."""
         yield from (self.total, self.duration, self.sizes, self.inflight)
         yield self.longrunning if minor >= LONGRUNNING_SINCE else self.longrunning_gauge
         if minor >= OBJECTIVE_SINCE:

@@ -1,1 +1,1 @@
-"""Served besides objects: health, version, metrics, telemetry, discovery, and ktui's own endpoints."""
+"""Everything served besides objects: health, version, metrics, telemetry, discovery, ktui's own endpoints."""

@@ -1,4 +1,4 @@
-"""`/ktui/v1/caches/…`: what a watch cache holds, for the cache screen."""
+"""`/ktui/v1/caches/…`: the content of a watch cache, for the Cache screen."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class CachePages:
         await send_json(response, {"warming": self._resource_id(request)}, 202)
 
     async def cancel(self, request: Request, response: Response) -> None:
-        """Stop filling the cache: it is cold again. 409 when it is not being filled."""
+        """Stop filling the cache: it is cold again. 409 if it is not being filled."""
         cacher, resource_id = self._cacher(request), self._resource_id(request)
         state = cacher.state().state
         if state not in ("initializing", "reinitializing"):
@@ -92,7 +92,7 @@ class CachePages:
         await send_json(response, {"cold": resource_id})
 
     async def check(self, request: Request, response: Response) -> None:
-        """Compare with etcd at the cache's resourceVersion, by digest. 409 when there is nothing to compare.
+        """Compare with etcd at the cache's resourceVersion, by digest. 409 if the cache is not ready.
 
         All of the resource is read from etcd, in pages.
         """

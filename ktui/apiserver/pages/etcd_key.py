@@ -1,4 +1,4 @@
-"""One key of etcd as JSON: what is stored, what it means, what the watch cache says to it."""
+"""One key of etcd as JSON: its stored value, its decoded object, the watch cache's copy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _shown(value: KeyValue) -> tuple[Any, bool]:
 
 
 def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:
-    """What the watch cache holds for a key: `rv` (0: nothing), as of `cache_rv`. None: no cache is filled."""
+    """The watch cache's copy of a key: `rv` (0: none), as of `cache_rv`. None: no cache is ready."""
     for cacher in registry:
         if cacher.cache is not None and value.key.startswith(cacher.store.prefix):
             state = cacher.cache.state()
@@ -62,7 +62,7 @@ def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:
 
 
 def _text(raw: bytes) -> str:
-    """A value that is plain text, "" for any other."""
+    """The value as plain text, "" if it is not text."""
     try:
         text = raw[:TEXT_BYTES].decode()
     except UnicodeDecodeError:

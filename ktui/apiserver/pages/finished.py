@@ -1,8 +1,8 @@
-"""`/ktui/v1/requests`: what the last requests cost, for clients that sent one and want its cost.
+"""`/ktui/v1/requests`: the cost of the last requests, for the clients that sent them.
 
 A client that wants the cost of one request need not follow the telemetry stream of
-a busy server. Requests are kept from the first question on, until no client
-has asked for a while: who never asks pays nothing.
+a busy server. Requests are kept from the first call on, until no client
+has called for a while: without calls there is no overhead.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
 
 KEPT = 5000
-# A full LIST of a huge cluster must end before it may be forgotten that its account was wanted.
+# A full LIST of a huge cluster must end before this time, or its cost is lost.
 IDLE_SECONDS = 600.0
-# An answer's account follows its last byte at once; a busy loop may take a moment.
+# A request's cost follows its last byte at once; a busy loop may delay it.
 WAIT_SECONDS = 5.0
 
 
@@ -48,7 +48,7 @@ class FinishedPages:
         await send_json(response, {"requests": rows})
 
     async def one(self, request: Request, response: Response) -> None:
-        """The account of one request; waits a little for one that is just ending. 404 when unknown."""
+        """The cost of one request; waits briefly for one that is just ending. 404 if unknown."""
         text = request.path.rstrip("/").rsplit("/", 1)[-1]
         if not (text.isascii() and text.isdigit()) or len(text) > 19:
             raise bad_request(f"a request id is a whole number, not {text!r}")

@@ -1,4 +1,4 @@
-"""/healthz, /livez, /readyz: plain text, with `?verbose` one line a check, as kube-apiserver."""
+"""/healthz, /livez, /readyz: plain text, with `?verbose` one line per check, as kube-apiserver."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ktui.apiserver.pages.router import Page
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the answer. `failure` is why the check fails, "" while it passes.
+    """One line of the response. `failure` is why the check fails, "" if it passes.
 
-    kube-apiserver withholds the reason; a check of ktui's own has it `shown`.
+    kube-apiserver withholds the reason; ktui's own checks have it `shown`.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Check:
 
 
 class HealthPages:
-    """`ready` are the checks that only /readyz makes, on top of `alive`."""
+    """`ready` are the checks of /readyz only, in addition to `alive`."""
 
     def __init__(self, alive: list[Check], ready: list[Check]) -> None:
         self._alive = alive
@@ -40,7 +40,7 @@ class HealthPages:
         await self._answer("readyz", [*self._alive, *self._ready], request, response)
 
     def single(self, name: str) -> dict[str, Page]:
-        """A page for each check of /healthz, /livez or /readyz by itself."""
+        """A page for each single check of /healthz, /livez or /readyz."""
         checks = [*self._alive, *self._ready] if name == "readyz" else self._alive
         return {check.name: partial(self._one, name, check) for check in checks}
 

@@ -1,4 +1,4 @@
-"""Whole numbers in query strings of ktui's own endpoints."""
+"""Whole numbers in the query strings of ktui's own endpoints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ktui.kube.status import bad_request
 
 
 def number(request: Request, name: str, default: int) -> int:
-    """A number that is not negative; StatusError 400 otherwise."""
+    """A non-negative number; StatusError 400 for anything else."""
     text = request.parameter(name)
     if not text:
         return default

@@ -1,7 +1,7 @@
 """The part of /openapi/v3 that kubectl needs before it writes.
 
-kubectl looks up whether a kind's PATCH takes `fieldValidation`, and validates on
-its own (which would need all schemas) when it does not. Schemas are not served.
+kubectl looks up whether a kind's PATCH supports `fieldValidation`, and otherwise validates
+itself (for which it would need all schemas). Schemas are not served.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ ROOT = "/openapi/v3"
 
 
 def index(table: ResourceTable) -> dict[str, Any]:
-    """Where each group version's document is."""
+    """The paths of the documents by group version."""
     paths = {_path_of(r): {"serverRelativeURL": f"{ROOT}/{_path_of(r)}"} for r in table.all() if r.stored}
     return {"paths": dict(sorted(paths.items()))}
 
 
 def document(table: ResourceTable, path: str) -> dict[str, Any] | None:
-    """The document of `api/v1` or `apis/apps/v1`; None when that is not served."""
+    """The document of `api/v1` or `apis/apps/v1`; None if that is not served."""
     resources = [r for r in table.all() if _path_of(r) == path and r.stored]
     if not resources:
         return None

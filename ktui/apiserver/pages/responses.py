@@ -1,4 +1,4 @@
-"""Small whole answers."""
+"""Send small, complete responses."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from ktui.wire.messages import Messages
 
 JSON = "application/json"
-LONGEST_PATH = 200  # characters of a path that a log line or an error shows
+LONGEST_PATH = 200  # characters of a path in a log line or an error
 
 log = logging.getLogger(__name__)
 
 
 async def send_json(response: Response, document: Any, status: int = 200, media_type: str = JSON) -> None:
-    """A JSON document."""
+    """Send a JSON document."""
     await response.whole(status, media_type, msgspec.json.encode(document) + b"\n")
 
 
 async def send_negotiated(
     response: Response, document: Any, request: Request, messages: Messages, status: int = 200
 ) -> None:
-    """An API document in the first form that the client accepts, in JSON if that is none.
+    """Send an API document in the first form that the client accepts, in JSON if there is none.
 
-    An error is indented then, as upstream writes it where it negotiates no more.
+    An error is then indented, as upstream writes it without negotiation.
     """
     accepted = whole_form(request.accept)
     media_type = accepted.media_type if accepted else JSON
     if media_type == PROTOBUF and document["kind"] != "Status":
-        media_type = JSON  # the lists of APIs have no message here
+        media_type = JSON  # the lists of APIs have no protobuf message here
     pretty = accepted.pretty if accepted else document["kind"] == "Status"
     form = Form(media_type, pretty=pretty or request.wants_pretty)
     body = to_json(document)
@@ -49,7 +49,7 @@ async def send_negotiated(
 
 
 async def send_error(response: Response, error: StatusError, request: Request, messages: Messages) -> None:
-    """The Status that an error is, in the first form that the client accepts."""
+    """Send an error's Status in the first form that the client accepts."""
     response.add_headers((name.lower(), value) for name, value in error.headers.items())
     await send_negotiated(response, error.body(), request, messages, error.code)
 

@@ -1,4 +1,4 @@
-"""Which page a path is."""
+"""Find the page of a path."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class PageRouter:
         self._pages: dict[tuple[str, ...], dict[str, Page]] = {}
 
     def add(self, method: str, path: str, page: Page) -> None:
-        """`method` "*" stands for all that have no page of their own."""
+        """`method` "*" is for all methods without a page of their own."""
         self._pages.setdefault(_segments(path), {})[method] = page
 
     def find(self, method: str, path: str) -> Page | None:
-        """None when there is no such page; StatusError 405 when it has no such method."""
+        """None if there is no such page; StatusError 405 if it does not support the method."""
         methods = self._methods(_segments(path))
         if methods is None:
             return None

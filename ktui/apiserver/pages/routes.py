@@ -33,7 +33,7 @@ NAMED_CACHES = 5  # of those that are stale
 
 
 def stale_text(stale: Mapping[str, float]) -> str:
-    """Which caches are stale and for how long, "" when none is."""
+    """Which caches are stale and for how long, "" if none is."""
     if not stale:
         return ""
     names = sorted(stale)
@@ -56,7 +56,7 @@ class Pages:
         self._router = self._routes()
 
     def find(self, method: str, path: str) -> Page | None:
-        """None when there is no such page; StatusError 405."""
+        """None if there is no such page; StatusError 405."""
         return self._router.find(method, path)
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class Pages:
         if not acceptable(request.accept, JSON):
             raise not_acceptable((JSON,))
         document = version_document(self._services.settings.behaviour)
-        await response.whole(200, JSON, json.dumps(document, indent=2).encode())  # indented for everybody
+        await response.whole(200, JSON, json.dumps(document, indent=2).encode())  # always indented
 
     async def _metrics(self, request: Request, response: Response) -> None:
         self._etcd_metrics.start()
@@ -130,7 +130,7 @@ class Pages:
         await response.whole(200, METRICS_TYPE, render(metrics))
 
     async def _openapi_index(self, request: Request, response: Response) -> None:
-        # Upstream says text for this JSON.
+        # Upstream sends this JSON as text.
         await send_json(response, openapi.index(self._catalog.table), media_type=TEXT)
 
     async def _openapi(self, request: Request, response: Response) -> None:

@@ -1,6 +1,6 @@
-"""What of a Secret is shown until its values are asked for.
+"""The parts of a Secret that are shown unless its values are requested.
 
-Whatever lies in etcd may be malformed: only members of the shape that a Secret has are shown.
+Data in etcd may be malformed: only members that a valid Secret has are shown.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _metadata(name: str, value: Any) -> Any:
 
 
 def _annotation(value: Any) -> Any:
-    """`kubectl apply` and others keep a copy of what was applied, in JSON or YAML, values included."""
+    """`kubectl apply` and others keep a copy of the applied object, in JSON or YAML, values included."""
     if not isinstance(value, str) or value.lstrip().startswith("{") or "data:" in value:
         return MASK
     return value

@@ -26,12 +26,12 @@ class SettingsPages:
         await send_json(response, self._services.facts.info())
 
     async def behaviour(self, request: Request, response: Response) -> None:
-        """The rules that hold now."""
+        """The current rules."""
         behaviour = self._services.settings.behaviour
         await send_json(response, Rules(behaviour.version, dict(behaviour.changed_gates)))
 
     async def switch(self, request: Request, response: Response) -> None:
-        """From the next request on the rules of another version hold; caches are kept."""
+        """Apply another version's rules from the next request on; caches are kept."""
         try:
             async with within(time_allowed(request, self._services.settings.behaviour.minor)):
                 body = await request.body(MAX_BODY)
@@ -42,6 +42,6 @@ class SettingsPages:
             raise request_entity_too_large(f"limit is {MAX_BODY}") from None
         except (DocumentError, msgspec.DecodeError, BehaviourError) as error:
             raise bad_request(str(error)) from None
-        # Everybody who watches the telemetry learns the new version.
+        # All telemetry subscribers learn the new version.
         self._services.bus.publish(self._services.facts.info())
         await self.behaviour(request, response)

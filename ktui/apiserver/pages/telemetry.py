@@ -1,4 +1,7 @@
-"""`GET /telemetry`: every event as one line of JSON, the present first (`/ktui/v1/present`: no more)."""
+"""`GET /telemetry`: every event as one line of JSON, the current state first (`/ktui/v1/present`:
+
+only that).
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from ktui.contract.events import AnyEvent
 from ktui.telemetry.bus import Bus, Subscription
 
 CONTENT_TYPE = "application/x-ndjson"
-GATHER = 0.04  # seconds: what happens meanwhile is sent together
+GATHER = 0.04  # seconds: events in this time are sent together
 
 
 class TelemetryStream:
-    """Streams until the client goes or `close()` ends all streams."""
+    """Streams until the client disconnects or `close()` ends all streams."""
 
     def __init__(self, bus: Bus, facts: ServerFacts) -> None:
         self._bus = bus
@@ -37,7 +40,7 @@ class TelemetryStream:
                 subscription.close()
             async for batch in subscription.batches():
                 await response.write(lines(batch))
-                # Each write costs both sides more than what is in it; and a storm must not keep
+                # Each write costs both sides more than its content; and a storm must not keep
                 # requests from being served.
                 await asyncio.sleep(GATHER)
             await response.end()
@@ -47,11 +50,11 @@ class TelemetryStream:
             self._open.discard(subscription)
 
     async def present(self, request: Request, response: Response) -> None:
-        """The current state that `get` sends first, as a whole answer."""
+        """Send the current state that `get` sends first, as a complete response."""
         await response.whole(200, CONTENT_TYPE, lines([self._facts.info(), *self._bus.present()]))
 
     def close(self) -> None:
-        """End all streams, and those that were requested before."""
+        """End all streams, including those that are about to start."""
         self._stopping = True
         for subscription in list(self._open):
             subscription.close()

@@ -9,7 +9,7 @@ from ktui.kube.versions import Behaviour
 
 
 def version_document(behaviour: Behaviour) -> dict[str, str]:
-    """The Kubernetes version whose rules apply; ktui's own stands behind the plus."""
+    """The Kubernetes version whose rules apply; ktui's own version follows the plus."""
     return {
         "major": "1",
         "minor": str(behaviour.minor),

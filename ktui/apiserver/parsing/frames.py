@@ -1,4 +1,4 @@
-"""What server and parser process say to each other: frames of a kind, a length and content.
+"""Frames between the server and a parser process: a kind, a length and content.
 
 A request is one frame (`JSON` or `YAML`, the body). The answer is `DUPLICATES` and one or more
 `PIECE`, or `INVALID` or `TOO_LARGE` with the error's text; `END` closes it.

@@ -1,4 +1,4 @@
-"""A body turned into a tree: small JSON on the event loop, everything else in a parser process."""
+"""Parse a body into a tree: small JSON on the event loop, everything else in a parser process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _pieces = msgspec.json.Decoder(Piece)
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document and the fields that an object in it has twice, as strict decoding reports them."""
+    """A document and its duplicate fields, as strict decoding reports them."""
 
     tree: Any
     duplicates: list[str]
@@ -36,7 +36,7 @@ class BodyParser:
         self._pool = pool
 
     async def json(self, body: bytes) -> Parsed:
-        """DocumentError in Go's words; TooLarge."""
+        """Parse JSON. Raises DocumentError with Go's message, or TooLarge."""
         if is_small(body):
             try:
                 tree = read_json(body) if len(body) <= TINY_BYTES else parse_json(body)
@@ -44,11 +44,11 @@ class BodyParser:
             except DocumentError:
                 raise
             except ValueError:
-                pass  # what is wrong with it takes long to find
+                pass  # finding the error takes long
         return await self._in_process(JSON, body)
 
     async def yaml(self, body: bytes) -> Parsed:
-        """The same for YAML; what is small and JSON is read as that."""
+        """The same for YAML; a small JSON document is parsed as JSON."""
         if body.lstrip()[:1] == b"{" and is_small(body):
             try:
                 tree = parse_json(body)
@@ -78,7 +78,7 @@ class BodyParser:
 
 
 def is_small(body: bytes) -> bool:
-    """Whether decoding it and all that follows takes a few milliseconds at most."""
+    """True if decoding it and all that follows takes a few milliseconds at most."""
     return len(body) <= SMALL_BYTES and body.count(b"{") + body.count(b"[") <= SMALL_CONTAINERS
 
 
@@ -87,7 +87,7 @@ def _of_kind(frames: Frames, kind: bytes) -> list[bytes]:
 
 
 def _tree(parts: Iterable[bytes]) -> Any:
-    """Built in many short steps, between which the event loop gets its turn."""
+    """Built in many short steps, between which the event loop runs."""
     *_, tree = joined(map(_pieces.decode, parts))
     return tree
 

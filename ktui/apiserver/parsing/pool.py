@@ -1,4 +1,4 @@
-"""Parser processes: started when first needed, few, and replaced when one ends."""
+"""Parser processes: started on demand, few, and replaced when one ends."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Frames = list[tuple[bytes, bytes]]
 
 
 class ParserPool:
-    """Hands bodies to parser processes, the smallest first."""
+    """Passes bodies to parser processes, the smallest first."""
 
     def __init__(self, processes: int = PROCESSES) -> None:
         self._most = processes
@@ -39,14 +39,14 @@ class ParserPool:
         self._busy = 0
 
     async def parse(self, kind: bytes, body: bytes) -> Frames:
-        """The answer's frames, without the last one; DocumentError if the body ends the process."""
+        """The response's frames without the last one; DocumentError if the body ends the process."""
         async with self._turn(len(body)):
             while True:
                 process = self._idle.pop() if self._idle else await self._start()
                 try:
                     return await self._ask(process, kind, body)
                 except _Ended as ended:
-                    if ended.status != 0:  # else it retired after its last answer
+                    if ended.status != 0:  # else it retired after its last response
                         raise ended.cause() from None
 
     async def _ask(self, process: _Process, kind: bytes, body: bytes) -> Frames:
@@ -76,7 +76,7 @@ class ParserPool:
 
     @property
     def pids(self) -> list[int]:
-        """Of the processes that run."""
+        """The ids of the running processes."""
         return [process.pid for process in self._started]
 
     @contextlib.asynccontextmanager
@@ -98,7 +98,7 @@ class ParserPool:
             self._next()
 
     def _next(self) -> None:
-        """Give the turn to the smallest body that waits."""
+        """Let the smallest waiting body continue."""
         while self._waiting:
             turn = heapq.heappop(self._waiting)[2]
             if not turn.done():
@@ -170,7 +170,7 @@ class _Process:
         return self._process.pid
 
     async def ask(self, kind: bytes, body: bytes) -> Frames:
-        """EOFError, OSError: the process has ended."""
+        """Raises EOFError or OSError if the process has ended."""
         self._sink.write(HEADER.pack(kind, len(body)))
         for at in range(0, len(body), CHUNK_BYTES):
             self._sink.write(body[at : at + CHUNK_BYTES])
@@ -183,7 +183,7 @@ class _Process:
             frames.append((kind, await self._source.readexactly(size)))
 
     async def ended(self) -> int:
-        """Wait for the end; the exit status."""
+        """Wait for the end; return the exit status."""
         return await asyncio.to_thread(self._process.wait)
 
     def keep(self) -> None:
@@ -191,7 +191,7 @@ class _Process:
             self._timer.cancel()
 
     def drop_after(self, seconds: float) -> None:
-        """End it when it has not been asked for so long."""
+        """End it after this many seconds without a request."""
         self._timer = asyncio.get_running_loop().call_later(seconds, self._drop, self)
 
     def end(self) -> None:

@@ -1,7 +1,7 @@
 """The parser process: `python -m ktui.apiserver.parsing.worker`, frames on stdin and stdout.
 
-Whatever a body does to a parser it does to this process only: memory and CPU time have limits
-that the kernel enforces, inside of C code as well.
+Whatever a body does to a parser affects this process only: memory and CPU time have limits
+that the kernel enforces, inside C code as well.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from ktui.documents.pieces import Piece, check_containers, pieces
 from ktui.documents.yamlreader import read_yaml
 
 MEMORY_BYTES = 768 << 20  # address space
-RETIRE_BYTES = 100 << 20  # a process that stays larger than this after an answer ends
+RETIRE_BYTES = 100 << 20  # a process that stays larger than this after a response ends
 CPU_SECONDS = 10.0  # for one body
-MOST_ANSWERED = 16 << 20  # bytes of JSON, in which a character may take six times those of the body
+MOST_ANSWERED = 16 << 20  # bytes of JSON, in which a character may take six times as many as in the body
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _limit() -> None:
-    os.nice(5)  # the server goes first
+    os.nice(5)  # the server has priority
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -61,7 +61,7 @@ def _limit() -> None:
 
 
 def _resident() -> int:
-    """Bytes in memory; 0 where the system does not say. (getrusage counts the server that started it.)"""
+    """Bytes in memory; 0 if the system does not report it. (getrusage counts the parent process.)"""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:

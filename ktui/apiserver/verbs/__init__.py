@@ -1,1 +1,1 @@
-"""One module a verb: from a resolved request to its answer."""
+"""One module per verb: from a resolved request to its response."""

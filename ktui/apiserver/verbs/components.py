@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 RESOURCE = BUILTIN.find("", "v1", "componentstatuses")
-# Where kube-apiserver looks for them: on its own host.
+# kube-apiserver looks for them on its own host.
 PORTS = {"controller-manager": 10257, "scheduler": 10259}
 ETCD = "etcd-0"
 PROBE_SECONDS = 1.0
@@ -31,7 +31,7 @@ MOST_BYTES = 4096
 
 
 class Component:
-    """What forms need of a stored object; it has no revision."""
+    """The attributes of a stored object that forms need; it has no revision."""
 
     rv = None
 
@@ -104,7 +104,7 @@ async def _status(server: Server, name: str) -> dict[str, Any]:
 
 
 async def _asked(port: int) -> tuple[bool, str]:
-    """Whether the component at `port` of this machine says that it is well, and what it says."""
+    """Whether the component at `port` of this machine reports that it is healthy, and its message."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # as upstream's probe
     address = f"127.0.0.1:{port}"
@@ -123,7 +123,7 @@ async def _asked(port: int) -> tuple[bool, str]:
 
 
 async def _said(reader: asyncio.StreamReader) -> bytes:
-    """What comes until the other side closes, MOST_BYTES about: head and body need not come together."""
+    """Read until the other side closes, about MOST_BYTES: headers and body may arrive separately."""
     said = b""
     while len(said) < MOST_BYTES and (more := await reader.read(4096)):
         said += more

@@ -46,7 +46,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     cacher = server.cacher(resource)
     call.meter.seats = seats_of_list(server, call, cacher, options, selection)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))
-    # A form that does not fit is found out after the read, as upstream.
+    # A form that does not apply is detected after the read, as upstream.
     include = call.request.parameter("includeObject")
     renderer = object_form(form, resource, server.services.codec, include=include, of_list=True)
     with cacher.sending(answer):
@@ -56,7 +56,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 async def send_list(
     call: Call, resource: Resource, answer: ListAnswer, renderer: ObjectForm, form: Form
 ) -> None:
-    """Stream the answer; what it cost is known before the first byte, except the bytes themselves."""
+    """Stream the response; its cost is known before the first byte, except for the bytes themselves."""
     call.rv = str(answer.rv)
     metadata = list_metadata(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
@@ -91,14 +91,14 @@ def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Se
 
 
 def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:
-    """Those that were read from etcd for this answer are its own, and go as they are rendered."""
+    """Objects read from etcd for this response are not shared, and are released as they are rendered."""
     if answer.route in (Source.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
         return drain(answer.objects, meter)
     return iter(answer.objects)
 
 
 def drain(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
-    """The objects in their order; the list is empty in the end."""
+    """Yield the objects in order and remove them from the list."""
     objects.reverse()
     while objects:
         obj = objects.pop()
@@ -107,11 +107,11 @@ def drain(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
 
 
 async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:
-    """Send the chunks as they are made; others have their turn every millisecond.
+    """Send the chunks as they are made; other tasks run every millisecond.
 
-    The clock is read between the steps and summed up here: a whole cache goes out in some
-    fifty microseconds a chunk, where anything more elaborate would show. (So would a turn of
-    the others after each: it costs two readings of the CPU clock.)
+    The clock is read between the steps and summed up here: a whole cache is sent at about
+    fifty microseconds per chunk, where anything more elaborate would show. (So would yielding
+    after each: it costs two readings of the CPU clock.)
     """
     clock, iterator = time.perf_counter, iter(chunks)
     encoding = sending = queueing = 0.0

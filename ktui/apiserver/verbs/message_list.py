@@ -1,4 +1,4 @@
-"""A LIST in protobuf: its size stands before its items."""
+"""A LIST in protobuf: its size comes before its items."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ktui.telemetry.meter import yield_to_loop
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
-# This many items are made at once; those of a longer List are made twice rather than kept.
+# This many items are encoded at once; those of a longer List are encoded twice rather than kept.
 PIECE = 500
 
 
 async def message_chunks(
     renderer: Message, metadata: dict[str, Any], objects: Sequence[StoredObject]
 ) -> Iterator[bytes]:
-    """The List in chunks. Measuring it gives way to others between pieces."""
+    """The List in chunks. Measuring it yields to other tasks between pieces."""
     if len(objects) <= PIECE:
         items = [renderer.item(obj)[0] for obj in objects]
         head = renderer.whole_head(metadata, sum(map(len, items)))

@@ -1,4 +1,4 @@
-"""Flow-control seats of a request: estimated and reported, nothing is queued here."""
+"""Flow-control seats of a request: estimated and reported; nothing is queued here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def seats_of_list(
     server: Server, call: Call, cacher: Cacher, options: ListOptions, selection: SelectionPredicate
 ) -> int:
-    """Seats of a LIST by the present size of its resource."""
+    """Seats of a LIST by the current size of its resource."""
     return list_seats(call.behaviour, _work(server, call, cacher, options, selection), _cap(call))
 
 
@@ -38,7 +38,7 @@ def seats_of_watch(
 def seats_of_any(server: Server, call: Call) -> int:
     """Seats of a request whose handler reported none: they are counted before anything is checked.
 
-    Options that cannot be decoded are taken for the worst.
+    Options that cannot be decoded count as the worst case.
     """
     if not flow_controlled(call.behaviour):
         return 0

@@ -9,7 +9,7 @@ from ktui.storage.selection import SelectionPredicate
 
 
 def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> SelectionPredicate:
-    """What the options select, and the namespace and name that the path demands; StatusError 400."""
+    """The selection by the options, and by the path's namespace and name; StatusError 400."""
     if info.name and fields.requires("metadata.name") not in (None, info.name):
         raise bad_request("fieldSelector metadata.name doesn't match requested name")
     return SelectionPredicate(

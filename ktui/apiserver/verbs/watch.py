@@ -92,7 +92,7 @@ async def _stream(call: Call, watch: OpenWatch, renderer: EventForm, lasts: floa
         call.stamp()
         await call.response.start(200, media_type)
         await call.response.flush()
-        call.meter.initial_ms = call.elapsed_ms()  # without initial events the seats are free from here on
+        call.meter.initial_ms = call.elapsed_ms()  # without initial events the seats are released here
         try:
             await _write_events(call, watch, renderer)
         except UnfitEventError:
@@ -109,7 +109,7 @@ def _is_large(event: OutEvent) -> bool:
 
 
 def _rendered(batch: Sequence[OutEvent], renderer: EventForm, *, first: bool) -> tuple[bytes, int]:
-    """The lines of some events, and how many of them had to be made."""
+    """The lines of some events, and how many of them had to be encoded."""
     lines, made = [], 0
     for event in batch:
         before = event.encoded

@@ -1,10 +1,10 @@
 """The telemetry stream: every decision and every cost, as small typed events.
 
-One JSON object a line, tagged by `type`. Readers skip types and fields they do
-not know, so that an older ktui can read a newer recording. Times are seconds:
+One JSON object per line, tagged by `type`. Readers skip unknown types and fields, so that
+an older ktui can read a newer recording. Times are seconds:
 `at` is wall time (Unix), `ms` are durations in milliseconds. Byte counts are
-bytes. `seq` is given by the bus, gapless within one server's life: a gap that a
-reader sees is what was dropped.
+bytes. `seq` is assigned by the bus, without gaps within one server's life: a gap
+shows how many events were dropped.
 """
 
 from __future__ import annotations

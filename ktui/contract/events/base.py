@@ -1,4 +1,4 @@
-"""What all telemetry events have in common."""
+"""The base of all telemetry events."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-# Numbers from a recording or a foreign server: without these limits one of them could not be formatted,
-# or would be no date. Integers are those of Go: counts, bytes, revisions and ids of 63 bits.
+# Limits for numbers from a recording or a foreign server: beyond them a number cannot be formatted,
+# or is not a date. Integers are int64, as in Go: counts, bytes, revisions and ids.
 Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 Difference = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 UnixTime = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]  # up to the year 9999
@@ -16,7 +16,7 @@ Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True, gc=False):
-    """Base of all events: without cycles, so that the garbage collector need not look at them."""
+    """Base of all events: without cycles, so that the garbage collector does not track them."""
 
     seq: Count = 0
     at: UnixTime = 0.0

@@ -1,4 +1,4 @@
-"""How the watch caches stand."""
+"""The state of the watch caches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ktui.contract.events.base import Count, Event, UnixTime
 
 
 class CacheStatus(Event, frozen=True, kw_only=True, tag="cache"):
-    """One resource's watch cache. Sent on change, at most 4 times a second a resource."""
+    """One resource's watch cache. Sent on change, at most 4 times a second per resource."""
 
     resource: str  # "pods", "ciliumnodes.cilium.io"
     state: str  # cold | initializing | ready | reinitializing | disabled
@@ -15,22 +15,22 @@ class CacheStatus(Event, frozen=True, kw_only=True, tag="cache"):
     bytes: Count = 0  # stored bytes of the objects held
     oldest_rv: Count = 0
     capacity: Count = 0
-    buffered: Count = 0  # events in the ring
+    buffered: Count = 0  # events in the event buffer
     events: Count = 0  # received since start
     watchers: Count = 0
-    waiting: Count = 0  # readers waiting until fresh
+    waiting: Count = 0  # readers waiting for a revision
     snapshots: Count = 0
     loaded: Count = 0  # objects read so far while initializing
     loaded_bytes: Count = 0  # their stored bytes
     expected: Count = 0  # objects to read, when known
     error: str = ""
     progress_requests: Count = 0
-    # Unix time of etcd's last word, when the cache serves reads and does not follow etcd; else 0.
+    # Unix time of etcd's last answer, if the cache serves reads and does not follow etcd; else 0.
     stale_since: UnixTime = 0.0
 
 
 class ProgressTick(Event, frozen=True, kw_only=True, tag="progress_tick"):
-    """A cache learnt a revision from an etcd progress notification (no event of its own)."""
+    """A cache learnt a revision from an etcd progress notification, not from an event."""
 
     resource: str
     rv: Count

@@ -1,4 +1,4 @@
-"""What a request costs: each figure is defined here and nowhere else.
+"""The cost of a request: each figure is defined here and nowhere else.
 
 The server counts them in its meter, events carry them, and clients add them up. To add a figure:
 define it here, count it where the work is done (`current_meter().NAME += …`), show it, and describe
@@ -17,7 +17,7 @@ from ktui.contract.events.base import Count, Event, Milliseconds
 
 
 class CostRatios:
-    """What follows from the figures."""
+    """Ratios of the figures."""
 
     __slots__ = ()
 
@@ -32,24 +32,24 @@ class CostRatios:
 
     @property
     def amplification(self) -> float | None:
-        """Bytes processed for each byte returned (before gzip); None when nothing was returned."""
+        """Bytes processed per byte returned (before gzip); None if nothing was returned."""
         return self.processed_bytes / self.encoded_bytes if self.encoded_bytes else None
 
 
 class Cost(CostRatios, msgspec.Struct):
     """Figures that add up: of one request, or of many together."""
 
-    fetched: Count = 0  # objects taken from cache or etcd
-    evaluated: Count = 0  # objects put to the selectors
-    matched: Count = 0  # objects that passed them
+    fetched: Count = 0  # objects read from cache or etcd
+    evaluated: Count = 0  # objects that the selectors were evaluated for
+    matched: Count = 0  # objects that matched them
     returned: Count = 0  # objects sent
     etcd_gets: Count = 0  # reads of etcd as kube-apiserver counts them, however many RPCs they take
     etcd_lists: Count = 0
     etcd_rpcs: Count = 0
     etcd_keys: Count = 0
-    etcd_bytes: Count = 0  # as etcd's answers came in
-    cached_bytes: Count = 0  # stored size of the objects looked at in a cache (behind a page: of references)
-    decoded: Count = 0  # objects that had to be parsed for the request
+    etcd_bytes: Count = 0  # as received in etcd's responses
+    cached_bytes: Count = 0  # stored size of the objects looked at in a cache (beyond a page: of references)
+    decoded: Count = 0  # objects that were parsed for the request
     decoded_bytes: Count = 0  # their stored bytes
     encoded_bytes: Count = 0  # the body before gzip
     sent_bytes: Count = 0  # the body after gzip
@@ -67,10 +67,10 @@ figures: Callable[[Cost], tuple[Any, ...]] = attrgetter(*FIGURES)
 if TYPE_CHECKING:
 
     class CostEvent(Cost, Event, frozen=True):  # type: ignore[misc]
-        """An event that carries a cost, its figures beside the event's own fields."""
+        """An event with a cost: its figures are fields of the event."""
 
 else:
-    # Two structs with fields cannot both be bases: the figures are copied instead.
+    # Two structs with fields cannot both be base classes: the figures are copied instead.
     CostEvent = msgspec.defstruct(
         "CostEvent",
         [(field.name, field.type, field.default) for field in msgspec.structs.fields(Cost)],

@@ -1,4 +1,4 @@
-"""What passes between ktui and etcd, and how etcd stands."""
+"""RPCs between ktui and etcd, and the state of etcd."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ktui.contract.events.base import Count, Event, Milliseconds
 
 
 class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
-    """One RPC that ktui made. `request` is etcd's own text form, values left out."""
+    """One RPC that ktui made. `request` is etcd's own text form without values."""
 
     op: str  # range | txn | compact | lease_grant | status | watch_create | watch_progress | …
     request: str
-    request_id: Count = 0  # the API request that caused it; 0: ktui's own housekeeping
+    request_id: Count = 0  # the API request that caused it; 0: ktui itself
     purpose: str = ""  # "list", "get", "probe", "reflector", "count", "browse", …
     count: Count = 0  # keys returned
     sent_bytes: Count = 0
@@ -21,7 +21,7 @@ class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
 
 
 class EtcdUsage(Event, frozen=True, kw_only=True, tag="toll"):
-    """What ktui itself has cost this etcd since it attached."""
+    """The total load of ktui on this etcd since it connected."""
 
     rpcs: Count
     sent_bytes: Count
@@ -29,9 +29,9 @@ class EtcdUsage(Event, frozen=True, kw_only=True, tag="toll"):
 
 
 class EtcdHealth(Event, frozen=True, kw_only=True, tag="etcd_health"):
-    """Whether etcd answers; `detail` is one clear sentence when it does not.
+    """Whether etcd answers; if not, `detail` is one sentence.
 
-    `alarm` says why it takes no writes, "" while it takes them.
+    `alarm` says why it refuses writes, "" while it accepts them.
     """
 
     ok: bool
@@ -40,9 +40,9 @@ class EtcdHealth(Event, frozen=True, kw_only=True, tag="etcd_health"):
 
 
 class EtcdProgress(Event, frozen=True, kw_only=True, tag="progress"):
-    """etcd's head revision, as last seen by any part of the server.
+    """etcd's current revision, as last seen by any part of the server.
 
-    `histories`: how often another history has begun so far: the revision went back, because etcd was
+    `histories`: how often etcd's history has been replaced: the revision went back, because etcd was
     emptied or restored from a backup, or another cluster answers.
     """
 

@@ -1,4 +1,4 @@
-"""One request: begun, routed, answered, and what it has cost."""
+"""One request: started, routed, finished, and its cost."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from ktui.contract.events.cost import CostEvent
 
 
 class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
-    """A request passed authentication. `id` is unique within the server's life."""
+    """A request that passed authentication. `id` is unique within the server's life."""
 
     id: Count
     verb: str  # GET LIST WATCH POST PUT PATCH DELETE …, normalised as in kube-apiserver's log
     path: str
     query: str  # raw, without "?"
-    resource: str  # "pods", "ciliumnodes.cilium.io"; "" when not a resource request
+    resource: str  # "pods", "ciliumnodes.cilium.io"; "" if it is not a resource request
     namespace: str
     name: str
     client: str  # short: the first word of the user agent, e.g. "kubectl"
     user_agent: str
-    accept: str = ""  # the header; "" when it was not sent
-    user: str = ""  # the authenticated user; "" when the server does not say
-    level: str = ""  # the priority level that the request falls under; "" without flow control
-    peer: str = ""  # the connection's other end, host:port: one client of many that look alike
+    accept: str = ""  # the header; "" if it was not sent
+    user: str = ""  # the authenticated user; "" if unknown
+    level: str = ""  # the priority level of the request; "" without flow control
+    peer: str = ""  # host:port of the client: tells apart clients with the same name
 
 
 class RouteStep(msgspec.Struct, frozen=True, gc=False):
-    """One predicate of a decision's walk; `phase` is the function of kube-apiserver that asks it."""
+    """One predicate of the decision trace; `phase` is the kube-apiserver function that evaluates it."""
 
     rule: str
     saw: str
@@ -36,7 +36,7 @@ class RouteStep(msgspec.Struct, frozen=True, gc=False):
 
 
 class RequestRouted(Event, frozen=True, kw_only=True, tag="request_routed"):
-    """The routing decision, before anything was read."""
+    """The routing decision, before anything is read."""
 
     id: Count
     route: str  # cache | cache_snapshot | etcd | none
@@ -49,26 +49,28 @@ class RequestRouted(Event, frozen=True, kw_only=True, tag="request_routed"):
 
 
 class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finished"):  # type: ignore[misc]
-    """The answer is out (for a WATCH: the stream has ended)."""
+    """The response is complete (of a WATCH: the stream has ended)."""
 
     id: Count
     status: Count
-    route: str  # as finally answered: cache | cache_snapshot | etcd | none | "cache,etcd"
+    route: str  # as finally served: cache | cache_snapshot | etcd | none | "cache,etcd"
     reason_id: str = ""
     ms: Milliseconds
     # ms by phase: queue, wait, etcd, decode, filter, encode, send
     phases: dict[str, Milliseconds] = msgspec.field(default_factory=dict)
     seats: Count = 0
-    peak_held: Count = 0  # the most bytes held at one time: etcd's answers, objects, the body
-    process_growth: Difference | None = None  # of the process' bytes; None: small, or not measured
-    shared: bool = False  # others were served meanwhile: the growth may be theirs
+    peak_held: Count = 0  # the peak of bytes held: etcd's responses, objects, the body
+    process_growth: Difference | None = None  # of the process in bytes; None: small, or not measured
+    shared: bool = False  # other requests ran meanwhile: the growth may be theirs
     initial: Count = 0  # WATCH: events until it was live
     initial_bytes: Count = 0
-    initial_ms: Milliseconds = 0.0  # until the last of them (without any, the head) was sent: seats are held
+    initial_ms: Milliseconds = (
+        0.0  # until the last of them (without any, the response headers) was sent: seats are held
+    )
     error: str = ""  # the Status message of an error answer
     rv: str = ""  # list resourceVersion or object resourceVersion of the answer
 
     @property
     def seat_seconds(self) -> float:
-        """Seats times the seconds for which they were held: a WATCH gives them back once it is live."""
+        """Seats times the seconds for which they were held: a WATCH releases them once it is live."""
         return self.seats * (self.initial_ms or self.ms) / 1000.0

@@ -1,4 +1,4 @@
-"""About the stream itself: gaps, and marks in a recording of it."""
+"""The stream itself: gaps, and markers in a recording of it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ class Dropped(Event, frozen=True, kw_only=True, tag="dropped"):
 
 
 class Marker(Event, frozen=True, kw_only=True, tag="marker"):
-    """A moment that a person marked while recording; no server sends it."""
+    """A marker that a user set while recording; no server sends it."""
 
     text: str = ""

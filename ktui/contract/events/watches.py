@@ -1,4 +1,4 @@
-"""WATCHes while they last, and changes on their way to them."""
+"""Open WATCHes, and changes on their way to them."""
 
 from __future__ import annotations
 
@@ -7,40 +7,42 @@ from ktui.contract.events.cost import CostEvent
 
 
 class WatcherOpened(Event, frozen=True, kw_only=True, tag="watcher_opened"):
-    """A client's WATCH began; `id` is that of its request, `at` the time of its beginning."""
+    """A client's WATCH started; `id` is that of its request, `at` its start time."""
 
     id: Count
     resource: str
-    since: str  # the resourceVersion that it named, "" for none
+    since: str  # the requested resourceVersion, "" for none
     client: str
     namespace: str = ""
     name: str = ""
     selector: str = ""  # labelSelector and fieldSelector as the client wrote them
     form: str = ""  # "Table", "PartialObjectMetadata"; "" for the object itself
     route: str = ""  # cache | etcd
-    timeout: Seconds = 0.0  # seconds that the server lets it last
-    seats: Count = 0  # that it takes until it is live
+    timeout: Seconds = 0.0  # seconds after which the server ends it
+    seats: Count = 0  # seats that it holds until it is live
 
 
 class WatcherState(CostEvent, frozen=True, kw_only=True, tag="watcher"):  # type: ignore[misc]
-    """How one WATCH stands, and its cost so far: the figures that its RequestFinished will carry.
+    """The state of one WATCH, and its cost so far: the figures that its RequestFinished will have.
 
-    At most once a second a watcher, and only when its numbers have moved.
+    At most once a second per watcher, and only if its numbers have changed.
     """
 
     id: Count
     resource: str
-    buffered: Count = 0  # events that it has not read yet
-    capacity: Count = 0  # events that may wait for it before it counts as too slow; 0: no bound
-    delivered: Count = 0  # events sent since it began, bookmarks and initial events among them
+    buffered: Count = 0  # events that the client has not read yet
+    capacity: Count = 0  # events that may wait for it before it counts as too slow; 0: unbounded
+    delivered: Count = 0  # events sent so far, bookmarks and initial events included
     bookmarks: Count = 0
-    made: Count = 0  # of the delivered, those that were encoded for it
-    shared: Count = 0  # of the delivered, those whose encoding another watcher had caused before
-    live: bool = False  # past the initial events and the replay of the ring
-    bytes: Count = 0  # sent since it began
+    made: Count = 0  # of the delivered, those encoded for it
+    shared: Count = 0  # of the delivered, those already encoded for another watcher
+    live: bool = False  # past the initial events and the replay of the event buffer
+    bytes: Count = 0  # sent so far
     initial: Count = 0  # events sent before it was live
     initial_bytes: Count = 0
-    initial_ms: Milliseconds = 0.0  # from the request's arrival until they (without any, the head) were out
+    initial_ms: Milliseconds = (
+        0.0  # from the request's arrival until they (without any, the response headers) were sent
+    )
 
 
 class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):
@@ -54,7 +56,7 @@ class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):
 
 
 class FanOut(Event, frozen=True, kw_only=True, tag="fan_out"):
-    """One change on its way to the watchers. At most once a second a resource: a sample."""
+    """One change on its way to the watchers: a sample, at most one per second and resource."""
 
     resource: str
     change: str  # ADDED | MODIFIED | DELETED
@@ -62,11 +64,11 @@ class FanOut(Event, frozen=True, kw_only=True, tag="fan_out"):
     previous_rv: Count = 0  # of the object before the change
     namespace: str = ""
     name: str = ""
-    watchers: Count = 0  # all that are live on this cache
-    concerned: Count = 0  # those that the dispatch index put it to
+    watchers: Count = 0  # all live watchers of this cache
+    concerned: Count = 0  # those matched by the dispatch index
     delivered: Count = 0  # those that got it, after their selectors
     leaving: Count = 0  # of these, those whose selector a MODIFIED object has left
-    tables: Count = 0  # of these, those who take a Table or PartialObjectMetadata
-    plain_forms: Count = 0  # different encodings that the others ask for
+    tables: Count = 0  # of these, those with a Table or PartialObjectMetadata
+    plain_forms: Count = 0  # different encodings that the others use
     table_forms: Count = 0
     encodings: Count = 0  # encodings made

@@ -2,7 +2,7 @@
 
 `route:E ms>10 client~cilium pods` keeps rows whose route has a word that begins with
 E, that took more than 10 ms, whose client contains "cilium", and in which some column contains
-"pods". `!` before a term turns it round; quotes keep spaces together; `~/…/` is a
+"pods". `!` before a term negates it; quotes keep spaces together; `~/…/` is a
 regular expression.
 """
 

@@ -1,4 +1,4 @@
-"""What a filter line says while one types: how it could go on, and what there is to choose from."""
+"""Completion and hints for a filter line while it is typed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ktui.core.table.filter.unfinished import begun
 
 Row = TypeVar("Row")
 SAMPLE = 2_000  # rows whose values are offered
-NEWEST = 20  # rows that tell whether a column is one of numbers: some may have no value yet
+NEWEST = 20  # rows checked for whether a column is numeric: some may have no value yet
 OFFERED = 8  # columns or values
 _OPEN = "the quote is still open"
 _NOTHING_TYPED = Term("", 0, False, "", "", "")
@@ -22,12 +22,12 @@ _NOTHING_TYPED = Term("", 0, False, "", "", "")
 
 @dataclass(frozen=True, slots=True)
 class FilterSuggestion:
-    """`text` is the whole line as it could become, `label` what would be new in it."""
+    """`text` is the whole completed line, `label` the part that is new."""
 
     text: str
     label: str
     about: str = ""
-    more: bool = False  # a value has still to follow
+    more: bool = False  # a value has to follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Assist:
 
 
 def assist(text: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
-    """Help for the term at the end of `text`, from the columns and the newest of the rows."""
+    """Help for the term at the end of `text`, from the columns and the newest rows."""
     terms = terms_of(text)
     term = _NOTHING_TYPED if not terms or text[-1:].isspace() else terms[-1]
     if not term.text:
@@ -67,7 +67,7 @@ def assist(text: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
 
 
 def aside_hint(term: Term, fields: Fields[Row]) -> str:
-    """Why a term was set aside, and what it may become."""
+    """Why a term is ignored for now, and what it may become."""
     if term.op == "~":
         return f"{term.text} is in no row: / at its end makes it a regular expression"
     names = names_of(fields)
@@ -76,7 +76,7 @@ def aside_hint(term: Term, fields: Fields[Row]) -> str:
 
 
 def _columns(word: str, begin: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
-    """Columns whose name begins so; a word alone looks into all of them."""
+    """Columns whose name begins with the word; a bare word searches all of them."""
     chosen = [each for each in fields.values() if word != "!" and _begins(each, word.lower())]
     suggestions = []
     for each in chosen[:OFFERED]:
@@ -115,7 +115,7 @@ def _values(term: Term, begin: str, chosen: FilterField[Row], rows: Sequence[Row
 
 
 def _counted(chosen: FilterField[Row], rows: Sequence[Row], op: str) -> dict[str, int]:
-    """The column's values, the commonest first; of a column with known ones their first words."""
+    """The column's values, the most frequent first; for a column with known values their first words."""
     counted = Counter(str(value) for value in map(chosen.value, rows) if value is not None)
     if not (op == ":" and chosen.known):
         return {value: count for value, count in counted.most_common() if value}

@@ -27,7 +27,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class FilterError(ValueError):
-    """The filter cannot be understood; the message says what to write instead."""
+    """The filter is invalid; the message says what to write instead."""
 
 
 def condition(term: Term, value: Value[Row], unit: str = "") -> Test[Row]:
@@ -64,7 +64,7 @@ def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
 
 
 def _text(value: Any) -> str:
-    """What is not known is no text."""
+    """An unknown value is the empty text."""
     return value if type(value) is str else "" if value is None else str(value)
 
 
@@ -78,7 +78,7 @@ def _compared(value: Value[Row], holds: Callable[[Any, Any], bool], limit: float
 
 def number(column: str, text: str, unit: str = "") -> float:
     """`10`, `4k`, `1.5M`, `1.5MB`; in a column of time also `300ms`, `5m`. Raises FilterError."""
-    found = _NUMBER.fullmatch(text.strip().rstrip(".,"))  # 1. on its way to 1.5
+    found = _NUMBER.fullmatch(text.strip().rstrip(".,"))  # "1." while 1.5 is being typed
     if found is not None:
         suffix = found[2].lower()
         factor = _TIMES.get(suffix) if unit in _SECONDS_A_UNIT else None

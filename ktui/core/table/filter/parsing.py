@@ -1,4 +1,4 @@
-"""A filter's text against the columns of a table."""
+"""Parse a filter's text for the columns of a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Fields", "Filter", "FilterError", "FilterField", "fields_of", "parse
 
 
 class FilterField(Struct, Generic[Row], frozen=True):
-    """What a filter may say of a column: its value, its unit, what it may be called besides its id."""
+    """A column as a filter uses it: its value, its unit, its names."""
 
     id: str
     value: Callable[[Row], Any]
@@ -30,7 +30,7 @@ class FilterField(Struct, Generic[Row], frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that it may be called: its id, the title that the header shows, its aliases."""
+        """All names: the id, the title in the header, the aliases."""
         return tuple(name for name in (self.id, self.title.lower(), *self.aliases) if name)
 
 
@@ -38,7 +38,7 @@ Fields: TypeAlias = Mapping[str, FilterField[Row]]
 
 
 class _Column(Protocol):
-    """As much of a table's column as a filter needs."""
+    """The attributes of a table column that a filter needs."""
 
     @property
     def id(self) -> str: ...
@@ -76,9 +76,9 @@ def fields_of(columns: Sequence[_Column]) -> dict[str, FilterField[Any]]:
 class Filter(Struct, Generic[Row], frozen=True):
     """A parsed filter: `matches(row)`; an empty one matches everything.
 
-    `idle` terms wait: they came from another table and name columns that this one does not have,
-    or say nothing yet. A filter of idle terms only is False: it hides nothing. The last term of a
-    `tentative` filter is to be set aside when no row has it.
+    `idle` terms are not applied: they come from another table and name columns that this one does not have,
+    or are incomplete. A filter with only idle terms is False: it hides nothing. The last term of a
+    `tentative` filter is ignored if no row matches it.
     """
 
     text: str
@@ -86,8 +86,8 @@ class Filter(Struct, Generic[Row], frozen=True):
     terms: tuple[Term, ...] = ()
     idle: frozenset[str] = frozenset()  # their texts
     tentative: bool = False
-    aside: Term | None = None  # the term that was set aside
-    foreign: tuple[str, ...] = ()  # columns that carried terms name in vain
+    aside: Term | None = None  # the term that is ignored
+    foreign: tuple[str, ...] = ()  # columns of carried terms that this table does not have
 
     def matches(self, row: Row) -> bool:
         return all(test(row) for test in self.tests)
@@ -102,13 +102,13 @@ class Filter(Struct, Generic[Row], frozen=True):
 
     @property
     def otherwise(self) -> Filter[Row]:
-        """What a tentative filter becomes when no row has its last term."""
+        """What a tentative filter becomes if no row matches its last term."""
         last = self.terms[-1]
         idle = self.idle | {last.text}
         return replace(self, tests=self.tests[:-1], idle=idle, tentative=False, aside=last)
 
     def narrows(self, other: Filter[Row]) -> bool:
-        """Whether what `other` hides stays hidden: one more term, or more letters of a word."""
+        """True if everything that `other` hides stays hidden: one more term, or more letters of a word."""
         mine = [term for term in self.terms if term.text not in self.idle]
         theirs = [term for term in other.terms if term.text not in other.idle]
         return bool(theirs) and all(any(_narrows(term, wider) for term in mine) for wider in theirs)
@@ -127,8 +127,8 @@ def parse_filter(
 ) -> Filter[Row]:
     """Parse `text` for a table with these fields. Raises FilterError.
 
-    Terms among `carried` are idle, not wrong, where their column is not among the fields, or is no such
-    column as where they come from (`age>5m` of bytes). While the user is `typing` the term at the end
+    Terms among `carried` are idle, not wrong, if their column is not among the fields, or has another type
+    here (`age>5m` of bytes). While the user is `typing` the last term
     may be idle or tentative, too.
     """
     tests: list[Test[Row]] = []
@@ -163,12 +163,12 @@ class UnknownColumnError(FilterError):
 
 
 def names_of(fields: Fields[Row]) -> dict[str, FilterField[Row]]:
-    """The fields by all that they may be called."""
+    """The fields by all their names."""
     return {name: each for each in fields.values() for name in each.names}
 
 
 def find_field(name: str, fields: Fields[Row]) -> FilterField[Row]:
-    """By its id, else by another of its names. Raises UnknownColumnError."""
+    """By its id, else by another name. Raises UnknownColumnError."""
     if name in fields:
         return fields[name]
     for each in fields.values():

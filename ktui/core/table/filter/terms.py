@@ -1,4 +1,4 @@
-"""A filter's text, cut into terms; each knows where it stands."""
+"""The terms of a filter's text, with their positions."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class Term(Struct, frozen=True):
     """`!client~cil`: negated, column "client", op "~", value "cil". A bare word has neither column nor op."""
 
     text: str
-    start: int  # where in the filter it begins
+    start: int  # where it begins in the filter
     negated: bool
     column: str
     op: str
     value: str
-    unclosed: bool = False  # a quote is still open
+    unclosed: bool = False  # a quote is not closed yet
 
     @property
     def end(self) -> int:
-        """Where in the filter it ends."""
+        """Where it ends in the filter."""
         return self.start + len(self.text)
 
     @property
     def regex(self) -> str | None:
-        """What stands between the slashes of `~/…/`."""
+        """The text between the slashes of `~/…/`."""
         value = self.value
         return value[1:-1] if self.op == "~" and len(value) > 2 and value[0] == value[-1] == "/" else None
 
@@ -45,7 +45,7 @@ def terms_of(text: str) -> tuple[Term, ...]:
     place = _space(text, 0)
     while place < len(text):
         found = _TERM.match(text, place)
-        assert found is not None  # every part of it may be empty
+        assert found is not None  # every part may be empty
         terms.append(_term(found, place))
         place = _space(text, max(found.end(), place + 1))
     return tuple(terms)

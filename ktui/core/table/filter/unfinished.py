@@ -1,7 +1,7 @@
-"""The term at the end of the line while it is typed: what it says yet, and what it may become.
+"""The last term of a filter while it is typed: whether it is complete, and what it may become.
 
-A table must not be emptied by half a word. So a term that says nothing yet waits, and what may
-still become something else is set aside where no row has it; `enter` takes both as they stand.
+Half a word must not empty a table. So an incomplete term is not applied, and one that may
+still become something else is ignored if no row matches it; `enter` applies both as they are.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def says_nothing(term: Term, names: Mapping[str, Any]) -> bool:
         return _BEGINS_A_NUMBER.fullmatch(term.value) is not None
     if not term.column:
         return term.value.endswith("!") and term.value[:-1].lower() in names
-    return not term.value and term.text.endswith(term.op)  # client="" asks for the empty ones
+    return not term.value and term.text.endswith(term.op)  # client="" selects empty values
 
 
 def may_become(term: Term, names: Mapping[str, Any]) -> bool:
-    """A bare word that begins a column's name, or a `/` whose regular expression is still open."""
+    """A bare word that begins a column's name, or a `/` whose regular expression is not closed."""
     if term.op == "~":
         return term.value.startswith("/") and term.regex is None
     return not term.column and term.text.removeprefix("!") == term.value and bool(begun(term.value, names))
 
 
 def begun(word: str, names: Mapping[str, Any]) -> list[str]:
-    """The columns whose names begin so."""
+    """The columns whose names begin with the word."""
     return [name for name in names if name.startswith(word.lower())] if word else []
