@@ -136,7 +136,7 @@ class Api:
 
     async def _handle(self, call: Call) -> None:
         if call.resource is not None:
-            # Upstream warns per route, so not for an unsupported method; of custom resources every response warns.
+            # Upstream warns per route, so not for an unsupported method; custom resources always warn.
             if call.resource.custom:
                 _warn(call, call.resource)
             handle = find_handler(call, call.resource, self._handlers)

@@ -1,1 +1,1 @@
-"""Logs of apiservers and etcds: who asks for what, what it costs, what to write instead."""
+"""Logs of kube-apiserver and etcd: which clients send which requests, their cost, and cheaper variants."""

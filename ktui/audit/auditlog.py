@@ -1,7 +1,7 @@
-"""kube-apiserver's audit log: one audit.k8s.io/v1 Event a line.
+"""kube-apiserver's audit log: one audit.k8s.io/v1 Event per line.
 
-A request is an Event a stage: RequestReceived, for a WATCH ResponseStarted, and
-ResponseComplete (or Panic) in the end.
+A request is one Event per stage: RequestReceived, for a WATCH ResponseStarted, and
+finally ResponseComplete (or Panic).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ktui.audit.record import LoggedRequest, Malformed, decoded
 
 READS = frozenset(("get", "list", "watch"))
 
-# In the order in which kube-apiserver encodes an Event; only a shortcut: other orders are decoded.
+# In kube-apiserver's order of an Event's fields; only a shortcut: other orders are decoded in full.
 _START = re.compile(
     rb'\{"kind":"Event","apiVersion":"audit\.k8s\.io/v1","level":"\w+","auditID":"[^"\\]*",'
     rb'"stage":"(\w+)","requestURI":"[^"\\]*(?:\\.[^"\\]*)*","verb":"(\w*)"'
@@ -52,7 +52,7 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 def read(line: bytes) -> LoggedRequest | None:
-    """The request of an Event, None for one that is not counted (a write, a stage too early).
+    """The request of an Event, None if it is not counted (a write, an early stage).
 
     Raises Malformed.
     """
@@ -80,7 +80,7 @@ def read(line: bytes) -> LoggedRequest | None:
 
 
 def read_long(head: bytes, tail: bytes) -> LoggedRequest | None:
-    """An Event that carries a large object: only what stands before and after the object is decoded."""
+    """An Event with a large object: only the parts before and after the object are decoded."""
     body, times = _BODY.search(head), tail.rfind(_TIMES)
     if body is None or times < 0:
         raise Malformed("a line too long, in which no audit Event is found")

@@ -1,4 +1,4 @@
-"""From a tally to a report: ranked, routed, explained."""
+"""Build a report from a tally: rank, route and explain."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What a report is to tell: `versions` (the chosen one first), how many groups, with which sizes.
+    """The content of a report: `versions` (the selected one first), how many groups, with which sizes.
 
-    `earlier` are the versions before the chosen one, oldest first.
+    `earlier` are the versions before the selected one, oldest first.
     """
 
     versions: Sequence[Behaviour]
@@ -152,7 +152,7 @@ def _others(tally: Tally) -> UngroupedRequests:
 
 
 def _span(tally: Tally) -> TimeSpan | None:
-    """The longest of the formats' spans: those of different servers need not overlap."""
+    """The longest of the formats' periods: those of different servers may not overlap."""
     if not tally.spans:
         return None
     longest = max(tally.spans.values(), key=lambda span: span.seconds)

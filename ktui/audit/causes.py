@@ -1,4 +1,4 @@
-"""Which logged requests probably made etcd read the ranges that it found slow."""
+"""The logged requests that probably made etcd read the ranges that it logged as slow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 3
 
 
 def causes(key: RangeKey, groups: Sequence[AuditGroup], predictions: VersionPredictions) -> list[AuditGroup]:
-    """The likeliest groups, the most frequent first: those that the rules send to etcd for such a range."""
+    """The most likely groups, the most frequent first: those that the rules send to etcd for such a range."""
     if key.what == "write":
         return []
     found = [group for group in groups if _plausible(key, group, predictions)]
@@ -21,7 +21,7 @@ def causes(key: RangeKey, groups: Sequence[AuditGroup], predictions: VersionPred
 
 
 def fills_cache(key: RangeKey) -> bool:
-    """Whether no client need be to blame: the pages in which an apiserver reads for itself."""
+    """True if the apiserver itself may be the cause: it reads in pages of this size."""
     return key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE
 
 

@@ -1,4 +1,4 @@
-"""Who asked: the program as it calls itself, and the account where the log tells."""
+"""The client of a logged request: its program's name, and its account if logged."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 _LONGEST = 80
 _SERVICE_ACCOUNT = "system:serviceaccount:"
-# kube-controller-manager's controllers name their account at the end of the user agent.
+# kube-controller-manager's controllers have their account's name at the end of the user agent.
 _IN_AGENT = re.compile(r"system:serviceaccount:[-a-z0-9]+:[-a-z0-9.]+")
 
 
 class Client(NamedTuple):
-    """`agent`: the user agent's first word (`kubelet/v1.28.0`), "" when there was none. `user`: an
+    """`agent`: the user agent's first word (`kubelet/v1.28.0`), "" if there is none. `user`: an
     account, `NAMESPACE/NAME` for a ServiceAccount, `system:node:*` for every kubelet, "" unknown."""
 
     agent: str
@@ -27,7 +27,7 @@ class Client(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def client_of(agent: str, user: str) -> Client:
-    """The client that a user agent and a user name belong to."""
+    """The client for a user agent and a user name."""
     words = agent.split(None, 1)
     return Client(words[0][:_LONGEST] if words else "", _account(user or _account_in(agent))[:_LONGEST])
 
@@ -40,5 +40,5 @@ def _account_in(agent: str) -> str:
 def _account(user: str) -> str:
     if user.startswith(_SERVICE_ACCOUNT):
         return user.removeprefix(_SERVICE_ACCOUNT).replace(":", "/", 1)
-    # One group for all nodes: ten thousand kubelets are one client in ten thousand places.
+    # One group for all nodes: ten thousand kubelets are one client.
     return "system:node:*" if user.startswith("system:node:") else user

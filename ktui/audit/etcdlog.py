@@ -48,7 +48,7 @@ _stats = msgspec.json.Decoder(_Stats).decode
 
 
 def read(line: bytes) -> SlowRequest:
-    """The request that a line complains of. Raises Malformed."""
+    """The slow request of a line. Raises Malformed."""
     return _read_apply(line) if APPLY in line else _read_stats(line)
 
 

@@ -1,4 +1,4 @@
-"""Log files, opened before anything is read, and read in a way that can be watched and stopped."""
+"""Log files: opened before anything is read, and read with progress and a way to stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEARTBEAT = 0.2  # seconds
 
 
 class Log(NamedTuple):
-    """An open file; `size` in bytes as it lies on the disk, 0 where it is not known."""
+    """An open file; `size` in bytes on disk, 0 if unknown."""
 
     name: str
     stream: io.FileIO
@@ -36,7 +36,7 @@ Progressed = Callable[[str, int], None]
 
 
 class _Counting(io.RawIOBase):
-    """A raw stream that tells how much was read of it, also while nothing comes."""
+    """A raw stream that counts the bytes read, and reports while it waits."""
 
     def __init__(self, log: Log, before: int, report: Progressed) -> None:
         self._log, self._progress = log, report
@@ -66,9 +66,9 @@ def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
 
 
 def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
-    """Feed every line; a stream that breaks off becomes its file's problem.
+    """Count every line; a stream that breaks off is recorded as its file's problem.
 
-    `report` stops the reading by raising.
+    `report` stops the reading by raising Stopped.
     """
     before = 0
     for log in logs:
@@ -84,7 +84,7 @@ def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
 
 
 def total_size(logs: list[Log]) -> int:
-    """Bytes of all files, 0 where that of one is not known."""
+    """Bytes of all files, 0 if that of one is unknown."""
     return sum(log.size for log in logs) if all(log.size for log in logs) else 0
 
 

@@ -1,4 +1,4 @@
-"""Fingerprints of requests that were seen, in 8 to 16 bytes each."""
+"""Fingerprints of requests seen, in 8 to 16 bytes each."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from array import array
 
 _FREE, _TAKEN = 0, 1
 _SMALLEST = 1 << 12
-_FULL = 0.7  # of the places; beyond, looking for a free one takes long
+_FULL = 0.7  # share of the slots; beyond it, searching for a free one takes long
 
 
 class Fingerprints:
-    """A bag of 64-bit numbers by open addressing, of at most `most` places (a power of two).
+    """A multiset of 64-bit numbers by open addressing, with at most `most` slots (a power of two).
 
-    What does not fit any more is not kept, and counted in `lost`. Numbers are put into their
-    places only when one is looked up: never in a log of one format.
+    Numbers that do not fit are not kept, and counted in `lost`. Numbers are put into their
+    slots only when one is looked up: never in a log of one format.
     """
 
     def __init__(self, most: int) -> None:
@@ -21,22 +21,22 @@ class Fingerprints:
         self._room = int(_FULL * most)
         self._waiting = array("q")
         self._places = _free(min(_SMALLEST, most))
-        self._used = 0  # places that are not free
-        self._kept = 0  # numbers in their places
+        self._used = 0  # slots that are not free
+        self._kept = 0  # numbers in their slots
         self.lost = 0
 
     def __len__(self) -> int:
         return self._kept + len(self._waiting)
 
     def add(self, number: int) -> None:
-        """`number`: as hash() gives it."""
+        """`number`: as returned by hash()."""
         if self._kept + len(self._waiting) < self._room:
             self._waiting.append(number)
         else:
             self.lost += 1
 
     def take(self, number: int) -> bool:
-        """Take it out once; False when it is not in."""
+        """Remove it once; False if it is not there."""
         if self._waiting:
             self._settle()
         if not self._kept:
@@ -53,7 +53,7 @@ class Fingerprints:
         return False
 
     def _settle(self) -> None:
-        """Put into their places those that wait."""
+        """Put the waiting numbers into their slots."""
         waiting, self._waiting = self._waiting, array("q")
         if self._used + len(waiting) > _FULL * len(self._places):
             self._make_room(self._kept + len(waiting))
@@ -70,7 +70,7 @@ class Fingerprints:
         places[place] = number
 
     def _make_room(self, wanted: int) -> None:
-        """Forget the places that were taken; grow if that is not enough."""
+        """Free the slots of removed numbers; grow if that is not enough."""
         size = len(self._places)
         while size < self._most and wanted > size * _FULL / 2:
             size *= 2
@@ -86,5 +86,5 @@ def _free(size: int) -> array[int]:
 
 
 def _usable(number: int) -> int:
-    """Unsigned, and none of the two that mean something else."""
+    """Unsigned, and neither of the two reserved values."""
     return (number & 0x7FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000

@@ -1,4 +1,4 @@
-"""Texts as Go writes them: durations, quoted strings, klog's and zap's times."""
+"""Go's text formats: durations, quoted strings, times of klog and zap."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def duration(text: str) -> int:
 
 
 def since_epoch(moment: datetime) -> int:
-    """Microseconds since 1970; a time without zone is taken for UTC. Raises Malformed.
+    """Microseconds since 1970; a time without zone counts as UTC. Raises Malformed.
 
-    Go's zero time (the year 1) and its like are no times of a log: one would spoil every rate.
+    Go's zero time (the year 1) and the like are not valid in a log: one would spoil every rate.
     """
     if not 1970 < moment.year < 9000:
         raise Malformed(f"no time: the year {moment.year}")
@@ -59,7 +59,7 @@ def zap_time(ts: str | float) -> int:
 
 @lru_cache(maxsize=1024)
 def klog_day(month_day: str, now: datetime) -> int:
-    """`0823` as microseconds since 1970 at its midnight: klog names no year, so the newest that has been."""
+    """`0823` as microseconds since 1970 at midnight: klog writes no year, so the latest past one is used."""
     month, day = int(month_day[:2]), int(month_day[2:])
     for year in range(now.year, now.year - 9, -1):  # a 29 February may be eight years ago
         try:
@@ -78,7 +78,7 @@ _NAMED = {
 
 
 def unquote(text: str) -> str:
-    """The inside of a string that strconv.Quote made; what is no escape stays as it is."""
+    """The content of a string quoted by strconv.Quote; invalid escapes are kept."""
     return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 

@@ -17,7 +17,7 @@ class AuditGroupKey(NamedTuple):
 
 
 class AuditGroup:
-    """What the log says of one client's requests of one shape. `example` is the first URI seen."""
+    """The logged requests of one client in one shape. `example` is the first URI."""
 
     __slots__ = (
         "codes", "done", "doubles", "example", "init", "key", "seats_count", "seats_max", "seats_total",
@@ -28,7 +28,7 @@ class AuditGroup:
         self.key = key
         self.example = example
         self.done = self.started = 0
-        self.doubles = 0  # of the done, those that are counted by their audit Event
+        self.doubles = 0  # of the done, those counted by their audit Event
         self.took = LatencyHistogram()
         self.init = LatencyHistogram()
         self.codes: Counter[int] = Counter()
@@ -50,7 +50,7 @@ class AuditGroup:
             self.seats_max = max(self.seats_max, request.seats)
 
     def double(self, code: int) -> None:
-        """One httplog line of these stands for a request that its audit Event counts."""
+        """Count an httplog line whose request is counted by its audit Event."""
         self.doubles += 1
         if self.codes[code] > 1:
             self.codes[code] -= 1
@@ -58,7 +58,7 @@ class AuditGroup:
             del self.codes[code]
 
     def learn(self, other: AuditGroup) -> None:
-        """Seats and initialisation of the same requests, from their httplog lines."""
+        """Add seats and initialisation of the same requests, from their httplog lines."""
         self.init.merge(other.init)
         self.seats_count += other.seats_count
         self.seats_total += other.seats_total
@@ -71,7 +71,7 @@ class AuditGroup:
 
     @property
     def cost(self) -> int:
-        """Microseconds that the apiserver worked on these: of a WATCH only its start, where it is known."""
+        """Microseconds of the apiserver's work: of a WATCH only its start, if known."""
         if self.key.shape.verb == "watch":
             return self.init.total
         return self.took.total * (self.done - self.doubles) // self.done if self.doubles else self.took.total
@@ -80,7 +80,7 @@ class AuditGroup:
 class RangeKey(NamedTuple):
     """`source` and `what` as in SlowRequest. `scope`: `all`, `namespace`, `key`, or "" for a write.
 
-    `resource` is an id, or the start of the key where no resource is known. `later`: not the
+    `resource` is an id, or the start of the key if the resource is unknown. `later`: not the
     first page; `pinned`: read at a concrete revision.
     """
 
@@ -94,7 +94,7 @@ class RangeKey(NamedTuple):
 
 
 class SlowGroup:
-    """Slow etcd requests of one kind. `keys` and `size` are the most of any, -1 when never said."""
+    """Slow etcd requests of one kind. `keys` and `size` are the maxima, -1 if never logged."""
 
     __slots__ = ("example", "failed", "key", "keys", "size", "took")
 

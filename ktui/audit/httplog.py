@@ -1,6 +1,6 @@
-"""kube-apiserver's request log (`-v=3` and up): klog lines of httplog.go, in every form from 1.19 to 1.37.
+"""kube-apiserver's request log (`-v=3` and up): klog lines of httplog.go, in all formats from 1.19 to 1.37.
 
-1.19–1.21 write the HTTP method, 1.22 on the API's verb and an audit-ID; 1.23 adds the
+1.19–1.21 write the HTTP method, since 1.22 the API's verb and an audit-ID; 1.23 adds the
 priority level and flow schema, 1.24 the seats.
 """
 
@@ -17,7 +17,7 @@ READS = frozenset((b"GET", b"LIST", b"WATCH"))
 
 _TEXT = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
 _HEAD = re.compile(rb"[IWEF](\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) ")
-# Up to the user agent all versions agree; what follows is told by its names, the status comes last.
+# All versions agree up to the user agent; the rest is named fields, the status comes last.
 _FIELDS = re.compile(
     rb'"HTTP" verb="(\w+)" URI=' + _TEXT + rb' latency="([^"]*)" userAgent=' + _TEXT +
     rb'((?: [\w-]+="[^"\\]*(?:\\.[^"\\]*)*":?| apf_\w+=\d+)*) (?:resp=(\d{1,9})|hijacked=true)'

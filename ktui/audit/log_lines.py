@@ -1,4 +1,4 @@
-"""Lines out of a byte stream, plain or gzipped, in bounded memory however long a line is."""
+"""Lines of a byte stream, plain or gzipped, in bounded memory however long a line is."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ class LongLine:
 
 
 class BrokenStream(Exception):
-    """The stream ended badly; the text says how. What came before is good."""
+    """The stream ended with an error, which is the message. The lines before are valid."""
 
 
 class ByteStream(Protocol):
-    """Bytes as they come. (`read` of a broken gzip stream would lose what it had already unpacked.)"""
+    """A byte stream. (`read` of a broken gzip stream would lose what it had already unpacked.)"""
 
     def read1(self, size: int = -1, /) -> bytes: ...
 
 
 def unzipped(stream: io.BufferedReader) -> ByteStream:
-    """The stream itself, or what is gzipped in it: known by its first two bytes, not by a name."""
+    """The stream itself, or unpacked if it is gzipped: detected by its first two bytes, not by the name."""
     if stream.peek(2)[:2] == b"\x1f\x8b":
         return gzip.GzipFile(fileobj=stream, mode="rb")
     return stream
 
 
 def blocks(stream: ByteStream) -> Iterator[list[bytes] | LongLine]:
-    """Lines without their newlines, a list at a time, and each long one by itself, in order.
+    """Lines without newlines, a list at a time, and each long one by itself, in order.
 
-    Raises BrokenStream where the stream breaks off, after the lines before were given.
+    Raises BrokenStream if the stream breaks off, after the lines before were returned.
     """
-    rest, head = b"", b""  # `head` is there while the line that is being read is too long
+    rest, head = b"", b""  # `head` is set while the current line is too long
     while chunk := _read(stream):
         first, newline, others = chunk.partition(b"\n")
         rest += first

@@ -1,4 +1,4 @@
-"""The words of an audit report, alike on the screen, in the terminal and in Markdown."""
+"""The texts of an audit report, the same on screen, in the terminal and in Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.core.format import duration, frequency, integer, long_bytes, long_mill
 
 
 def rate(group: GroupReport) -> str:
-    """`3.0/min`; "" where the log does not say over how long."""
+    """`3.0/min`; "" if the log does not cover a known period."""
     return "" if group.per_second is None else frequency(group.per_second)
 
 
@@ -52,17 +52,17 @@ def percentile(latency: Latency | None, name: str) -> str:
 
 
 def processed(group: GroupReport) -> float:
-    """Estimated bytes that its requests process: out of etcd, or looked at in the cache."""
+    """Estimated bytes that its requests process: read from etcd, or looked at in the cache."""
     return group.estimated.processed_bytes if group.estimated is not None else 0.0
 
 
 def estimated(group: GroupReport) -> str:
-    """`~1.2 GB`; "" where nothing is known."""
+    """`~1.2 GB`; "" if unknown."""
     return f"~{long_bytes(processed(group))}" if group.estimated is not None else ""
 
 
 def changes(group: GroupReport) -> list[tuple[str, str]]:
-    """(route, version) of each change in the versions after the chosen one."""
+    """(route, version) of each change in the versions after the selected one."""
     found, before = [], group.route
     for version, route in group.routes.items():
         if route != before:
@@ -72,7 +72,7 @@ def changes(group: GroupReport) -> list[tuple[str, str]]:
 
 
 def later(group: GroupReport) -> str:
-    """Where it goes in later versions, from the one in which that changes: `cache from 1.31`."""
+    """Its route in later versions, from the one in which it changes: `cache from 1.31`."""
     return ", ".join(f"{_route(route)} from {version}" for route, version in changes(group))
 
 
@@ -121,7 +121,7 @@ def counted(report: Report) -> str:
 
 
 def others(report: Report) -> str:
-    """What the groups leave out, "" for nothing."""
+    """What the groups leave out, "" if nothing."""
     o = report.others
     if not o.groups_folded and not o.slow:
         return ""
@@ -132,7 +132,7 @@ def others(report: Report) -> str:
 
 
 def changing(rows: Sequence[VersionShare]) -> list[VersionShare]:
-    """The chosen version, and those of the later ones in which something changes."""
+    """The selected version, and the later ones in which something changes."""
     kept: list[VersionShare] = []
     for row in rows:
         if not kept or _served(row) != _served(kept[-1]):

@@ -1,4 +1,4 @@
-"""Where each shape of request is served under each version, by the routing rules; asked once a shape."""
+"""The route of each shape of request under each version, by the routing rules; computed once per shape."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GroupPrediction:
 
 
 class VersionPredictions:
-    """`versions`: the chosen one first. `progress`: etcd's progress requests can be trusted."""
+    """`versions`: the selected one first. `progress`: etcd's progress notifications can be trusted."""
 
     def __init__(
         self,
@@ -60,14 +60,14 @@ class VersionPredictions:
         return list(enumerate(self.every[first:], first))
 
     def of(self, group: AuditGroup) -> GroupPrediction:
-        """What becomes of the group's requests; its example stands for all of its shape."""
+        """The prediction for the group's requests; its example represents its shape."""
         shape = group.key.shape
         if shape not in self._known:
             self._known[shape] = self._predict(group, shape)
         return self._known[shape]
 
     def request(self, group: AuditGroup) -> tuple[ReadRequest, CacheState]:
-        """The group's own example, and the state of caches and etcd that is taken for granted."""
+        """The group's own example, and the assumed state of caches and etcd."""
         return assume_ready(group.example, progress=self._progress)
 
     def _predict(self, group: AuditGroup, shape: RequestShape) -> GroupPrediction:
@@ -81,9 +81,9 @@ class VersionPredictions:
 
 
 def assume_ready(example: str, *, progress: bool) -> tuple[ReadRequest, CacheState]:
-    """A group's example, and the state of caches and etcd that is taken for granted for it."""
+    """A group's example, and the assumed state of caches and etcd for it."""
     try:
         request = parse_request(example)
-    except RequestError:  # the shape was understood without the names, so that it can be without them
+    except RequestError:  # the shape is parsed without names, so it may be known when this fails
         request = parse_request(canonical(example))
     return request, assumed_state(request, progress=progress)

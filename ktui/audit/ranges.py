@@ -1,4 +1,4 @@
-"""Which objects a range of etcd keys holds."""
+"""The objects that a range of etcd keys contains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST = 120
 
 
 def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
-    """The group that a slow request belongs to; `etcd_prefix` is kube-apiserver's, `/registry`."""
+    """The group of a slow request; `etcd_prefix` is kube-apiserver's, `/registry`."""
     start = slow.key
     base = _base(start, slow.range_end)
     resource, rest = resource_of(base, etcd_prefix)
@@ -32,7 +32,7 @@ def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
 
 
 def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:
-    """Resource id of a key or prefix, and what follows the resource's own prefix.
+    """Resource id of a key or prefix, and the rest after the resource's own prefix.
 
     A key outside `etcd_prefix`, or of no known kind, gives the start of the key instead of an id.
     """
@@ -43,15 +43,15 @@ def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:
     for length in (2, 1):
         if len(parts) > length and (known := BUILTIN.by_prefix("/".join(parts[:length]) + "/")):
             return known.id, "/".join(parts[length:])
-    if len(parts) > 2 and "." in parts[0]:  # custom resources lie under their group
+    if len(parts) > 2 and "." in parts[0]:  # custom resources are below their group
         return f"{parts[1]}.{parts[0]}"[:_LONGEST], "/".join(parts[2:])
     return (root + parts[0])[:_LONGEST], "/".join(parts[1:])
 
 
 def _base(start: str, end: str) -> str:
-    """The prefix that a range closes: `/registry/pods0` closes `/registry/pods/`, for 0 follows the slash.
+    """The prefix of a range: `/registry/pods/` if it ends at `/registry/pods0`, for 0 follows the slash.
 
-    A single key, or a range of another kind, is its own.
+    A single key, or a range of another kind, is its own prefix.
     """
     prefix = end[:-1] + "/"
     return prefix if end.endswith("0") and start.startswith(prefix) else start

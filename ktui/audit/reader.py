@@ -1,4 +1,4 @@
-"""One line of a log, whichever of the three formats it is in."""
+"""Read one line of a log in any of the three formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.audit.record import LoggedRequest, Malformed, SlowRequest, decoded
 
 Record = LoggedRequest | SlowRequest | None
 
-# `2026-08-23T08:55:54.33Z stderr F `: what a container runtime puts before each line.
+# `2026-08-23T08:55:54.33Z stderr F `: the prefix of each line by a container runtime.
 _RUNTIME = re.compile(rb"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] ")
 _KLOG = re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d")
 _AUDIT = b'"auditID"'
@@ -27,7 +27,7 @@ _is_json = msgspec.json.Decoder(_Anything).decode
 
 
 def line_reader(now: datetime) -> Callable[[bytes], Record]:
-    """A function from a line to what it says: None where that is nothing that is counted.
+    """A function from a line to its content: None if it is not counted.
 
     It raises Malformed for a line in no known format. `now` bounds the year of klog lines.
     """
@@ -56,5 +56,5 @@ def _read_json(line: bytes) -> Record:
 
 
 def _belongs(line: bytes) -> bool:
-    """Other klog lines and the indented lines of their stack traces belong to a log."""
+    """True for other klog lines and the indented lines of their stack traces."""
     return not line.strip() or line[:1] in (b"\t", b" ", b">") or _KLOG.match(line) is not None

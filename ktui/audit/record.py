@@ -1,4 +1,4 @@
-"""What one log line says, whatever its format. Times are whole microseconds."""
+"""The content of one log line, in any format. Times are whole microseconds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 
 class Malformed(ValueError):
-    """A line that cannot be understood; the text says why in a few words."""
+    """An invalid line; the message says why in a few words."""
 
 
 def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
-    """A line of JSON as a decoder of msgspec reads it. Raises Malformed: not `what`."""
+    """Decode a line of JSON. Raises Malformed: not `what`."""
     try:
         return decode(line)
     except RecursionError:
@@ -25,12 +25,12 @@ def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
 
 
 class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
-    """A GET, LIST or WATCH as an apiserver logged it.
+    """A GET, LIST or WATCH in an apiserver's log.
 
-    `at` is when the line was written (since 1970), `took` how long the request ran: a WATCH
-    for as long as it was open. `done` is False for a WATCH that was only just accepted.
+    `at` is when the line was written (since 1970), `took` the duration: of a WATCH
+    the time that it was open. `done` is False for a WATCH that has just started.
     `init` is a WATCH's time until its initial events were sent. `code`, `seats` and `init`
-    are -1 where the line does not say. `user` is "" in httplog lines, which have none; `id`,
+    are -1 if the line does not have them. `user` is "" in httplog lines, which have none; `id`,
     the audit-ID, in those up to 1.21.
     """
 
@@ -48,11 +48,11 @@ class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
 
 
 class SlowRequest(msgspec.Struct, gc=False, frozen=True):
-    """A request of which etcd wrote a line because it was slow (or large).
+    """A slow (or large) request in etcd's log.
 
     `source` is `apply` ("apply request took too long") or `stats` ("request stats");
-    `what` is `range`, `txn` (read-only) or `write`. `keys` counts those answered; in a
-    `stats` line those of the whole range, even where a limit cut the answer. -1: not said.
+    `what` is `range`, `txn` (read-only) or `write`. `keys` counts the returned ones; in a
+    `stats` line those of the whole range, even if a limit cut the response. -1: unknown.
     """
 
     source: str

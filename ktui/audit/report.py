@@ -10,9 +10,9 @@ from ktui.audit.version_shares import Move, VersionShare
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines by what they were. `skipped` were understood and are not counted (writes, other messages).
+    """Lines by kind. `skipped` are valid but not counted (writes, other messages).
 
-    `doubles`: of the httplog lines those whose request an audit Event counts already.
+    `doubles`: httplog lines whose request is already counted by an audit Event.
     """
 
     total: int
@@ -26,7 +26,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Requests, each once. `unrouted`: reads of what is not stored (logs, discovery, /healthz)."""
+    """Requests, each once. `unrouted`: reads of something that is not stored (logs, discovery, /healthz)."""
 
     list: int
     get: int
@@ -47,8 +47,8 @@ class TimeSpan:
 class Latency:
     """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact.
 
-    Of requests that stand in both logs `total` counts one time, taken from the average of the group.
-    `buckets`: how many took less than this many milliseconds and at least the bound before.
+    Of requests that are in both logs `total` counts one duration, the group's average.
+    `buckets`: number of requests with less than this many milliseconds and at least the previous bound.
     """
 
     p50: float
@@ -69,10 +69,10 @@ class Seats:
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """Bytes of all requests of a group together, and of each of them: estimates.
+    """Estimated bytes of all requests of a group together, and of each of them.
 
-    `touched`: of the objects that are looked at or sent. `processed` counts those once that
-    come out of etcd; groups are ranked by it.
+    `touched`: of the objects that are looked at or sent. `processed` counts objects
+    from etcd once; groups are ranked by it.
     """
 
     etcd_bytes: float
@@ -84,7 +84,7 @@ class Estimated:
 
 @dataclass(frozen=True, slots=True)
 class CheaperVariant:
-    """A cheaper form of the group's example, and where it would be served."""
+    """A cheaper variant of the group's example, and its route."""
 
     id: str
     why: str
@@ -94,9 +94,9 @@ class CheaperVariant:
 
 @dataclass(frozen=True, slots=True)
 class GroupReport:
-    """One client's requests of one shape. `latency` of a WATCH is how long it lived.
+    """One client's requests of one shape. `latency` of a WATCH is how long it was open.
 
-    `routes` by version from the chosen one on, `earlier_routes` before it; `errors` by status
+    `routes` by version from the selected one on, `earlier_routes` before it; `errors` by status
     code, 400 and above.
     """
 
@@ -155,7 +155,7 @@ class SlowReport:
 
 @dataclass(frozen=True, slots=True)
 class UngroupedRequests:
-    """What is in no group: the groups were too many, and these the smallest."""
+    """Requests in no group: there were too many groups, and these were the smallest."""
 
     groups_folded: int
     list: int
@@ -168,7 +168,7 @@ class UngroupedRequests:
 class Report:
     """`ranked_by` is `estimated bytes` or `count × latency`; `groups` are the top of `groups_total`.
 
-    `versions`: the chosen one and those after it; `earlier`: those before it, oldest first.
+    `versions`: the selected one and those after it; `earlier`: those before it, oldest first.
     """
 
     kube_version: str

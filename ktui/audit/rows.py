@@ -1,4 +1,4 @@
-"""The rows of a report: one of a group of requests, one of slow ranges."""
+"""The rows of a report: a group of requests, or slow ranges."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _estimated(group: AuditGroup, predicted: GroupPrediction) -> Estimated | Non
 
 
 def _latency(took: LatencyHistogram, total: int | None = None) -> Latency | None:
-    """`total`: microseconds of each request once, where some stand in two logs."""
+    """`total`: microseconds, each request once if some are in two logs."""
     if not took.count:
         return None
     p50, p95, p99 = (took.percentile(share) / 1000 for share in (0.5, 0.95, 0.99))
@@ -88,7 +88,7 @@ def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: Vers
     key = slow.key
     likeliest = causes(key, groups, predictions)
     took = _latency(slow.took)
-    assert took is not None  # a group is made for its first request
+    assert took is not None  # a group is created with its first request
     return SlowReport(
         source=key.source,
         what=key.what,

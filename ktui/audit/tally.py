@@ -1,4 +1,4 @@
-"""Everything that was counted while logs were read: bounded, whatever the logs hold."""
+"""All counts of the logs read so far: bounded, whatever the logs contain."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ktui.core.ranking.topk import TopGroups
 MOST_GROUPS = 4096
 MOST_SLOW_GROUPS = 1024
 EXAMPLES = 6
-_ALIKE = 2  # examples of one kind
+_ALIKE = 2  # examples per kind
 _EXAMPLE_BYTES = 160
 _NAME_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A malformed line: where it stands, why, and its start (untrusted, undecodable bytes escaped)."""
+    """A malformed line: its place, the reason, and its start (untrusted, undecodable bytes escaped)."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class BadLine:
 
 @dataclass(slots=True)
 class LogPeriod:
-    """First and last moment, microseconds since 1970."""
+    """First and last time, microseconds since 1970."""
 
     first: int
     last: int
@@ -49,7 +49,7 @@ class LogPeriod:
 
 @dataclass(slots=True)
 class FileCount:
-    """One file: its lines, and how it broke off, "" when it did not."""
+    """One file: its lines, and how it broke off, "" if it did not."""
 
     name: str
     lines: int = 0
@@ -58,7 +58,7 @@ class FileCount:
 
 @dataclass(slots=True)
 class Folded:
-    """Requests of groups that were too small to be kept, by verb."""
+    """Requests of groups that were too small to keep, by verb."""
 
     requests: Counter[str] = field(default_factory=Counter)
 
@@ -67,7 +67,7 @@ class Folded:
 
 
 class Tally:
-    """Feed it lines, then make a report of it. `now` bounds the year of klog lines."""
+    """Takes lines; a report is built from it. `now` bounds the year of klog lines."""
 
     def __init__(self, now: datetime, etcd_prefix: str = "/registry", most_groups: int = MOST_GROUPS) -> None:
         self._read = line_reader(now)
@@ -89,12 +89,12 @@ class Tally:
         return sum(file.lines for file in self.files)
 
     def open_file(self, name: str) -> FileCount:
-        """Lines fed from now on are this file's."""
+        """Lines fed from now on belong to this file."""
         self.files.append(FileCount(name))
         return self.files[-1]
 
     def feed(self, block: list[bytes] | LongLine) -> None:
-        """Count lines, in the order in which they stand in the file."""
+        """Count lines, in the order of the file."""
         file = self.files[-1]
         if isinstance(block, LongLine):
             file.lines += 1
@@ -142,7 +142,7 @@ class Tally:
             self._double(request, shape)
 
     def _double(self, request: LoggedRequest, shape: RequestShape) -> None:
-        """Its httplog line counts no more: that is in the group of whom no account is known."""
+        """Uncount its httplog line, which is in the group without an account."""
         line = self.groups.get(AuditGroupKey(client_of(request.agent[:_NAME_BYTES], ""), shape))
         if line is not None:
             line.double(request.code)

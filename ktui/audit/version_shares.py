@@ -12,10 +12,10 @@ from ktui.core.format import percent
 
 @dataclass(frozen=True, slots=True)
 class VersionShare:
-    """LISTs by where one version serves them; `refused` fail. Moves are against the chosen version.
+    """LISTs by route under one version; `refused` fail. Moves are relative to the selected version.
 
-    `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, `cache_bytes` those of
-    objects at which LISTs look in the cache; None without sizes.
+    `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, `cache_bytes` that of
+    objects looked at in the cache; None without sizes.
     """
 
     version: str
@@ -30,7 +30,7 @@ class VersionShare:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The later version that takes most LISTs from etcd, the earliest of equals. Shares are 0 to 1.
+    """The later version that moves most LISTs off etcd, the earliest of equals. Shares are 0 to 1.
 
     `bytes_share` is of the estimated bytes of all LISTs of known size, None without sizes.
     """
@@ -52,7 +52,7 @@ class Move:
 
 
 def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> list[VersionShare]:
-    """One row a version, in the order of `predictions.every`."""
+    """One row per version, in the order of `predictions.every`."""
     lists = [(group.count, predictions.of(group)) for group in groups if group.key.shape.verb == "list"]
     rows = []
     for i, behaviour in enumerate(predictions.every):
@@ -86,7 +86,7 @@ def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> lis
 def best_move(
     groups: Sequence[AuditGroup], predictions: VersionPredictions, rows: Sequence[VersionShare]
 ) -> Move | None:
-    """The move worth a sentence; None when no later version takes anything from etcd."""
+    """The move to mention; None if no later version moves any LIST off etcd."""
     total = rows[0].cache + rows[0].etcd + rows[0].refused
     best = max(range(len(rows)), key=lambda i: (rows[i].moved_to_cache, -i))
     if not rows[best].moved_to_cache:

@@ -1,4 +1,4 @@
-"""The chosen Kubernetes version, and those before and after it."""
+"""The selected Kubernetes version, and those before and after it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behavi
 def versions_from(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
     """The behaviour of `version` with these gates first, then of each later minor.
 
-    A later minor gets the gates that it still lets be set. Raises BehaviourError for
-    the chosen one.
+    A later minor gets those gates that can still be set. Raises BehaviourError for
+    the selected one.
     """
     chosen = behaviour_of(version, gates)
     return [chosen, *_others(gates, lambda minor: minor > chosen.minor)]
 
 
 def versions_before(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
-    """The behaviour of each earlier minor with those of these gates that it lets be set, oldest first."""
+    """The behaviour of each earlier minor with those gates that can be set in it, oldest first."""
     chosen = behaviour_of(version)
     return _others(gates, lambda minor: minor < chosen.minor)
 
@@ -30,7 +30,7 @@ def _others(gates: Mapping[str, bool], wanted: Callable[[int], bool]) -> list[Be
 
 
 def settable(version: str, gates: Mapping[str, bool]) -> dict[str, bool]:
-    """Those of the gates that this version lets be set so."""
+    """The gates that can be set to these values in this version."""
     return {gate: on for gate, on in gates.items() if _can_set(version, gate, on)}
 
 

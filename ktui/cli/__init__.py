@@ -1,1 +1,1 @@
-"""The command line: one module a command, imported only when it runs."""
+"""The command line: one module per command, imported only when it runs."""

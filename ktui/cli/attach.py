@@ -1,4 +1,4 @@
-"""Finding the server that a command is to talk to."""
+"""Find the server for a command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_attach_arguments(parser: argparse._ActionsContainer) -> None:
 
 
 def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
-    """The server named by `--attach`, else the newest that runs here, else None."""
+    """The server of `--attach`, else the newest running on this machine, else None."""
     if args.attach:
         known = find_by_url(args.attach)
         if known is not None and not args.server_ca:
@@ -30,7 +30,7 @@ def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
 
 
 def require_connection(args: argparse.Namespace) -> ServerConnection:
-    """As `attached_connection`, or ClientError."""
+    """As `attached_connection`, but raises ClientError if there is none."""
     connection = attached_connection(args)
     if connection is None:
         raise ClientError("no ktui server runs on this machine; start one with `ktui` or `ktui serve`")

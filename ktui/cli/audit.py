@@ -1,4 +1,4 @@
-"""`ktui audit`: who asks an apiserver for what, from its logs; what it costs, and what to write instead."""
+"""`ktui audit`: the clients of an apiserver by its logs, what their requests cost, and cheaper variants."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool)
     from ktui.kube.versions import parse_gates
 
     with open_logs(args.files) as logs:
-        # Asked before anything is read: a wrong URL is not worth ten minutes of reading.
+        # Read before the logs: a wrong URL is reported at once, not after ten minutes.
         sizes, sizes_from = find_sizes(args)
         tally = _tally(args)
         read_with_bar(logs, tally)

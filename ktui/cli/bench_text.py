@@ -1,4 +1,4 @@
-"""A benchmark for people: a table for the terminal, the same as Markdown."""
+"""A benchmark as text: a table for the terminal, or Markdown."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _HEADS = ("", "LIST", "objects", "processed", "received", "held", "ms")
 _STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}
-# What the columns of numbers need beside the path, and the least that a path is to have.
+# The width of the number columns next to the path, and the least width of a path.
 NUMBERS_WIDTH, PATH_WIDTHS = 70, (20, 36)
-# Where there is no room for all columns rich would cut off the last, the time: this one is left out.
+# If not all columns fit, rich would drop the last, the time: this one is left out instead.
 _SPARED = _HEADS.index("held")
 _WITHOUT = "without its selector"
 
@@ -47,7 +47,7 @@ def print_table(bench: Bench) -> None:
 
 
 def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
-    """A table of its own: what was not measured does not stand beside what was."""
+    """A separate table: extrapolated figures are not mixed with measured ones."""
     table = _table((f"× {integer(many.agents)}, extrapolated", "processed", "received"), width)
     for row in bench.rows:
         if row.measured.ok:
@@ -58,7 +58,7 @@ def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
 
 
 def _table(heads: tuple[str, ...], width: int) -> Table:
-    """Numbers to the right; the LIST takes what room is left, and folds."""
+    """Numbers aligned right; the LIST gets the remaining width, and wraps."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     least, most = PATH_WIDTHS
     for head in heads:
@@ -124,7 +124,7 @@ def _many(total: Total) -> list[str]:
 
 
 def _without(row: Row, without: Runs) -> list[str]:
-    """The twin's own line: a selector saves bytes on the wire, but not always work."""
+    """The same LIST without its selector: a selector saves bytes on the wire, but not always work."""
     saved = ""
     if row.measured.body_bytes and without.measured.ok and row.measured.ok:
         saved = f" ({times(without.measured.body_bytes / row.measured.body_bytes)} received)"
@@ -149,7 +149,10 @@ def _measured(runs: Runs, name: str) -> list[str]:
 
 
 def _refusal(status: int, message: str) -> str:
-    """An apiserver says 404 in plain words of what it does not serve: often a CRD that is not installed."""
+    """An apiserver answers 404 in plain text for what it does not serve:
+
+    often a CRD that is not installed.
+    """
     if message.startswith("404 page not found"):
         return f"{status} not served here; is its CustomResourceDefinition missing?"
     return message if message.startswith(str(status)) else f"{status} {message}"

@@ -1,4 +1,4 @@
-"""A server as a child process: started, waited for, watched, stopped."""
+"""A server as a child process: start, wait, stop."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ktui.client.running import find_running
 
 log = log_of(__name__)
 
-START_SECONDS = 60.0  # a snapshot of gigabytes takes its time to restore
+START_SECONDS = 60.0  # a snapshot of gigabytes takes long to restore
 STOP_SECONDS = 8.0
 READY = "serving "
 
 
 class ServerChild:
-    """`ktui serve` as a child that cannot outlive this process.
+    """`ktui serve` as a child that ends with this process.
 
-    Its standard error is kept (the last lines) to say why it died.
+    The last lines of its standard error are kept, to report why it ended.
     """
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
@@ -43,14 +43,14 @@ class ServerChild:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=self._environment,
-            start_new_session=True,  # Ctrl-C in the terminal is ours to handle, not its
+            start_new_session=True,  # this process handles Ctrl-C in the terminal
         )
         log.info("server started as process %d", process.pid)
         self._reader = asyncio.create_task(self._keep_errors(process))
         return process
 
     async def start(self) -> ServerConnection:
-        """Start it and wait until it serves; ClientError with its own words when it does not."""
+        """Start it and wait until it serves; ClientError with its own message if it does not."""
         process = await self._spawn()
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -61,7 +61,7 @@ class ServerChild:
         return self._connection(process.pid)
 
     async def wait(self) -> str:
-        """Wait until it has ended by itself; why, in one sentence."""
+        """Wait until it has ended by itself; return why, in one sentence."""
         if self._process is None:
             raise ClientError("the server was not started")
         status = await self._process.wait()
@@ -72,7 +72,7 @@ class ServerChild:
         return self._process.pid if self._process else 0
 
     async def stop(self) -> None:
-        """Ask it to stop, and insist after a while."""
+        """Stop it; kill it after a while."""
         process = self._process
         if process is None:
             return

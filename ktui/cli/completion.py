@@ -20,7 +20,7 @@ EPILOG = """examples:
   ktui completion zsh > "${fpath[1]}/_ktui"
   ktui completion fish > ~/.config/fish/completions/ktui.fish"""
 
-# What an option's value completes to: a list that ktui itself is asked for when it is needed.
+# The source of an option's values: a list that ktui prints when it is needed.
 _NAMES = {
     "theme": "themes",
     "kube_version": "kube-versions",
@@ -31,17 +31,17 @@ _NAMES = {
     "plan": "plans",
     "named_plan": "plans",
 }
-_LISTS = ("warm",)  # with commas
+_LISTS = ("warm",)  # comma-separated
 _FILES = ("FILE", "FILE.svg", "IN", "OUT")
 _DIRECTORIES = ("DIR",)
-# zsh: asked for when a value is completed. shtab's own form runs while the script loads, for every option.
+# zsh: read when a value is completed. shtab's own form runs while the script loads, for every option.
 _ZSH_WORDS = """_ktui_{kind}() {{
   local -a words
   words=("${{(@f)$(ktui completion --words {kind} 2>/dev/null)}}")
   compadd "$@" -a words
 }}"""
 
-# shtab's script knows `eval` and fpath; `source <(ktui completion zsh)` is to register it too, as kubectl's.
+# shtab's script supports `eval` and fpath; `source <(ktui completion zsh)` has to work too, as kubectl's.
 _ZSH_SOURCED = ("$zsh_eval_context[-1] == eval ", "$zsh_eval_context[-1] == (eval|file) ")
 
 
@@ -93,7 +93,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentPars
 
 
 def _describe(parser: argparse.ArgumentParser) -> None:
-    """Beside each command what it does in one line: shtab takes the long text of its own help."""
+    """The short description of each command: shtab would use the long one."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for choice in action._choices_actions:
@@ -103,7 +103,7 @@ def _describe(parser: argparse.ArgumentParser) -> None:
 
 
 def _complete(action: Any) -> None:
-    """Tell shtab, by the attribute that it looks for, what an argparse.Action takes."""
+    """Set the attribute by which shtab completes an argparse.Action."""
     import shtab  # start-up time
 
     if action.dest in _NAMES:
@@ -125,7 +125,7 @@ def _themes() -> list[str]:
 
 
 def _contexts() -> list[str]:
-    """Those of ktui's config, then the kubeconfig's; a file that cannot be read has none."""
+    """The contexts of ktui's config, then the kubeconfig's; an unreadable file has none."""
     from ktui.client.connection import ClientError  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
     from ktui.config.document import read_config
@@ -153,7 +153,7 @@ def _resources() -> list[str]:
 
 
 def _paths() -> list[str]:
-    """Of every collection, as `ktui list` and `ktui explain` take them."""
+    """Of every collection, as arguments for `ktui list` and `ktui explain`."""
     from ktui.kube.resources import BUILTIN  # start-up time
 
     found = [each for each in BUILTIN.preferred() if "list" in each.verbs]
@@ -161,7 +161,7 @@ def _paths() -> list[str]:
 
 
 def _plans() -> list[str]:
-    """Those that are built in, and what may be one here."""
+    """The built-in plans, and files here that may be one."""
     from ktui.workloads.plans import builtin_plans  # start-up time
 
     return [*builtin_plans(), *sorted(path.name for path in Path().glob("*.toml"))]

@@ -1,4 +1,4 @@
-"""Asking before a real control plane is made to work hard."""
+"""Ask for confirmation before putting load on a real control plane."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ktui.cli.output import ask
 
 
 class Declined(Exception):
-    """The user, or the lack of one, said no; the message is one clear sentence."""
+    """The user declined, or could not be asked; the message is one sentence."""
 
     status = USAGE
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Go on only with `--yes` or with a y at the terminal; else Declined."""
+    """Return with `--yes` or after a y at the terminal; else raise Declined."""
     if yes:
         return
     if not sys.stdin.isatty():

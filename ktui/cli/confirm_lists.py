@@ -1,4 +1,4 @@
-"""Ask before an expensive request goes to a real kube-apiserver."""
+"""Ask for confirmation before expensive LISTs of a real kube-apiserver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def ask_before(target: Target, paths: Iterable[str], server: ServerAssumptions, *, yes: bool) -> None:
-    """Declined unless the user agrees to LISTs of a real apiserver that are predicted to be large."""
+    """Raise Declined unless the user agrees to LISTs that are predicted to be large."""
     if not target.real:
         return
     found = await unbounded_lists(target.client, list(paths), server)

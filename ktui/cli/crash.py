@@ -1,4 +1,4 @@
-"""A mistake of ktui's own: one clear message for the user, the traceback for a file that can be sent."""
+"""Unexpected errors (bugs in ktui): one message for the user, the traceback in a file."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ktui.private_file import open_private
 log = logging.getLogger("ktui")
 
 FILE = "crash.log"
-MOST_BYTES = 1_000_000  # then the file is started again
-MOST_LETTERS = 300  # of an error's own words
+MOST_BYTES = 1_000_000  # then the file is overwritten
+MOST_LETTERS = 300  # of an error's own message
 
 
 def report(error: BaseException) -> int:
-    """Tell the user what has happened and where the traceback is; returns the exit status."""
+    """Tell the user what happened and where the traceback is; returns the exit status."""
     lines = [f"crashed, by a mistake of its own: {_words(error)}", *_origin(error)]
     try:
         lines.append(f"the traceback is in {note(error)}")
@@ -38,7 +38,7 @@ def report(error: BaseException) -> int:
 
 
 def note(error: BaseException) -> Path:
-    """Write a traceback to the log, or where none was asked for to the file of crashes; returns which.
+    """Write a traceback to the log, or without one to the crash file; returns the file.
 
     Raises OSError.
     """
@@ -59,7 +59,7 @@ def _append(error: BaseException) -> Path:
 
 
 def keep_quiet() -> None:
-    """Write down, and print nowhere, what threads and tasks die of: a screen may be on the terminal."""
+    """Log what threads and tasks raise, instead of printing it: a screen may be on the terminal."""
     threading.excepthook = lambda thread: _note_quietly(thread.exc_value)
     sys.unraisablehook = lambda destructor: _note_quietly(destructor.exc_value)
     logging.getLogger().addHandler(_Notes(logging.ERROR))
@@ -80,7 +80,7 @@ def _note_quietly(error: BaseException | None) -> None:
 
 
 def _words(error: BaseException) -> str:
-    """`RuntimeError: its first line`, harmless to a terminal."""
+    """`RuntimeError: its first line`, safe for a terminal."""
     from ktui.core.format import safe  # start-up time
 
     first = next(iter(without_secrets(str(error)).splitlines()), "")
@@ -89,7 +89,7 @@ def _words(error: BaseException) -> str:
 
 
 def _origin(error: BaseException) -> list[str]:
-    """`at ktui/tui/app.py:157, in action_help`: the innermost place in ktui, or none."""
+    """`at ktui/tui/app.py:157, in action_help`: the innermost frame in ktui, or ""."""
     package = Path(__file__).parents[1]
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(frame.filename)

@@ -1,4 +1,4 @@
-"""`ktui` without a command: the dashboard, and the server it starts for itself."""
+"""`ktui` without a command: the dashboard, and the server that it starts for itself."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _pace(text: str) -> float:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Say what is wrong with the arguments before anything is started, and begin the log."""
+    """Check the arguments before anything is started, and start the log."""
     from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates  # start-up time
 
     chosen = [f"--{name}" for name in ("etcd", "snapshot", "attach", "replay") if getattr(args, name)]
@@ -101,7 +101,7 @@ def _open(args: argparse.Namespace) -> int:
     import asyncio  # start-up time
     import gc
 
-    gc.disable()  # until the first frame: all that is loaded before it lives for good
+    gc.disable()  # until the first frame: everything loaded before it stays alive
     from ktui.client.connection import ClientError  # start-up time
     from ktui.contract.errors import RecordingError
 
@@ -109,7 +109,9 @@ def _open(args: argparse.Namespace) -> int:
         from ktui.cli.parent_process import die_with_parent  # start-up time
 
         die_with_parent(args.page_of)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a closed terminal ends us, whatever our parent ignored
+    signal.signal(
+        signal.SIGHUP, signal.SIG_DFL
+    )  # a closed terminal ends this process, whatever its parent ignored
     keep_quiet()
     log.info("ktui %s, config %s", __version__, args.configured.config.file.path)
     try:
@@ -126,7 +128,7 @@ def _open(args: argparse.Namespace) -> int:
 
 
 async def _show(args: argparse.Namespace) -> int:
-    """The dashboard until it is left. A server of its own is started once the first frame is there."""
+    """Run the dashboard. Its own server is started once the first frame is shown."""
     kube_context = kube_context_of(args)
     child = None if args.replay or args.attach else server_child(args)
     recorder = None
@@ -149,7 +151,7 @@ async def _show(args: argparse.Namespace) -> int:
 
 
 async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
-    """Until it is left, or its picture is taken."""
+    """Run until the user quits, or the screenshot is taken."""
     if not args.screenshot:
         return await app.run_async(mouse=args.mouse) or OK
     from ktui.cli.screenshot import take_screenshot  # start-up time
@@ -159,7 +161,7 @@ async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
 
 
 def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
-    """A server of its own, not started yet; `words` are further ones for `ktui serve`."""
+    """The dashboard's own server, not started yet; `words` are further options for `ktui serve`."""
     from ktui.cli.child import ServerChild  # start-up time
 
     demo = [] if args.etcd or args.snapshot else ["--demo"]
@@ -182,7 +184,7 @@ def _source(args: argparse.Namespace, child: ServerChild | None) -> Source:
 
 
 def _recorder(args: argparse.Namespace) -> Recorder | None:
-    """What `--record` asks for; a recording is not recorded again."""
+    """The recorder for `--record`; a replay is not recorded again."""
     if not args.record or args.replay:
         return None
     from pathlib import Path  # start-up time
@@ -193,7 +195,7 @@ def _recorder(args: argparse.Namespace) -> Recorder | None:
 
 
 def check_source(args: argparse.Namespace) -> None:
-    """ClientError or RecordingError, when what is attached to or played cannot be: nothing is asked yet."""
+    """ClientError or RecordingError if the server or the recording cannot be used; no request is sent yet."""
     if args.replay:
         _recording(args.replay)
     elif args.attach:
@@ -203,7 +205,7 @@ def check_source(args: argparse.Namespace) -> None:
 
 
 def _recording(name: str) -> Path:
-    """The file to replay; RecordingError when its very beginning is no recording."""
+    """The file to replay; RecordingError if its first line is not from a recording."""
     from pathlib import Path  # start-up time
 
     from ktui.contract.errors import RecordingError

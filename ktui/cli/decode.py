@@ -105,7 +105,7 @@ def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> 
     except CodecError:
         if not raw.endswith(b"\n"):
             raise
-        return _value(codec, raw[:-1], file, args)  # etcdctl puts a newline behind each value
+        return _value(codec, raw[:-1], file, args)  # etcdctl adds a newline to each value
 
 
 def _value(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:

@@ -1,4 +1,4 @@
-"""`--etcd-version`: for commands that predict without an etcd to ask."""
+"""`--etcd-version`: for commands that predict without an etcd."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ktui explain`: say where a request is served from, and why, without any etcd."""
+"""`ktui explain`: the route of a request and the reason, without any etcd."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _explain(
 
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
-    """That of the user, if one is named."""
+    """The priority level of the given user."""
     from ktui.kube.flowcontrol import NODES, level_of, requester_of  # start-up time
 
     if not args.account:
@@ -147,7 +147,7 @@ def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour)
 
 
 def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
-    """The versions to explain, each with what has to be said about its gates."""
+    """The versions to explain, each with notes about its gates."""
     # start-up time
     from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError, behaviour_of, check_gates, parse_gates
 

@@ -1,4 +1,4 @@
-"""Explanations as aligned text: the verdict first, then the walk, the cost and what would be cheaper."""
+"""Explanations as aligned text: the verdict, the decision trace, the cost, cheaper variants."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
     first, *others = plan.reasons
     plain = f"{letter_of(plan.source)}  {_WORDS[plan.source]} — {first}: {REASONS[first]}"
     head, *rest = _wrapped(plain, width, "", " " * 3)
-    # Coloured after wrapping: escape sequences take no room on the screen.
+    # Coloured after wrapping: escape sequences have no width.
     yield _letter(plan, colour) + head[1:]
     yield from rest
     for reason in others:
@@ -136,7 +136,7 @@ def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
 
 
 def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
-    """One row a run of versions that answer alike; the reasons once, below."""
+    """One row per run of versions with the same plan; the reasons once, below."""
     request = explanations[0].request
     yield f"{request.verb.upper()} {escaped(request.url)}"
     yield ""
@@ -155,7 +155,7 @@ def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Ite
 
 
 def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
-    """Each cheaper form once, with the versions that it helps."""
+    """Each cheaper variant once, with the versions in which it applies."""
     helped: dict[tuple[str, str, str], list[Explanation]] = {}
     for e in explanations:
         for advice in e.advice:

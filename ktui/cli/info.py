@@ -1,4 +1,4 @@
-"""`ktui info`: where everything is, what runs here, and each setting with its source."""
+"""`ktui info`: files, versions, running servers, and each setting with its source."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _mark(context: dict[str, str], document: dict[str, Any]) -> str:
-    """A star at the one that these options choose."""
+    """A star at the context that these options select."""
     return "*" if context["name"] == document["context"] else " "
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Each cell as wide as its column's widest; the last one free."""
+    """Each cell as wide as its column's widest; the last one unpadded."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))] if rows else []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]

@@ -1,4 +1,4 @@
-"""What `ktui info` reports of the machine: files, versions, terminal."""
+"""Facts of the machine for `ktui info`: files, versions, terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.config.places import shipped_themes, state_home, user_themes
 
 
 def places(config: Path, log: str) -> list[dict[str, Any]]:
-    """`{"name", "path", "exists"}`: config, themes, state, what runs, the log."""
+    """`{"name", "path", "exists"}`: config, themes, state, runtime directory, log."""
     state = state_home(os.environ)
     found = {
         "config": config,
@@ -32,7 +32,7 @@ def places(config: Path, log: str) -> list[dict[str, Any]]:
 
 
 def versions(etcd_binary: str) -> dict[str, str]:
-    """Of ktui, Python, the libraries that matter, and the etcd that would be started."""
+    """Of ktui, Python, the main libraries, and the etcd binary."""
     from importlib.metadata import PackageNotFoundError, version  # start-up time
 
     found = {"ktui": f"{__version__}, in {Path(__file__).parents[1]}"}
@@ -47,7 +47,7 @@ def versions(etcd_binary: str) -> dict[str, str]:
 
 
 def _etcd(chosen: str) -> str:
-    """As `ktui serve` will choose: see `find_binary`."""
+    """The etcd that `ktui serve` would start: see `find_binary`."""
     import asyncio  # start-up time
 
     from ktui.etcd.binary import find_binary, packaged_binary
@@ -68,7 +68,7 @@ def _etcd(chosen: str) -> str:
 
 
 def terminal() -> dict[str, Any]:
-    """What the dashboard will find: name, size, colours, whether it shows Unicode."""
+    """The terminal for the dashboard: name, size, colours, Unicode."""
     columns, rows = shutil.get_terminal_size()
     return {
         "TERM": os.environ.get("TERM", "") or "not set",

@@ -1,4 +1,4 @@
-"""Each setting of `ktui info`: its value, and who set it."""
+"""Each setting for `ktui info`: its value and source."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _kube(values: Any) -> str:
 
 
 def _value(setting: Setting, args: argparse.Namespace) -> ResolvedValue:
-    """As the dashboard would have it; of other commands' settings what they would be preset to."""
+    """The value for the dashboard; of other commands' settings their default there."""
     values = args.configured.values
     if "dashboard" in setting.commands:
         known: ResolvedValue = values[setting.dest]

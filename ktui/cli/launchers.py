@@ -1,4 +1,4 @@
-"""How the dashboard gets its server: a child of its own, or one that runs already."""
+"""The server of the dashboard: its own child, or one that runs already."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ktui.tui.source import Report
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
-DYING_SECONDS = 3.0  # between a server's last word and its end
+DYING_SECONDS = 3.0  # between a server's last message and its end
 
 
 class ChildLauncher:
@@ -40,17 +40,17 @@ class ChildLauncher:
         await self._child.stop()
 
     async def why_stopped(self) -> str:
-        with contextlib.suppress(TimeoutError):  # it lives, and yet it told no more
+        with contextlib.suppress(TimeoutError):  # still running, without a further message
             async with asyncio.timeout(DYING_SECONDS):
                 return await self._child.wait()
         return ""
 
 
 class AttachLauncher:
-    """A server that another process runs: it is left as it is.
+    """A server started by another process: it is never stopped.
 
-    `find` says where it is now: one of this machine has another token and another certificate
-    once it has been started again.
+    `find` returns its current connection: a restarted server on this machine has another token and
+    another certificate.
     """
 
     reconnects = True
@@ -73,11 +73,14 @@ class AttachLauncher:
     async def stop(self) -> None: ...
 
     async def why_stopped(self) -> str:
-        return ""  # only the connection can tell
+        return ""  # only the connection shows that
 
 
 async def _client() -> type[ApiClient]:
-    """The client's class: httpx takes a while to load, not before the first frame and beside the screen."""
+    """Import the client's class in a thread:
+
+    httpx takes long to import, and is not needed for the first frame.
+    """
     await asyncio.to_thread(import_module, "ktui.client.api")
     from ktui.client.api import ApiClient  # start-up time
 

@@ -82,7 +82,7 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     runs = await run_often(target, question, repeat, lambda: _saved(args.save_body))
     forms = _cheaper(runs.predicted, question)
     if runs.measured.ok and runs.measured.body_bytes < BIG_ANSWER:
-        forms = [form for form in forms if not form.accept]  # a small answer is cheap in any form
+        forms = [form for form in forms if not form.accept]  # a small response is cheap in any format
     listing = Listing(runs, forms)
     if args.compare and forms and runs.measured.ok:
         await _try(target, listing, question, args)
@@ -90,7 +90,7 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
 
 
 async def _try(target: Target, listing: Listing, question: ApiRequest, args: argparse.Namespace) -> None:
-    """Send the original and its variants in alternation, and compare what they cost the server."""
+    """Send the original and its variants alternately, and compare their cost to the server."""
     forms = listing.cheaper
     if target.real:
         paths = [form.path for form in forms]
@@ -122,7 +122,7 @@ def _cheaper(predicted: Prediction, asked: ApiRequest) -> list[TriedVariant]:
 
 
 def _limited(path: str) -> bool:
-    """Whether it asks for a page: to compare with a whole LIST, all pages have to be read."""
+    """True if it requests one page: to compare with a whole LIST, all pages have to be read."""
     try:
         return verb_of(path) == "LIST" and parse_list_options(split_url(path)[1]).limit > 0
     except StatusError:
@@ -131,9 +131,9 @@ def _limited(path: str) -> bool:
 
 @contextmanager
 def _saved(file: str | None) -> Iterator[Keep | None]:
-    """Bodies go to `file` as they come; pages stand in it one after the other.
+    """Write bodies to `file` as they arrive; pages follow one another.
 
-    OSError where it cannot be written, or is a terminal: a body may hold any bytes.
+    OSError if it cannot be written, or is a terminal: a body may contain any bytes.
     """
     if file is None:
         yield None

@@ -1,4 +1,4 @@
-"""`--log-file`: what ktui does, written down. Nothing of it reaches the screen, and no secret the file."""
+"""`--log-file`: a log of ktui's work. It is never printed, and contains no secret."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _file: _File | None = None
 
 
 def log_of(module: str) -> logging.Logger:
-    """The logger of a module of the command line. What it tells, people are told too: it is never printed
+    """The logger of a command-line module. Its messages are also shown to users: they are never printed here
     (Python prints unhandled warnings)."""
     logger = logging.getLogger(module)
     logger.addHandler(logging.NullHandler())
@@ -49,14 +49,14 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def start_log(args: argparse.Namespace, process: str) -> None:
-    """Log to the file that `args` name; without one nothing is printed either.
+    """Log to the file in `args`; without one nothing is logged or printed.
 
     `process` is "dashboard" or "serve": they share a file. Raises ConfigError.
     """
     global _file
     hide(*_secrets_of(args))
     if not args.log_file:
-        if process == "dashboard":  # its screen is not to be printed over
+        if process == "dashboard":  # nothing may be printed over its screen
             logging.getLogger().addHandler(logging.NullHandler())
         return
     path = Path(args.log_file).expanduser()
@@ -69,7 +69,7 @@ def start_log(args: argparse.Namespace, process: str) -> None:
     root = logging.getLogger()
     level = logging.getLevelNamesMapping()[args.log_level.upper()]
     root.addHandler(handler)
-    root.setLevel(max(level, logging.INFO))  # libraries' DEBUG is not ours to tell
+    root.setLevel(max(level, logging.INFO))  # not the DEBUG messages of libraries
     logging.getLogger("ktui").setLevel(level)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -78,7 +78,7 @@ def start_log(args: argparse.Namespace, process: str) -> None:
 
 
 class _File(logging.FileHandler):
-    """Ends at the first line that cannot be written; what it logs goes on."""
+    """Stops at the first line that cannot be written; the program goes on."""
 
     problem = ""
 
@@ -93,23 +93,23 @@ class _File(logging.FileHandler):
 
 
 def log_path() -> Path | None:
-    """Where the log is that can be written to, if one was asked for."""
+    """The log file, if one is open and writable."""
     return Path(_file.baseFilename) if _file is not None and not _file.problem else None
 
 
 def tell_of_log() -> None:
-    """Say on standard error, once nothing else is on the terminal, that the log is incomplete."""
+    """Report on standard error, once the terminal is free, that the log is incomplete."""
     if _file is not None and _file.problem:
         warn(_file.problem)
 
 
 def hide(*secrets: str) -> None:
-    """Texts that no line shows from now on."""
+    """Texts that are removed from all further lines."""
     _hidden.update(secret for secret in secrets if len(secret) > 3)
 
 
 def without_secrets(text: str) -> str:
-    """The same text with passwords and tokens left out."""
+    """The same text without passwords and tokens."""
     for secret in _hidden:
         text = text.replace(secret, "***")
     return _SECRETS.sub(r"\1***", text)
@@ -137,7 +137,7 @@ class _Plain(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """One object a line: time, level, process, logger, message."""
+    """One JSON object per line: time, level, process, logger, message."""
 
     def __init__(self, process: str) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class _Json(logging.Formatter):
 
 
 def stamp(at: float) -> str:
-    """UTC, to the millisecond."""
+    """UTC, with milliseconds."""
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(at))}.{int(at % 1 * 1000):03d}Z"
 
 

@@ -1,4 +1,4 @@
-"""Options that the dashboard and `ktui serve` share: which etcd, which rules, what to warm."""
+"""Options of both the dashboard and `ktui serve`: the etcd, the rules, the caches to warm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the data comes from and how to reach it."""
+    """Add the options for the etcd, and its credentials."""
     etcd = parser.add_argument_group("etcd")
     etcd.add_argument(
         "--etcd",
@@ -48,7 +48,7 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whose rules the server follows."""
+    """Add the options for the rules that the server follows."""
     rules = parser.add_argument_group("behaviour")
     rules.add_argument(
         "--kube-version",
@@ -90,7 +90,7 @@ def add_context_argument(parser: argparse._ActionsContainer) -> None:
 
 
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
-    """The demo cluster's size and liveliness."""
+    """Add the options for the demo cluster's size and traffic."""
     demo = parser.add_argument_group("demo cluster")
     add_demo_size(demo)
     demo.add_argument(
@@ -127,8 +127,8 @@ def count(text: str) -> int:
 def passed_on(args: argparse.Namespace) -> list[str]:
     """The shared options as arguments for a `ktui serve` that the dashboard starts.
 
-    The etcd password goes by the environment (see `secrets_environment`): a
-    command line can be read by every user of the machine.
+    The etcd password is passed in the environment (see `secrets_environment`): a
+    command line is readable by every user of the machine.
     """
     words: list[str] = []
     for name in ("etcd", "snapshot", "cacert", "cert", "key", "server_name", "etcd_prefix", "etcd_binary",
@@ -150,12 +150,15 @@ def passed_on(args: argparse.Namespace) -> list[str]:
 
 
 def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
-    """Environment for the child: what must not stand on its command line."""
+    """Environment for the child: secrets that must not be on its command line."""
     return {"ETCDCTL_USER": args.user} if args.user else {}
 
 
 def context_words(context: Context) -> list[str]:
-    """A context's etcd or snapshot as arguments for `ktui serve`; its password goes by the environment."""
+    """A context's etcd or snapshot as arguments for `ktui serve`;
+
+    its password is passed in the environment.
+    """
     words = []
     for dest, value in context.values.items():
         if dest in ("user", "theme"):
@@ -169,5 +172,5 @@ def context_words(context: Context) -> list[str]:
 
 
 def context_environment(context: Context) -> dict[str, str]:
-    """Environment beside `context_words`."""
+    """Environment for `context_words`."""
     return {"ETCDCTL_USER": context.values["user"]} if "user" in context.values else {}

@@ -1,4 +1,4 @@
-"""How far the demo cluster of `ktui serve --demo` is: a line now and then on stderr."""
+"""Progress of the demo cluster of `ktui serve --demo`: a line now and then on stderr."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ktui.workloads.seeding import SeedProgress
 
 EVERY_SECONDS = 3.0  # on a terminal
-STEPS = 10  # lines in all elsewhere: a log is not to be filled
+STEPS = 10  # lines in total elsewhere: a log must not fill up
 
 
 class SeedTeller:
-    """Called with each object that is there. `total` is how many there will be.
+    """Called for each existing object. `total` is the final number.
 
-    A second run finds everything in place: what existed counts as done.
+    In a second run everything exists: existing objects count as done.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class SeedTeller:
         )
 
     def finish(self, progress: SeedProgress) -> None:
-        """The last line: what there is now, and how long it took."""
+        """Print the last line: the number of objects, and how long it took."""
         done = progress.created + progress.existed
         self._say(
             f"demo cluster: complete, {integer(done)} objects in {duration(self._clock() - self._began)}"

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:
-    """uvloop where it is installed, else asyncio's own."""
+    """uvloop if it is installed, else asyncio's own."""
     try:
         import uvloop  # start-up time
     except ImportError:

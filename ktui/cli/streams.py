@@ -1,4 +1,4 @@
-"""Lines of a child's output, however long it writes them."""
+"""Lines of a child's output, of any length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which server a measuring command fires at: `--attach`, a running one, a kubeconfig's, or a new one."""
+"""The server that a measuring command sends to: `--attach`, a running one, a kubeconfig's, or a new one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ktui.client.target import Target
     from ktui.config.contexts import Context
 
-# A demo cluster for one command: large enough to tell forms apart, filled in some seconds.
+# A demo cluster for one command: large enough to show differences, created in some seconds.
 PODS, NODES = 600, 20
 
 
@@ -41,7 +41,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def target_conflict(args: argparse.Namespace) -> str:
-    """What is wrong with the choice of server; "" when nothing is."""
+    """What is wrong with the choice of server; "" if nothing."""
     if args.attach and (args.kubeconfig or args.context):
         return "--attach and --kubeconfig/--context exclude each other: choose one server"
     return ""
@@ -49,7 +49,7 @@ def target_conflict(args: argparse.Namespace) -> str:
 
 @asynccontextmanager
 async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Target]:
-    """The server to fire at; one on an embedded etcd with a demo cluster when there is no other."""
+    """The server to send to; if there is none, one with an embedded etcd and a demo cluster."""
     from ktui.client.target import target_of  # start-up time
 
     context = _own_context(args)
@@ -70,9 +70,9 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
 async def demo_target(
     user_agent: str, words: Sequence[str] = (), *, pods: int = 0, nodes: int = 0
 ) -> AsyncIterator[Target]:
-    """A server for this one command, with the whole demo cluster in it before anything is sent.
+    """A server for this one command, with the demo cluster complete before anything is sent.
 
-    `words` are further ones for `ktui serve`.
+    `words` are further options for `ktui serve`.
     """
     from ktui.cli.child import ServerChild  # start-up time
     from ktui.client.target import target_of
@@ -93,7 +93,7 @@ async def demo_target(
 
 @asynccontextmanager
 async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
-    """A server for this one command over the etcd or the snapshot of a context."""
+    """A server for this one command over a context's etcd or snapshot."""
     from ktui.cli.child import ServerChild  # start-up time
     from ktui.client.target import target_of
 
@@ -107,7 +107,7 @@ async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
 
 
 def _own_context(args: argparse.Namespace) -> Context | None:
-    """The context of ktui's config file, where a server has to be started for it."""
+    """The selected context of ktui's config file, if it needs a server to be started."""
     chosen = args.configured.chosen
     if chosen is None or chosen.context.kube or chosen.context.source == "attach":
         return None

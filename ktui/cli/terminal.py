@@ -1,4 +1,4 @@
-"""Whether there is a terminal to draw on."""
+"""Whether there is a terminal for screens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ktui.cli.exit_codes import OK, USAGE, fail
 
 
 def check_terminal() -> int:
-    """OK where screens can be shown: Textual reads standard input and draws on standard error."""
+    """OK if screens can be shown: Textual reads standard input and draws on standard error."""
     in_a_page = bool(os.environ.get("TEXTUAL_DRIVER"))  # of `ktui web`
     if in_a_page or (os.isatty(0) and os.isatty(2)):
         return OK

@@ -1,4 +1,4 @@
-"""The bearer token that a command is given: `--token`, or a file that only its owner can read."""
+"""The bearer token of a command: `--token`, or a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_BYTES = 64 * 1024
 
 
 def add_token_arguments(parser: argparse._ActionsContainer, token: str) -> None:
-    """Add both options; `token` says whose token it is and what the default is."""
+    """Add both options; `token` describes the token and the default."""
     parser.add_argument("--token", metavar="T", default="", help=f"{token}; every user here can read it (ps)")
     parser.add_argument(
         "--token-file", metavar="FILE", default="", help="read the token from FILE, which must have mode 0600"
@@ -25,7 +25,7 @@ def add_token_arguments(parser: argparse._ActionsContainer, token: str) -> None:
 def take_token(args: argparse.Namespace, given: Container[str]) -> None:
     """Put the token of `--token-file` into `args.token`; warn if `--token` is `given`.
 
-    The config file has tokens as well: options come first. Raises ConfigError.
+    The config file has tokens as well: options take precedence. Raises ConfigError.
     """
     if "token" in given and args.token_file:
         raise ConfigError("--token and --token-file exclude each other: leave out --token")
@@ -36,7 +36,7 @@ def take_token(args: argparse.Namespace, given: Container[str]) -> None:
 
 
 def read_token(path: Path) -> str:
-    """Return the token in a file. Raises ConfigError for a file that others can read or without one."""
+    """The token in a file. Raises ConfigError if others can read the file, or it is empty."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)

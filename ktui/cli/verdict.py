@@ -1,4 +1,4 @@
-"""A measured request for people: the verdict line first, then cost, prediction and cheaper variants."""
+"""A measured request as text: the verdict, then cost, prediction and cheaper variants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"C": "green", "E": "yellow"}
 _VERDICTS = {Verdict.SAVES: "bold green", Verdict.MIXED: "bold yellow", Verdict.COSTS_MORE: "bold red"}
-# Prediction and measurement: alike, different, not comparable.
+# Prediction and measurement: equal, different, not comparable.
 _MARKS = {True: ("=", "green"), False: ("≠", "red"), None: ("?", "dim")}
 _CHANGES = {-1: ("less", "green"), 0: ("", ""), 1: ("more", "red")}
 
@@ -201,7 +201,7 @@ def _cheaper(form: TriedVariant) -> Iterator[RenderableType]:
 
 
 def _compared(trial: Trial, *times: Spread) -> Table:
-    """Every figure of both, as far as one of them has any."""
+    """Every figure of both, if either has it."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_row("", Text("original", "dim"), Text("variant", "dim"), "")

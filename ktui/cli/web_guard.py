@@ -1,6 +1,6 @@
 """Access to `ktui web`: requests with the token, from a page of its own, under a loopback name.
 
-The token is in the printed address; a cookie takes its place at once, so that it stays
+The token is in the printed address; a cookie replaces it at once, so it stays
 neither in the address bar nor in a Referer. A foreign page cannot use the cookie (SameSite),
 open the websocket (Origin), or reach the server under a name of its own (Host: DNS rebinding).
 """
@@ -26,7 +26,7 @@ REFUSAL = """<!DOCTYPE html>
 </body>
 </html>
 """
-# xterm.js writes styles into the page; nothing is loaded from elsewhere.
+# xterm.js writes styles into the page; nothing is loaded from other servers.
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://{host}; "
@@ -35,7 +35,10 @@ POLICY = (
 
 
 class Guard:
-    """Middleware of the web server. The cookie's name has the port: cookies know none."""
+    """Middleware of the web server. The cookie's name includes the port:
+
+    cookies are not separated by port.
+    """
 
     def __init__(self, token: str, port: int) -> None:
         self._token = token

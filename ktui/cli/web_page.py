@@ -1,4 +1,4 @@
-"""One page of `ktui web`: a dashboard as a process of its own, between the page and nothing else."""
+"""One page of `ktui web`: runs a dashboard as a process and connects it with the page."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ktui.core.format import safe
 
 log = log_of(__name__)
 
-PATIENCE = 0.5  # seconds that a page's process, and its browser, have to end by themselves
-SIGN = b"__GANGLION__\n"  # what a Textual app says before its first packet
+PATIENCE = 0.5  # seconds for a page's process, and its browser, to end by themselves
+SIGN = b"__GANGLION__\n"  # what a Textual app writes before its first packet
 DATA, META, PACKED = b"D", b"M", b"P"
-LAST_LINES = 12  # of what a process said on standard error
+LAST_LINES = 12  # of a process' standard error
 CLEAR = "\x1b[?1049l\x1b[2J\x1b[H"
 
 
 class BrowserSession(AppService):
-    """textual-serve's service of one app. Its process never outlives the websocket, nor is it left unread:
-    one that may not write could not end. What it said last is shown in the page."""
+    """textual-serve's service of one app. Its process ends with the websocket, and its output is always read:
+    a process that cannot write could not end. Its last lines are shown in the page."""
 
     def __init__(
         self, words: Sequence[str], websocket: web.WebSocketResponse, downloads: DownloadManager
@@ -54,11 +54,11 @@ class BrowserSession(AppService):
         _send(process, signal.SIGKILL)
         await self._close()
         await asyncio.wait({task}, timeout=PATIENCE)
-        task.cancel()  # its browser reads no more
+        task.cancel()  # its browser no longer reads
         await asyncio.gather(task, return_exceptions=True)
 
     async def run(self) -> None:
-        """Carry the packets until the process has ended, then close the page."""
+        """Pass packets until the process has ended, then close the page."""
         process = self._process
         assert process is not None and process.stdout is not None and process.stderr is not None
         errors = asyncio.create_task(_last_lines(process.stderr), name="a page's errors")
@@ -72,7 +72,7 @@ class BrowserSession(AppService):
         await self._close()
 
     async def on_meta(self, data: bytes) -> None:
-        """textual-serve would close the page at the word `exit`, before the process can say why."""
+        """textual-serve would close the page on `exit`, before the process can report why."""
         if json.loads(data)["type"] != "exit":
             await super().on_meta(data)
 
@@ -83,7 +83,7 @@ class BrowserSession(AppService):
             stdout=PIPE,
             stderr=PIPE,
             env=self._build_environment(width=width, height=height),
-            start_new_session=True,  # a Ctrl-C in the terminal is for `ktui web`, which ends its pages
+            start_new_session=True,  # `ktui web` handles Ctrl-C in the terminal, and ends its pages
         )
         self._stdin = process.stdin
         return process
@@ -113,14 +113,14 @@ class BrowserSession(AppService):
 
 
 def _send(process: Process, number: signal.Signals) -> None:
-    """To the process and what it has started."""
+    """Send a signal to the process and its children."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
 
 
 async def _packets(stdout: asyncio.StreamReader) -> AsyncIterator[tuple[bytes, bytes]]:
-    """Kind and payload, until the process has ended; none of what is no Textual app."""
+    """Kind and payload, until the process has ended; none if it is not a Textual app."""
     with contextlib.suppress(asyncio.IncompleteReadError):
         if await stdout.readexactly(len(SIGN)) != SIGN:
             await stdout.read()

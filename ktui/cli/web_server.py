@@ -1,4 +1,4 @@
-"""The server behind `ktui web`: textual-serve's, on a socket of ours, with a guard at its door."""
+"""The server of `ktui web`: textual-serve's, on ktui's own socket, behind a guard."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from ktui.client.connection import ClientError
 from ktui.contract.errors import RecordingError
 
 ASSETS = Path(__file__).with_name("web_assets")
-MOST_CELLS = 1000  # columns or rows that a page may begin with
+MOST_CELLS = 1000  # maximum of columns or rows at the start of a page
 
 
 async def serve(args: argparse.Namespace, listening: socket.socket, token: str) -> int:
-    """Serve pages until a signal comes, or the server that they watch has ended; the exit status."""
+    """Serve pages until a signal, or until the server that they watch has ended; returns the exit code."""
     record = [f"--record={args.record}"] if args.record else []  # once, not by every page
     child = None if args.replay or args.attach else server_child(args, *record)
     try:
         check_source(args)
         kube_context = kube_context_of(args)
         attach = (await child.start()).url if child is not None else ""
-        # Not on the pages' command lines: those can be read by every user of the machine.
+        # Not on the pages' command lines: those are readable by every user of the machine.
         if args.token:
             os.environ["KTUI_TOKEN"] = args.token
         await PageServer(page_words(args, attach, kube_context), listening, token).run(child)
@@ -49,7 +49,7 @@ async def serve(args: argparse.Namespace, listening: socket.socket, token: str) 
 
 
 class PageServer(Server):
-    """One dashboard a page: `words` are its command."""
+    """One dashboard per page: `words` are its command."""
 
     def __init__(self, words: list[str], listening: socket.socket, token: str) -> None:
         host, port = listening.getsockname()[:2]
@@ -63,11 +63,11 @@ class PageServer(Server):
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """The address to open in a browser."""
         return f"{self.public_url}/?token={self._token}"
 
     async def run(self, child: ServerChild | None = None) -> None:
-        """Until a signal; then pages and `child` end together. ClientError when `child` ends by itself."""
+        """Run until a signal; then pages and `child` end together. ClientError if `child` ends by itself."""
         runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=PATIENCE)
         await runner.setup()
         try:
@@ -93,7 +93,7 @@ class PageServer(Server):
         return web.FileResponse(ASSETS / "index.html")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """A page: its process begins and ends with the websocket."""
+        """A page: its process starts and ends with the websocket."""
         websocket = web.WebSocketResponse(heartbeat=15, timeout=PATIENCE)
         await websocket.prepare(request)
         page = BrowserSession(self._words, websocket, self.download_manager)
@@ -131,7 +131,7 @@ async def _until_stopped(child: ServerChild | None) -> None:
 
 
 def page_words(args: argparse.Namespace, attach: str, kube_context: str) -> list[str]:
-    """The command that a page runs. `attach` is the server that all pages share, `kube_context` the Lab's."""
+    """The command that a page runs. `attach` is the server shared by all pages, `kube_context` the Lab's."""
     words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
     for name in ("config", "theme", "symbols", "log_file", "log_level", "log_format"):
         if value := getattr(args, name):

@@ -60,9 +60,7 @@ def yaml_of(document: bytes) -> bytes:
     text: str = yaml.dump(
         json.loads(document, parse_int=_whole), Dumper=_Dumper, allow_unicode=True, default_flow_style=False
     )
-    if text.endswith(
-        _END
-    ):  # libyaml adds an end marker after text that ends with empty lines, Go's library does not
+    if text.endswith(_END):  # libyaml marks the end of text with trailing empty lines, Go's library does not
         text = text.removesuffix(_END) + "\n"
     return text.encode("utf-8", "replace")
 

@@ -1,1 +1,1 @@
-"""What `ktui audit` reads and writes: logs, sizes; text, Markdown, screens."""
+"""Input and output of `ktui audit`: logs, sizes; text, Markdown, screens."""

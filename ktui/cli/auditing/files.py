@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_with_bar(logs: list[Log], tally: Tally) -> None:
-    """Feed every line; a stream that breaks off becomes its file's problem."""
+    """Count every line; a stream that breaks off is recorded as its file's problem."""
     with _progress() as bar:
         task = bar.add_task("reading", total=total_size(logs) or None)
         read_logs(

@@ -10,7 +10,7 @@ from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer, long_bytes, percent
 from ktui.printable import escaped
 
-# What would be markup, a link or a mention in some Markdown: all of it is shown as it is.
+# Characters with a meaning in some Markdown (markup, links, mentions): all are escaped.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~@&$]")
 
 
@@ -93,5 +93,5 @@ def _row(*cells: str) -> str:
 
 
 def _text(untrusted: str) -> str:
-    """As it reads, on one line, and never markup."""
+    """As text on one line, never as markup."""
     return _SPECIAL.sub(r"\\\g<0>", escaped(untrusted))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
-    """Read the open logs with the progress on screen, then show the report; returns when it is left."""
+    """Read the open logs with the progress on screen, then show the report; returns when the user quits."""
     from ktui.tui.audit.app import AuditApp  # start-up time
     from ktui.tui.audit.reading import Reading
 
@@ -38,7 +38,7 @@ def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) ->
 def keyboard_apart(wanted: bool) -> Iterator[int]:
     """The descriptor of the piped log; standard input becomes the terminal, for the keys.
 
-    Raises OSError where there is no terminal. Without `wanted` nothing is changed.
+    Raises OSError if there is no terminal. Without `wanted` nothing is changed.
     """
     if not wanted or sys.stdin.isatty():
         yield 0

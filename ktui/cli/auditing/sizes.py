@@ -1,4 +1,4 @@
-"""Counts and sizes of objects for `ktui audit`: from a file, or from a server that runs."""
+"""Number and size of objects for `ktui audit`: from a file, or from a running server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def find_sizes(args: argparse.Namespace) -> tuple[dict[str, ResourceSize], str]:
-    """Sizes by resource id, and in words where they come from; empty when there is nothing to ask.
+    """Sizes by resource id, and their source as text; empty if there is none.
 
     Raises SizesError or OSError for the file, ClientError for the server of `--attach`.
     """

@@ -1,4 +1,4 @@
-"""An audit report for people: the sentence first, then the groups by cost, then what to write instead."""
+"""An audit report as text: the summary first, then the groups by cost, then cheaper variants."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _ROOMY = 100  # cells
 class ReportColumn(NamedTuple):
     """`narrowest`: the least width of the terminal at which the column is shown.
 
-    A cell of several lines is a sequence. `whole`: this many cells of it are not taken for other
-    columns where the terminal is not narrow.
+    A cell of several lines is a sequence. `whole`: the width below which the column is not shrunk
+    unless the terminal is narrow.
     """
 
     title: str
@@ -115,7 +115,7 @@ def _section(console: Console, title: str, rows: Sequence[object]) -> None:
 
 
 def _table(columns: Iterable[ReportColumn], rows: Sequence[Row], width: int) -> Table:
-    """Columns that the width allows; one in which no row says anything is left out."""
+    """The columns that fit the width, without those that are empty in every row."""
     shown = [c for c in columns if width >= c.narrowest and any(c.cell(row) for row in rows)]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for column in shown:
@@ -143,7 +143,7 @@ def _texts(column: ReportColumn, row: Row) -> Sequence[str]:
 
 
 def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
-    """Cheaper variants and warnings of the most expensive shapes; clients of one shape together."""
+    """Cheaper variants and warnings for the most expensive shapes; clients with the same shape together."""
     shapes: dict[tuple[str, str], list[GroupReport]] = {}
     for group in groups:
         if group.cheaper or group.warnings:

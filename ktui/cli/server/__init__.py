@@ -1,1 +1,1 @@
-"""`ktui serve` from its parts: the etcd, the rules, who serves, and what is written down of it."""
+"""`ktui serve` from its parts: the etcd, the rules, the facts, logging and recording."""

@@ -1,4 +1,4 @@
-"""A server from its parts: etcd, storage, caches, HTTP, telemetry, and the demo's traffic beside it."""
+"""Compose a server: etcd, storage, caches, HTTP, telemetry, and the demo's traffic."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ log = log_of(__name__)
 
 
 class Composition:
-    """Starts the parts in the order of the flow, and stops them in reverse."""
+    """Starts the parts in the order of the data flow, and stops them in reverse."""
 
     def __init__(self, config: ServeConfig) -> None:
         self._config = config
@@ -69,7 +69,7 @@ class Composition:
         return self._http.url if self._http else ""
 
     async def start(self) -> None:
-        """EtcdError, PortInUse or RecordingError say why it does not start."""
+        """Raises EtcdError, PortInUse or RecordingError if it does not start."""
         self._listen_to_signals()
         if self._args.record:
             self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
@@ -99,7 +99,7 @@ class Composition:
             self._keep_running("the process of the demo's clients", self._demo.run)
 
     async def until_stopped(self) -> None:
-        """Until a signal, or until the embedded etcd ends by itself (then its error)."""
+        """Wait for a signal, or for the end of the embedded etcd (then its error is raised)."""
         stopped = asyncio.create_task(self._stop.wait())
         waits: set[asyncio.Future[Any]] = {stopped}
         etcd = self._source.embedded
@@ -126,7 +126,7 @@ class Composition:
 
     @property
     def _owned(self) -> bool:
-        """Whether this etcd is ktui's own."""
+        """True if ktui started this etcd."""
         return self._source.embedded is not None
 
     def _settings(self, client: EtcdClient) -> Settings:
@@ -137,7 +137,7 @@ class Composition:
         return Settings(
             self._config.behaviour,
             progress=assumed,
-            # Progress answers of an etcd below the versions that Kubernetes trusts may overtake events.
+            # Progress notifications of an etcd older than Kubernetes requires may overtake events.
             confirm_progress=not trusted,
             watch_cache=self._args.watch_cache,
             check_consistency=self._owned,
@@ -180,7 +180,7 @@ class Composition:
             if wanted is None or resource.id in wanted or resource.resource in wanted
         ]
 
-    # What goes on beside serving.
+    # Background tasks.
 
     def _announce(self) -> None:
         tls = self._tls()
@@ -216,7 +216,7 @@ class Composition:
 
 
 def resource_at(prefix: str) -> str:
-    """The resource whose keys lie under `prefix` (no leading slash): `pods/`, `cilium.io/ciliumnodes/`."""
+    """The resource with keys under `prefix` (no leading slash): `pods/`, `cilium.io/ciliumnodes/`."""
     builtin = BUILTIN.by_prefix(prefix)
     if builtin is not None:
         return builtin.id

@@ -1,4 +1,4 @@
-"""What `ktui serve` was asked for, checked before anything starts."""
+"""The configuration of `ktui serve`, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """`token` is None where everybody is let in."""
+    """`token` None: no authentication."""
 
     args: argparse.Namespace
     behaviour: Behaviour
@@ -45,7 +45,7 @@ class ServeConfig:
 
 
 def _warm(text: str | None, owned: bool) -> tuple[str, ...] | None:
-    """Resources to warm at start; None is all. An etcd that is not ours is warmed on demand."""
+    """Resources to warm at start; None: all. With an etcd that ktui does not own, only on demand."""
     words = (text or ("all" if owned else "none")).split(",")
     if words == ["all"]:
         return None

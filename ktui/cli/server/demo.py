@@ -1,4 +1,4 @@
-"""The demo's clients, a process of their own: their work is not on the server's account."""
+"""The demo's clients in a process of their own, so their work is not counted as the server's."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class DemoEnded(Exception):
 
 
 class Demo:
-    """`run` is for a supervisor: it raises DemoEnded when the process fails, and may run again.
+    """`run` is for a supervisor: it raises DemoEnded if the process fails, and may be called again.
 
-    `failing` are sentences about clients that do not work while the process lives; `changed` is
-    called when they have become others.
+    `failing` are sentences about clients that fail while the process runs; `changed` is
+    called when they change.
     """
 
     def __init__(self, args: argparse.Namespace, url: str, changed: Callable[[], None]) -> None:
         self.failing: list[str] = []
         self._changed = changed
         self._command = _command(args, url)
-        # A dashboard takes the last lines of its server's standard error for the cause of its end.
+        # A dashboard reports the last lines of its server's standard error as the cause of its end.
         self._forwards = not args.parent
 
     async def run(self) -> None:
@@ -49,7 +49,7 @@ class Demo:
             self._set_failing([])
 
     async def _follow(self, process: asyncio.subprocess.Process) -> str:
-        """Read its standard error to the end; the last line."""
+        """Read its standard error to the end; return the last line."""
         assert process.stderr is not None
         last = ""
         async for text in lines_of(process.stderr):

@@ -1,4 +1,4 @@
-"""Who serves, over which etcd: what the header of the dashboard says."""
+"""Facts of the server and its etcd, as shown in the header of the dashboard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Facts:
-    """The present facts: the version may be switched while the server runs."""
+    """The current facts: the version may be switched while the server runs."""
 
     def __init__(self, client: EtcdClient, settings: Settings, source: EtcdSource) -> None:
         self._client = client
@@ -39,7 +39,7 @@ class Facts:
         )
 
     def etcd_problem(self) -> str:
-        """Why etcd does not answer, "" while it does."""
+        """Why etcd does not answer, "" if it does."""
         return self._client.ledger.problem
 
     def _progress(self) -> str:

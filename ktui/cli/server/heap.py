@@ -1,4 +1,4 @@
-"""Memory that a storm took, returned to the system once it is over."""
+"""Return memory to the system after a storm."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from functools import cache, partial
 
 from ktui.telemetry.memory import resident_bytes
 
-# The server is quiet when it has taken less than this share of a processor for so long.
+# The server is quiet if it has used less than this share of a CPU for this long.
 QUIET_SECONDS = 5.0
 QUIET_SHARE = 0.2
-# Growth since the last time from which on it is worth it.
+# Growth since the last time that makes trimming worthwhile.
 GROWN_BYTES = 32 << 20
 
 
@@ -24,10 +24,10 @@ async def trim_when_quiet(
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     trim: Callable[[], None] | None = None,
 ) -> None:
-    """Return free pages inside the heap to the system whenever the process has grown and is quiet again.
+    """Return free pages of the heap to the system whenever the process has grown and is quiet again.
 
-    Memory that is freed between objects that stay is not returned otherwise. A thread that allocates
-    meanwhile has to wait for some tens of milliseconds, so it is not done while the server is busy.
+    The allocator does not return memory freed between objects that stay. A thread that allocates
+    meanwhile is blocked for tens of milliseconds, so this is not done while the server is busy.
     """
     trim = trim or _malloc_trim()
     if trim is None or resident() is None:
@@ -51,6 +51,6 @@ def _malloc_trim() -> Callable[[], None] | None:
 def _glibc() -> ctypes.CDLL | None:
     try:
         glibc = os.confstr("CS_GNU_LIBC_VERSION")
-    except (AttributeError, ValueError):  # another C library, another system
+    except (AttributeError, ValueError):  # another C library or system
         return None
     return ctypes.CDLL(None) if glibc else None

@@ -1,4 +1,4 @@
-"""What happens in a server, as lines of its log."""
+"""Log the events of a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger("ktui.server")
 
 
 async def log_telemetry(bus: Bus) -> None:
-    """Write down caches that change their state, etcd's health, and at DEBUG every request; runs on."""
+    """Log changes of cache state, etcd's health, and at DEBUG every request, until cancelled."""
     follower = Follower()
     with contextlib.closing(bus.subscribe()) as subscription:
         async for batch in subscription.batches():
@@ -21,7 +21,7 @@ async def log_telemetry(bus: Bus) -> None:
 
 
 class Follower:
-    """Says only what is new."""
+    """Logs only changes."""
 
     def __init__(self) -> None:
         self._states: dict[str, str] = {}

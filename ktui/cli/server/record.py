@@ -12,9 +12,9 @@ from ktui.telemetry.bus import Bus
 
 
 def record(bus: Bus, supervisor: Supervisor, path: Path) -> asyncio.Task[None]:
-    """Write all that passes the bus to a file until cancelled; raises RecordingError when it cannot begin.
+    """Write all events of the bus to a file until cancelled; raises RecordingError if it cannot start.
 
-    When it cannot go on it says so on stderr, and the server serves on.
+    If it fails later, that is reported on stderr, and the server continues.
     """
     recorder = Recorder(path)
     subscription = bus.subscribe()

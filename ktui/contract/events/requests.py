@@ -64,9 +64,7 @@ class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finishe
     shared: bool = False  # other requests ran meanwhile: the growth may be theirs
     initial: Count = 0  # WATCH: events until it was live
     initial_bytes: Count = 0
-    initial_ms: Milliseconds = (
-        0.0  # until the last of them (without any, the response headers) was sent: seats are held
-    )
+    initial_ms: Milliseconds = 0.0  # until the last of them was sent (without any, the headers)
     error: str = ""  # the Status message of an error answer
     rv: str = ""  # list resourceVersion or object resourceVersion of the answer
 

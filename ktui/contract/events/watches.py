@@ -40,9 +40,7 @@ class WatcherState(CostEvent, frozen=True, kw_only=True, tag="watcher"):  # type
     bytes: Count = 0  # sent so far
     initial: Count = 0  # events sent before it was live
     initial_bytes: Count = 0
-    initial_ms: Milliseconds = (
-        0.0  # from the request's arrival until they (without any, the response headers) were sent
-    )
+    initial_ms: Milliseconds = 0.0  # until the last of them was sent (without any, the headers)
 
 
 class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):
