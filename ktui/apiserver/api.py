@@ -73,7 +73,7 @@ class Api:
                 await CpuClock(self._guarded(call, resolved), call.meter)
         finally:
             call.leave_large()
-            call.visit.leave()
+            call.turn.leave()
             call.finish()
             self._metrics.ended(call)
 

@@ -61,7 +61,7 @@ class Application:
         self._pages = Pages(services, self.catalog, metrics)
         self._stopping = False
         self._ids = itertools.count(1)
-        self._company = ConcurrentRequests()
+        self._concurrent = ConcurrentRequests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -171,9 +171,9 @@ class Application:
         level: PriorityLevel,
     ) -> Call:
         meter = Meter(request_id=next(self._ids), footprint=Footprint())
-        visit = self._company.arrive()
+        turn = self._concurrent.arrive()
         bus = self._services.bus
-        return Call(request, response, info, verb, behaviour, bus, meter, level, visit, user)
+        return Call(request, response, info, verb, behaviour, bus, meter, level, turn, user)
 
     async def _serve_page(self, request: Request, response: Response) -> None:
         try:

@@ -47,7 +47,7 @@ class Call:
     bus: Bus
     meter: Meter
     level: PriorityLevel
-    visit: RequestTurn
+    turn: RequestTurn
     user: str = ""
     resource: Resource | None = None
     plan: Plan | None = None
@@ -165,7 +165,7 @@ class Call:
                 seats=meter.seats,
                 peak_held=meter.peak_held,
                 process_growth=meter.process_growth,
-                shared=self.visit.shared,
+                shared=self.turn.shared,
                 initial=meter.initial,
                 initial_bytes=meter.initial_bytes,
                 initial_ms=meter.initial_ms,

@@ -109,9 +109,8 @@ def _open(args: argparse.Namespace) -> int:
         from ktui.cli.parent_process import die_with_parent  # start-up time
 
         die_with_parent(args.page_of)
-    signal.signal(
-        signal.SIGHUP, signal.SIG_DFL
-    )  # a closed terminal ends this process, whatever its parent ignored
+    # A closed terminal ends this process, even if its parent ignored the signal.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     keep_quiet()
     log.info("ktui %s, config %s", __version__, args.configured.config.file.path)
     try:

@@ -21,7 +21,7 @@ from ktui.core.lab.measured import Measured, joined_route
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:
-    from ktui.client.api import ApiClient, Fired
+    from ktui.client.api import ApiClient, TimedResponse
 
 Body = ListBody | InitialEvents
 Keep = Callable[[bytes], object]
@@ -57,7 +57,7 @@ class ApiRequest:
 
 async def pages(
     client: ApiClient, question: ApiRequest, keep: Keep | None
-) -> AsyncIterator[tuple[Fired, Body]]:
+) -> AsyncIterator[tuple[TimedResponse, Body]]:
     """Send the request; one response per page. `keep` gets the chunks of every body. Raises ClientError."""
     page, last = question.path, ""
     while page:
@@ -70,7 +70,7 @@ async def pages(
         page, last = (next_page(question.path, token) if follow else ""), token
 
 
-async def fire_measured(client: ApiClient, question: ApiRequest, keep: Keep | None = None) -> Measured:
+async def send_measured(client: ApiClient, question: ApiRequest, keep: Keep | None = None) -> Measured:
     """Send to a ktui server, which reports the cost of each page. Raises ClientError."""
     server = KtuiApi(client)
     await server.keep_requests()
@@ -83,7 +83,7 @@ async def fire_measured(client: ApiClient, question: ApiRequest, keep: Keep | No
 
 async def _fire_counted(
     client: ApiClient, path: str, headers: dict[str, str], keep: Keep | None
-) -> tuple[Fired, Body]:
+) -> tuple[TimedResponse, Body]:
     verb = verb_of(path)
     stream = InitialEvents() if verb == "WATCH" else None
     countable = verb == "LIST" and "protobuf" not in headers.get("Accept", "")
@@ -95,11 +95,11 @@ async def _fire_counted(
             keep(chunk)
 
     if stream is None:
-        return await client.fire(path, headers=headers, on_chunk=take), body
-    return await client.fire(path, headers=headers, on_chunk=take, enough=stream.complete), body
+        return await client.send_timed(path, headers=headers, on_chunk=take), body
+    return await client.send_timed(path, headers=headers, on_chunk=take, enough=stream.complete), body
 
 
-def add_page(measured: Measured, fired: Fired, body: Body) -> None:
+def add_page(measured: Measured, fired: TimedResponse, body: Body) -> None:
     """Add what the response itself contains."""
     envelope = body.envelope()
     measured.pages += 1
@@ -124,7 +124,7 @@ def add_page(measured: Measured, fired: Fired, body: Body) -> None:
         measured.message = envelope.message or ("" if body.complete() else NO_END)
 
 
-async def _add_account(measured: Measured, fired: Fired, server: KtuiApi) -> None:
+async def _add_account(measured: Measured, fired: TimedResponse, server: KtuiApi) -> None:
     account = await server.finished_request(fired.request_id) if fired.request_id else None
     if account is not None:
         measured.add_account(account)

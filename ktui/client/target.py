@@ -11,7 +11,7 @@ from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.list_counters import Counters, Subject, account, account_of_watch, moved, read_counters
 from ktui.client.list_stream import ListBody
-from ktui.client.measure import ApiRequest, Keep, add_page, fire_measured, pages
+from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.priority import own_level
 from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
 from ktui.core.lab.measured import Measured
@@ -65,7 +65,7 @@ class KtuiTarget:
         return await assumptions_of_ktui(self.client)
 
     async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
-        return await fire_measured(self.client, question, keep)
+        return await send_measured(self.client, question, keep)
 
 
 class KubeTarget:
@@ -129,7 +129,7 @@ async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:
     (0, 0) if the server does not report it: then the LIST itself fails with the reason.
     """
     probe = ListBody(collection=True)
-    fired = await client.fire(f"{split_url(path)[0]}?limit=1", on_chunk=probe.feed)
+    fired = await client.send_timed(f"{split_url(path)[0]}?limit=1", on_chunk=probe.feed)
     if fired.status != 200 or not probe.items:
         return 0, 0.0
     size = fired.body_bytes / probe.items

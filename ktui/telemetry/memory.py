@@ -72,10 +72,10 @@ class ConcurrentRequests:
 class RequestTurn:
     """One request, from its arrival until it has left."""
 
-    __slots__ = ("_company", "_left", "_place", "_shared")
+    __slots__ = ("_concurrent", "_left", "_place", "_shared")
 
-    def __init__(self, company: ConcurrentRequests, place: int, *, shared: bool) -> None:
-        self._company = company
+    def __init__(self, concurrent: ConcurrentRequests, place: int, *, shared: bool) -> None:
+        self._concurrent = concurrent
         self._place = place
         self._shared = shared
         self._left = False
@@ -83,11 +83,11 @@ class RequestTurn:
     @property
     def shared(self) -> bool:
         """True if other requests ran meanwhile; final once it has left."""
-        return self._shared or (not self._left and self._company.joined_since(self._place))
+        return self._shared or (not self._left and self._concurrent.joined_since(self._place))
 
     def leave(self) -> None:
         """It takes no more memory: it has ended, or is a WATCH that only waits for events."""
         if not self._left:
             self._shared = self.shared
             self._left = True
-            self._company.leave()
+            self._concurrent.leave()

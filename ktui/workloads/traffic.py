@@ -68,14 +68,14 @@ async def follow(client: ApiClient, poll: Poll) -> None:
 async def _page(client: ApiClient, path: str) -> str:
     """The token of the next page, "" after the last."""
     body = ListBody(collection=True)
-    fired = await client.fire(path, on_chunk=body.feed)
+    fired = await client.send_timed(path, on_chunk=body.feed)
     return body.envelope().metadata.continue_token if fired.status == 200 else ""
 
 
 async def boot_agent(client: ApiClient, node: str) -> None:
     """A cilium-agent restarts on `node`: its nine LISTs, one after the other."""
     for path in cilium_agent_lists(node):
-        await client.fire(path)
+        await client.send_timed(path)
 
 
 async def _repeat(every: float, action: Callable[[], Awaitable[None]]) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from ktui.client.api import Fired
+from ktui.client.api import TimedResponse
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.kube.continuetoken import decode, encode
 
@@ -51,8 +51,8 @@ class FakeServer:
         self.gate = asyncio.Event()
         self.gate.set()
         self.answers: dict[str, Any] = json.loads((DATA / "answers.json").read_text(encoding="utf-8"))
-        self.lists: dict[str, Fired] = {}
-        self.on_fire: Callable[[Fired], None] = lambda fired: None
+        self.lists: dict[str, TimedResponse] = {}
+        self.on_fire: Callable[[TimedResponse], None] = lambda fired: None
 
     async def get_json(self, path: str, kind: Any = Any) -> Any:
         return msgspec.convert(await self._found(path), kind, strict=False)
@@ -89,7 +89,7 @@ class FakeServer:
         *,
         headers: Mapping[str, str] | None = None,
         on_bytes: Callable[[int], None] | None = None,
-    ) -> Fired:
+    ) -> TimedResponse:
         if on_bytes is not None:
             on_bytes(1_234_567)
         await self._ask(path)
@@ -209,7 +209,7 @@ _MADE: dict[str, Callable[[Mapping[str, str]], dict[str, Any] | None]] = {
 }
 
 
-def answer_of(path: str, request_id: int) -> Fired:
+def answer_of(path: str, request_id: int) -> TimedResponse:
     """A LIST's answer by its query: from the cache unless Exact was asked, by the page with limit."""
     query = {key: values[0] for key, values in parse_qs(urlsplit(path).query).items()}
     cached = query.get("resourceVersionMatch") != "Exact"
@@ -222,7 +222,7 @@ def answer_of(path: str, request_id: int) -> Fired:
         metadata |= {"continue": token, "remainingItemCount": PODS - start - returned}
     body = json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": []}).encode()
     milliseconds = 3.0 + returned / (400 if cached else 60)
-    return Fired(
+    return TimedResponse(
         path=path,
         status=200,
         headers={

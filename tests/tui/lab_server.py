@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from ktui.client.api import Fired
+from ktui.client.api import TimedResponse
 from ktui.client.connection import ServerConnection
 from ktui.contract.events import RequestFinished
 from ktui.kube.continuetoken import decode, encode
@@ -72,7 +72,7 @@ class LabServer(FakeServer):
         on_chunk: Callable[[bytes], None] = lambda chunk: None,
         enough: Callable[[], bool] = lambda: False,
         **_: Any,
-    ) -> Fired:
+    ) -> TimedResponse:
         if not self.gate.is_set():
             on_chunk(b" " * LONG_WAIT)
         await self._ask(path)
@@ -123,9 +123,9 @@ class _Answer:
         end = json.dumps({"type": "BOOKMARK", "object": {"metadata": metadata}}, separators=(",", ":"))
         return b'{"type":"ADDED","object":{}}\n' * self.returned + end.encode() + b"\n"
 
-    def fired(self, headers: dict[str, str]) -> Fired:
+    def fired(self, headers: dict[str, str]) -> TimedResponse:
         headers |= {"x-kubernetes-pf-prioritylevel-uid": "workload-low"}
-        return Fired(self.path, 200, headers, self.returned * self.each, self.ms / 4, self.ms)
+        return TimedResponse(self.path, 200, headers, self.returned * self.each, self.ms / 4, self.ms)
 
     def headers(self, number: int) -> dict[str, str]:
         route, reason = ("cache", "c.any any version will do")

@@ -38,7 +38,7 @@ async def _ahead(client: ApiClient) -> None:
     """Asks for a revision that its cache has not heard of: it has to wait until the cache has."""
     while True:
         with contextlib.suppress(ClientError):
-            await client.fire(f"{CONFIGMAPS}?resourceVersion={await _head(client) + 8}")
+            await client.send_timed(f"{CONFIGMAPS}?resourceVersion={await _head(client) + 8}")
         await asyncio.sleep(1.5)
 
 
@@ -46,7 +46,9 @@ async def _exact(client: ApiClient) -> None:
     """Reads at one revision, of a moment ago: a snapshot of the cache has it."""
     while True:
         with contextlib.suppress(ClientError):
-            await client.fire(f"{PODS}?resourceVersion={await _head(client) - 9}&resourceVersionMatch=Exact")
+            await client.send_timed(
+                f"{PODS}?resourceVersion={await _head(client) - 9}&resourceVersionMatch=Exact"
+            )
         await asyncio.sleep(16)
 
 
@@ -54,7 +56,7 @@ async def _refused(client: ApiClient) -> None:
     """What there is not: a field to select by, an object."""
     for path in itertools.cycle(REFUSED):
         with contextlib.suppress(ClientError):
-            await client.fire(path)
+            await client.send_timed(path)
         await asyncio.sleep(9)
 
 

@@ -156,7 +156,7 @@ def is_watch(path: str) -> bool:
     return request_verb("GET", parse_path(plain), query) == WATCH
 
 
-def begins_with_state(path: str) -> bool:
+def has_initial_events(path: str) -> bool:
     """True if a WATCH sends all objects first: the Lab can send it up to the end of these."""
     values = first_values(split_url(path)[1])
     return values.get("sendInitialEvents") == "true" or values.get("resourceVersion", "") in ("", "0")
@@ -171,7 +171,7 @@ def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> 
     resource = table.find(info.group, info.version, info.resource)
     if selection.verb not in VERBS or resource is None or info.name:
         return None
-    if selection.verb == WATCH and not begins_with_state(selection.target):
+    if selection.verb == WATCH and not has_initial_events(selection.target):
         return None
     accept = accept_of({"Accept": selection.accept}, form)
     return replace(form_of(selection.target, form), resource=resource.id, accept=accept)
@@ -197,7 +197,7 @@ def form_from(values: Mapping[str, str]) -> ListForm:
     return ListForm(**texts, stream=values.get("verb") == WATCH)
 
 
-def fireable(advice: Advice) -> bool:
+def sendable(advice: Advice) -> bool:
     """True if the Lab can try it."""
     return not why_not(advice)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.core.lab.form import LIST, WATCH, fireable, is_watch, why_not
+from ktui.core.lab.form import LIST, WATCH, is_watch, sendable, why_not
 from ktui.core.prediction.assumptions import logged
 from ktui.core.prediction.cost import estimate
 from ktui.core.prediction.predict import WORDS, cheaper_of
@@ -48,7 +48,7 @@ def _remedy(
         id=advice.id,
         change=text.change or advice.why,
         why=text.why,
-        target=advice.path if fireable(advice) else "",
+        target=advice.path if sendable(advice) else "",
         route=text.route,
         now=now,
         then=_predicted(advice, group, behaviour, state),

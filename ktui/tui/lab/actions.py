@@ -15,9 +15,9 @@ from ktui.core.lab.form import (
     Variant,
     cheaper_form,
     cheaper_label,
-    fireable,
     next_page,
     path_of,
+    sendable,
     variants_of,
 )
 from ktui.core.lab.result import LabResult
@@ -91,7 +91,7 @@ class LabActions:
         explanation = prediction.explanation
         if resource is None or explanation is None or explanation.plan.error is not None:
             return None
-        for advice in filter(fireable, explanation.advice):
+        for advice in filter(sendable, explanation.advice):
             cheaper = cheaper_form(advice, form)
             if (path_of(cheaper, resource), cheaper.accept) not in tried:
                 label = cheaper_label(advice) or cheaper_of(prediction.path, advice).change

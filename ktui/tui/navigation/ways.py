@@ -8,7 +8,7 @@ from itertools import chain
 from urllib.parse import unquote
 
 from ktui.core.format import integer
-from ktui.core.lab.form import LIST, WATCH, begins_with_state
+from ktui.core.lab.form import LIST, WATCH, has_initial_events
 from ktui.core.references import (
     KeyRef,
     Object,
@@ -127,7 +127,7 @@ def _ways_of(reference: Reference, state: State) -> Sequence[Way]:
 
 
 def _for_the_lab(selection: Selection) -> bool:
-    return selection.verb == LIST or (selection.verb == WATCH and begins_with_state(selection.target))
+    return selection.verb == LIST or (selection.verb == WATCH and has_initial_events(selection.target))
 
 
 def prefix_of(resource: str, state: State) -> str:

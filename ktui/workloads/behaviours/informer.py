@@ -25,7 +25,7 @@ async def run_informer(client: ApiClient, collection: str, selector: str = "") -
 
 async def _list_and_watch(client: ApiClient, collection: str, extra: str) -> None:
     body = ListBody(collection=True)
-    fired = await client.fire(f"{collection}?resourceVersion=0{extra}", on_chunk=body.feed)
+    fired = await client.send_timed(f"{collection}?resourceVersion=0{extra}", on_chunk=body.feed)
     version = body.envelope().metadata.resource_version
     if fired.status != 200 or not version.isdecimal():
         return

@@ -56,7 +56,7 @@ async def _fill(connection: ServerConnection) -> None:
     await seed(connection, make_plan(SIZE))
     for plural in ("ciliumnodes", "ciliumnetworkpolicies", "ciliumclusterwidenetworkpolicies"):
         # The caches of custom resources start with the first who asks.
-        while (await client.fire(f"/apis/cilium.io/v2/{plural}?resourceVersion=0")).route != "cache":
+        while (await client.send_timed(f"/apis/cilium.io/v2/{plural}?resourceVersion=0")).route != "cache":
             pass
     await client.close()
 

@@ -18,7 +18,7 @@ async def test_accounts_of_many_requests_at_once(server: ServerConnection) -> No
 
     # Small enough to go out without gzip: then both sides count the same bytes.
     async def one(number: int) -> tuple[int, int]:
-        fired = await client.fire(f"/api/v1/pods?limit={number}")
+        fired = await client.send_timed(f"/api/v1/pods?limit={number}")
         account = await server_api.finished_request(fired.request_id)
         assert account is not None
         return account.returned, account.sent_bytes - fired.body_bytes

@@ -12,7 +12,7 @@ from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.client.ktui_api import KtuiApi
-from ktui.client.measure import ApiRequest, fire_measured
+from ktui.client.measure import ApiRequest, send_measured
 from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
 from ktui.client.target import KubeTarget
 from ktui.contract.recording import LONGEST
@@ -137,7 +137,7 @@ async def test_a_list_is_measured_or_refused(name: str) -> None:
     async with rude_server(lambda path, head: answer) as connection:
         client = ApiClient(connection)
         pods = ApiRequest("/api/v1/pods")
-        for measure in (fire_measured(client, pods), KubeTarget(client).measure(pods)):
+        for measure in (send_measured(client, pods), KubeTarget(client).measure(pods)):
             try:
                 await measure
             except ClientError as error:
@@ -175,7 +175,7 @@ async def test_a_request_that_cannot_be_made_or_never_ends(path: str, answer: An
     async with rude_server(lambda path, head: answer) as connection:
         client = ApiClient(connection)
         with pytest.raises(ClientError):
-            await fire_measured(client, ApiRequest(path))
+            await send_measured(client, ApiRequest(path))
         await client.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 from ktui.apiserver.http.tls import ensure_certificate
 from ktui.cli.confirm import Declined, confirm
 from ktui.cli.confirm_lists import ask_before
-from ktui.client.api import Fired
+from ktui.client.api import TimedResponse
 from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection, Material
 from ktui.client.large_lists import is_unbounded
@@ -35,11 +35,13 @@ class Apiserver:
         self.remaining, self.metrics = remaining, metrics
         self.fired: list[str] = []
 
-    async def fire(self, path: str, *, on_chunk: Callable[[bytes], None], headers: Any = None) -> Fired:
+    async def fire(
+        self, path: str, *, on_chunk: Callable[[bytes], None], headers: Any = None
+    ) -> TimedResponse:
         self.fired.append(path)
         body = PODS % self.remaining
         on_chunk(body)
-        return Fired(path, 200, {"x-kubernetes-pf-flowschema-uid": "f1"}, len(body), 1.0, 2.0)
+        return TimedResponse(path, 200, {"x-kubernetes-pf-flowschema-uid": "f1"}, len(body), 1.0, 2.0)
 
     async def request(self, method: str, path: str) -> httpx.Response:
         lists = len(self.fired) + 1

@@ -7,7 +7,7 @@ from typing import Any
 from ktui.contract.events import CacheStatus, RequestFinished, RequestStarted, ServerInfo
 from ktui.core import habits
 from ktui.core.habits import ASKED, SHAPES, Habits
-from ktui.core.lab.form import ListForm, cheaper_form, fireable, path_of
+from ktui.core.lab.form import ListForm, cheaper_form, path_of, sendable
 from ktui.core.lab.predict import predict_form
 from ktui.core.prediction.predict import alternatives_of
 from ktui.core.reducer import apply
@@ -176,7 +176,7 @@ def test_the_lab_offers_a_watch_for_what_is_polled() -> None:
     assert explanation is not None
     watch = next(advice for advice in explanation.advice if advice.id == "a.watch")
     assert watch.why.startswith("agent asks again every 5 s (6 times so far)")
-    assert fireable(watch)
+    assert sendable(watch)
     form = cheaper_form(watch, ListForm())
     assert form.stream and path_of(form, BUILTIN.by_name("pods")).count("sendInitialEvents=true") == 1  # type: ignore[arg-type]
 
@@ -185,7 +185,7 @@ def test_a_watch_whose_initial_events_have_no_end_is_not_fired() -> None:
     state = fed(*(started(n, 100 + 5 * n) for n in range(6)))
     explanation = predict_form(ListForm(kube_version="1.24"), BUILTIN, state).explanation
     assert explanation is not None
-    assert [fireable(advice) for advice in explanation.advice if advice.id == "a.watch"] == [False]
+    assert [sendable(advice) for advice in explanation.advice if advice.id == "a.watch"] == [False]
 
 
 def test_header_advice_becomes_a_form() -> None:
