@@ -37,7 +37,7 @@ _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 
 @dataclass(frozen=True, slots=True)
-class Fired:
+class TimedResponse:
     """One request that was fired and timed from the client's side.
 
     `body_bytes` counts the body after decompression; it is not kept.
@@ -172,7 +172,7 @@ class ApiClient:
         kept = [(name, text) for name, text in response.headers.raw if name.lower() not in _OF_THE_WIRE]
         return httpx.Response(response.status_code, headers=kept, content=whole)
 
-    async def fire(
+    async def send_timed(
         self,
         path: str,
         *,
@@ -180,7 +180,7 @@ class ApiClient:
         on_bytes: Callable[[int], None] | None = None,
         on_chunk: Callable[[bytes], None] | None = None,
         enough: Callable[[], bool] = lambda: False,
-    ) -> Fired:
+    ) -> TimedResponse:
         """GET `path`, timed; the body is counted in chunks as it streams by, and given to `on_chunk`.
 
         Once `enough` says so the connection is closed, whatever might still come.
@@ -199,7 +199,7 @@ class ApiClient:
                     if enough():
                         break
         done = time.perf_counter()
-        return Fired(
+        return TimedResponse(
             path=path,
             status=response.status_code,
             headers=response.headers,
