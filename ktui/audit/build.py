@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ktui.audit.duplicates import settled
-from ktui.audit.group import AuditGroup
-from ktui.audit.predictions import ASSUMED, VersionPredictions
-from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
-from ktui.audit.report import Lines, Report, Requests, TimeSpan, UngroupedRequests
+from ktui.audit.formats.record import JSON
+from ktui.audit.mismatches import total_observed
+from ktui.audit.notes import notes
+from ktui.audit.predictions import VersionPredictions
+from ktui.audit.ranking import ranked, ranked_slow
+from ktui.audit.report import FileReport, Lines, Observed, Report, Requests, TimeSpan, UngroupedRequests
 from ktui.audit.rows import group_report, slow_report
+from ktui.audit.settled import Settled, settle
 from ktui.audit.tally import Tally
 from ktui.audit.version_shares import Move, VersionShare, best_move, shares
 from ktui.core.format import integer
@@ -41,26 +43,31 @@ def build_report(tally: Tally, question: ReportOptions) -> Report:
     predictions = VersionPredictions(
         question.versions, question.sizes, progress=question.progress, earlier=question.earlier
     )
-    groups, ranked_by = ranked(list(settled(tally.groups)), predictions)
+    settled = settle(tally)
+    groups, ranked_by = ranked(settled.groups, predictions)
     every = shares(groups, predictions)
     rows, earlier = every[: len(question.versions)], every[len(question.versions) :]
     move = best_move(groups, predictions, rows)
     span = _span(tally)
     chosen = question.versions[0]
+    observed = total_observed(groups, predictions)
     return Report(
         kube_version=chosen.version,
         feature_gates=chosen.changed_gates,
         etcd_progress=question.progress,
-        summary=_summary(move, rows),
+        summary=_summary(move, rows, tally, observed),
         move=move,
         ranked_by=ranked_by,
         sizes_from=question.sizes_from,
-        notes=tuple(_notes(tally, ranked_by, question)),
-        files=tuple(tally.files),
-        lines=_lines(tally),
+        notes=tuple(notes(tally, settled, ranked_by, question.sizes_from, rows[0].unknown)),
+        files=tuple(
+            FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
+            for file in tally.files
+        ),
+        lines=_lines(tally, settled),
         malformed=tuple(tally.bad_lines),
         span=span,
-        requests=_requests(tally, groups),
+        requests=_requests(settled),
         versions=tuple(rows),
         earlier=tuple(earlier),
         groups_total=len(groups),
@@ -68,61 +75,44 @@ def build_report(tally: Tally, question: ReportOptions) -> Report:
             group_report(rank, group, predictions, span)
             for rank, group in enumerate(groups[: question.top], 1)
         ),
-        others=_others(tally),
+        others=_others(tally, settled),
         etcd=tuple(
             slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[: question.top]
         ),
+        carriers=dict(tally.carriers),
+        observed=observed,
     )
 
 
-def _summary(move: Move | None, rows: Sequence[VersionShare]) -> str:
+def _summary(move: Move | None, rows: Sequence[VersionShare], tally: Tally, observed: Observed | None) -> str:
     chosen, newest = rows[0], rows[-1]
     if move is not None:
         return move.sentence()
     if not chosen.cache + chosen.etcd + chosen.refused:
-        return "these logs hold no LIST of a stored resource"
+        return _no_lists(chosen, tally)
     if not chosen.etcd:
-        return f"{chosen.version} serves none of your LIST requests from etcd"
+        seen = f", but {integer(observed.etcd)} slow requests were" if observed and observed.etcd else ""
+        return f"{chosen.version} serves none of your LIST requests from etcd{seen}"
     if chosen is newest:
         return f"{chosen.version} is the newest version known: nothing can be said of later ones"
     return f"no version after {chosen.version}, to {newest.version}, moves your LIST requests from etcd"
 
 
-def _notes(tally: Tally, ranked_by: str, question: ReportOptions) -> list[str]:
-    notes = [f"routes are predicted, not logged; taken for granted: {ASSUMED}"]
-    if ranked_by == BY_TIME:
-        unknown = f"{question.sizes_from} holds none of these resources" if question.sizes_from else ""
-        notes.append(
-            f"{unknown or 'object counts and sizes are not known'}: ranked by count × latency (a WATCH by "
-            "the time until its initial events, where it is logged)"
+def _no_lists(chosen: VersionShare, tally: Tally) -> str:
+    if chosen.unknown:
+        return (
+            f"{integer(chosen.unknown)} LISTs, from the cache or from etcd: that depends on their query "
+            "strings, which these logs leave out"
         )
-    else:
-        notes.append(
-            f"ranked by estimated bytes, with counts and sizes from {question.sizes_from}: read from etcd "
-            "plus looked at; resources of unknown size come last"
-        )
-    if tally.formats["audit"] and tally.formats["httplog"]:
-        notes.append(_doubles(tally))
-    if tally.groups.folded:
-        notes.append(
-            "there were more clients and shapes than are kept: the smallest are in `others`, without a "
-            "route, and the shares are of the rest"
-        )
-    return notes
+    if not any(tally.formats.values()):
+        return "no request was found in these logs"
+    unread = tally.malformed + sum(file.skipped[JSON.what] for file in tally.files)
+    if unread:
+        return f"no LIST of a stored resource in what could be read; {integer(unread)} records could not"
+    return "these logs hold no LIST of a stored resource"
 
 
-def _doubles(tally: Tally) -> str:
-    doubles = tally.doubles
-    if not doubles.count:
-        return "audit and httplog lines were both read, and no request stands in both: all of them count"
-    rest = "; there were more than can be remembered: some may count twice" if doubles.lost else ""
-    return (
-        f"{integer(doubles.count)} httplog lines stand for requests that are in the audit log as well: "
-        f"these count once, by their audit Events; seats and initial times are from httplog{rest}"
-    )
-
-
-def _lines(tally: Tally) -> Lines:
+def _lines(tally: Tally, settled: Settled) -> Lines:
     formats = tally.formats
     counted = formats["audit"] + formats["httplog"] + formats["etcd"]
     return Lines(
@@ -132,20 +122,21 @@ def _lines(tally: Tally) -> Lines:
         etcd=formats["etcd"],
         skipped=tally.lines - counted - tally.malformed,
         malformed=tally.malformed,
-        doubles=tally.doubles.count,
+        doubles=settled.doubles,
+        duplicates=settled.duplicates,
     )
 
 
-def _requests(tally: Tally, groups: Sequence[AuditGroup]) -> Requests:
-    counts = dict(tally.folded.requests)
-    for group in groups:
+def _requests(settled: Settled) -> Requests:
+    counts = dict(settled.folded)
+    for group in settled.groups:
         verb = group.key.shape.verb
         counts[verb] = counts.get(verb, 0) + group.count
-    return Requests(counts.get("list", 0), counts.get("get", 0), counts.get("watch", 0), tally.unrouted)
+    return Requests(counts.get("list", 0), counts.get("get", 0), counts.get("watch", 0), settled.unrouted)
 
 
-def _others(tally: Tally) -> UngroupedRequests:
-    folded = tally.folded.requests
+def _others(tally: Tally, settled: Settled) -> UngroupedRequests:
+    folded = settled.folded
     return UngroupedRequests(
         tally.groups.folded, folded["list"], folded["get"], folded["watch"], tally.slow_folded
     )

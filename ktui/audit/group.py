@@ -6,75 +6,111 @@ from collections import Counter
 from typing import NamedTuple
 
 from ktui.audit.client import Client
-from ktui.audit.record import LoggedRequest, SlowRequest
+from ktui.audit.formats.record import LoggedRequest, SlowRequest, Spent
+from ktui.audit.observed import SlowRequests
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape
 
 
 class AuditGroupKey(NamedTuple):
+    """`query` is False where the log drops query strings: the shape is then that of the path alone."""
+
     client: Client
     shape: RequestShape
+    query: bool = True
 
 
 class AuditGroup:
-    """The logged requests of one client in one shape. `example` is the first URI."""
+    """What the logs say of one client's requests of one shape. `example` is the first URI seen.
+
+    `index` is its number in the Tally's journal.
+    """
 
     __slots__ = (
-        "codes", "done", "doubles", "example", "init", "key", "seats_count", "seats_max", "seats_total",
-        "started", "took",
+        "codes", "done", "example", "index", "init", "key", "seats_count", "seats_max", "seats_total",
+        "slow", "started", "took",
     )  # fmt: skip
 
-    def __init__(self, key: AuditGroupKey, example: str) -> None:
+    def __init__(self, key: AuditGroupKey, example: str, index: int = -1) -> None:
         self.key = key
         self.example = example
+        self.index = index
         self.done = self.started = 0
-        self.doubles = 0  # of the done, those counted by their audit Event
         self.took = LatencyHistogram()
         self.init = LatencyHistogram()
         self.codes: Counter[int] = Counter()
         self.seats_total = self.seats_count = self.seats_max = 0
+        self.slow: SlowRequests | None = None
 
     def add(self, request: LoggedRequest) -> None:
         if not request.done:
             self.started += 1
             return
         self.done += 1
-        self.took.add(request.took)
+        if request.took >= 0:
+            self.took.add(request.took)
         if 400 <= request.code <= 999:
             self.codes[request.code] += 1
-        if request.init >= 0:
-            self.init.add(request.init)
-        if request.seats >= 0:
+        if request.init >= 0 or request.seats >= 0:
+            self.learn(request.seats, request.init)
+        if request.spent is not None:
+            self.slow = self.slow or SlowRequests()
+            self.slow.add(request.spent)
+
+    def learn(self, seats: int, init: int) -> None:
+        """Seats and initial latency of one request, -1 for unknown."""
+        if init >= 0:
+            self.init.add(init)
+        if seats >= 0:
             self.seats_count += 1
-            self.seats_total += request.seats
-            self.seats_max = max(self.seats_max, request.seats)
+            self.seats_total += seats
+            self.seats_max = max(self.seats_max, seats)
 
-    def double(self, code: int) -> None:
-        """Count an httplog line whose request is counted by its audit Event."""
-        self.doubles += 1
-        if self.codes[code] > 1:
+    def unlearn(self, seats: int, init: int) -> None:
+        if init >= 0:
+            self.init.remove(init)
+        if seats >= 0:
+            self.seats_count -= 1
+            self.seats_total -= seats
+
+    def remove(self, took: int, code: int, spent: Spent | None) -> None:
+        """Take back a finished request that is counted elsewhere."""
+        self.done -= 1
+        if took >= 0:
+            self.took.remove(took)
+        if 400 <= code <= 999:
             self.codes[code] -= 1
-        else:
-            del self.codes[code]
+            self.codes += Counter()  # without zeros
+        if spent is not None and self.slow is not None:
+            self.slow.add(spent, -1)
 
-    def learn(self, other: AuditGroup) -> None:
-        """Add seats and initialisation of the same requests, from their httplog lines."""
+    def merge(self, other: AuditGroup) -> None:
+        self.done += other.done
+        self.started += other.started
+        self.took.merge(other.took)
         self.init.merge(other.init)
-        self.seats_count += other.seats_count
+        self.codes += other.codes
         self.seats_total += other.seats_total
+        self.seats_count += other.seats_count
         self.seats_max = max(self.seats_max, other.seats_max)
+        if other.slow is not None:
+            self.slow = self.slow or SlowRequests()
+            self.slow.merge(other.slow)
+
+    def copy(self) -> AuditGroup:
+        made = AuditGroup(self.key, self.example, self.index)
+        made.merge(self)
+        return made
 
     @property
     def count(self) -> int:
         """Each request once: a WATCH may have its start in the log, its end, or both."""
-        return max(self.done - self.doubles, self.started)
+        return max(self.done, self.started)
 
     @property
     def cost(self) -> int:
-        """Microseconds of the apiserver's work: of a WATCH only its start, if known."""
-        if self.key.shape.verb == "watch":
-            return self.init.total
-        return self.took.total * (self.done - self.doubles) // self.done if self.doubles else self.took.total
+        """Microseconds that the apiserver worked on these: of a WATCH only its start, where it is known."""
+        return self.init.total if self.key.shape.verb == "watch" else self.took.total
 
 
 class RangeKey(NamedTuple):
@@ -110,6 +146,12 @@ class SlowGroup:
         self.keys = max(self.keys, slow.keys)
         self.size = max(self.size, slow.size)
         self.failed += slow.failed
+
+    def merge(self, other: SlowGroup) -> None:
+        self.took.merge(other.took)
+        self.keys = max(self.keys, other.keys)
+        self.size = max(self.size, other.size)
+        self.failed += other.failed
 
     @property
     def count(self) -> int:

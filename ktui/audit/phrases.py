@@ -112,11 +112,12 @@ def counted(report: Report) -> str:
     """One line about what was read."""
     lines, requests, span = report.lines, report.requests, report.span
     over = f" over {duration(span.seconds)}" if span else ""
-    both = f"; {integer(lines.doubles)} requests stand in both logs and count once" if lines.doubles else ""
+    both = f"; {integer(lines.doubles)} requests are in both logs and count once" if lines.doubles else ""
+    again = f"; {integer(lines.duplicates)} duplicates count once" if lines.duplicates else ""
     return (
         f"{integer(lines.total)} lines: {integer(requests.list)} LISTs, {integer(requests.watch)} WATCHes, "
         f"{integer(requests.get)} GETs, {integer(lines.etcd)} slow etcd requests{over}; "
-        f"{integer(lines.skipped)} others skipped, {integer(lines.malformed)} malformed{both}"
+        f"{integer(lines.skipped)} others skipped, {integer(lines.malformed)} malformed{both}{again}"
     )
 
 

@@ -23,17 +23,36 @@ ASSUMED = (
 )
 
 
+EITHER = "cache or etcd"
+"""The route of a request whose query string was not logged, where it depends on that."""
+_QUERIES = {
+    "list": ("", "?resourceVersion=0", "?limit=500", "?limit=500&resourceVersion=0"),
+    "get": ("", "?resourceVersion=0"),
+    "watch": ("?watch=true", "?watch=true&resourceVersion=0", "?watch=true&resourceVersion=1"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class GroupPrediction:
-    """Plans and estimated costs of requests of one shape, in the order of `VersionPredictions.every`."""
+    """Plans and estimated costs of requests of one shape, in the order of `VersionPredictions.every`.
+
+    `others`: of the same request with other query strings, where the log does not have them.
+    """
 
     plans: tuple[Plan, ...]
     costs: tuple[EstimatedCost | None, ...]
+    others: tuple[GroupPrediction, ...] = ()
 
     def route(self, version: int = 0) -> str:
-        """`cache`, `etcd` or `none` (refused, or failed before anything was read)."""
+        """`cache`, `etcd` or `none` (refused, or failed before anything was read), or EITHER."""
+        routes = self.routes(version)
+        return routes[0] if len(routes) == 1 else EITHER
+
+    def routes(self, version: int = 0) -> tuple[str, ...]:
+        """All that are possible, sorted."""
         plan = self.plans[version]
-        return plan.source.route if plan.error is None else "none"
+        route = plan.source.route if plan.error is None else "none"
+        return tuple(sorted({route, *(other.routes(version)[0] for other in self.others)}))
 
 
 class VersionPredictions:
@@ -51,7 +70,7 @@ class VersionPredictions:
         self.every = (*versions, *earlier)
         self._sizes = sizes
         self._progress = progress
-        self._known: dict[RequestShape, GroupPrediction] = {}
+        self._known: dict[tuple[RequestShape, bool], GroupPrediction] = {}
 
     @property
     def earlier(self) -> list[tuple[int, Behaviour]]:
@@ -60,18 +79,26 @@ class VersionPredictions:
         return list(enumerate(self.every[first:], first))
 
     def of(self, group: AuditGroup) -> GroupPrediction:
-        """The prediction for the group's requests; its example represents its shape."""
-        shape = group.key.shape
-        if shape not in self._known:
-            self._known[shape] = self._predict(group, shape)
-        return self._known[shape]
+        """What becomes of the group's requests; its example stands for all of its shape."""
+        _, shape, query = group.key
+        if (shape, query) not in self._known:
+            request, state = self.request(group)
+            self._known[shape, query] = (
+                self._predict(request, state, shape) if query else self._without_query(group, shape)
+            )
+        return self._known[shape, query]
 
     def request(self, group: AuditGroup) -> tuple[ReadRequest, CacheState]:
         """The group's own example, and the assumed state of caches and etcd."""
         return assume_ready(group.example, progress=self._progress)
 
-    def _predict(self, group: AuditGroup, shape: RequestShape) -> GroupPrediction:
-        request, state = self.request(group)
+    def _without_query(self, group: AuditGroup, shape: RequestShape) -> GroupPrediction:
+        path = group.example.partition("?")[0]
+        examples = [assume_ready(path + query, progress=self._progress) for query in _QUERIES[shape.verb]]
+        first, *others = (self._predict(request, state, shape) for request, state in examples)
+        return GroupPrediction(first.plans, (None,) * len(first.costs), tuple(others))
+
+    def _predict(self, request: ReadRequest, state: CacheState, shape: RequestShape) -> GroupPrediction:
         plans = tuple(predict(request, state, behaviour) for behaviour in self.every)
         costs = tuple(
             estimate(request, plan, behaviour, shape.resource, self._sizes)

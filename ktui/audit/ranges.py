@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ktui.audit.formats.record import SlowRequest
 from ktui.audit.group import RangeKey
-from ktui.audit.record import SlowRequest
 from ktui.kube.resources import BUILTIN
 
 _LONGEST = 120

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from ktui.audit.tally import BadLine, FileCount
+from ktui.audit.tally import BadLine
 from ktui.audit.version_shares import Move, VersionShare
 
 
@@ -12,7 +12,8 @@ from ktui.audit.version_shares import Move, VersionShare
 class Lines:
     """Lines by kind. `skipped` are valid but not counted (writes, other messages).
 
-    `doubles`: httplog lines whose request is already counted by an audit Event.
+    `doubles`: of the httplog lines those whose request an audit Event counts already. `duplicates`: records
+    that repeat another one, in the same file or in another.
     """
 
     total: int
@@ -22,6 +23,43 @@ class Lines:
     skipped: int
     malformed: int
     doubles: int = 0
+    duplicates: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One log. `records`: those that say something of a request. `problem`: how it broke off, or why it gave
+    nothing; "" for neither."""
+
+    name: str
+    lines: int
+    problem: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Requests of more than 500 ms, as the apiserver measured them: where they were served from, by what it
+    says of etcd, and how that fits the prediction.
+
+    `unclear`: it may have been either. Milliseconds of all together: `queue` (waiting for seats), `etcd`,
+    `encode`, `write` (until the client had taken the bytes), `other` (webhooks, authorization), `rest`.
+    """
+
+    slow: int
+    cache: int
+    etcd: int
+    unclear: int
+    agree: int
+    differ: int
+    cause: str
+    total: float
+    queue: float
+    etcd_time: float
+    encode: float
+    write: float
+    other: float
+    rest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +85,7 @@ class TimeSpan:
 class Latency:
     """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact.
 
-    Of requests that are in both logs `total` counts one duration, the group's average.
-    `buckets`: number of requests with less than this many milliseconds and at least the previous bound.
+    `buckets`: how many took less than this many milliseconds and at least the bound before.
     """
 
     p50: float
@@ -96,7 +133,8 @@ class CheaperVariant:
 class GroupReport:
     """One client's requests of one shape. `latency` of a WATCH is how long it was open.
 
-    `routes` by version from the selected one on, `earlier_routes` before it; `errors` by status
+    `route` is `cache or etcd` where it depends on a query string that was not logged; `possible_routes` has
+    all. `routes` by version from the chosen one on, `earlier_routes` before it; `errors` by status
     code, 400 and above.
     """
 
@@ -129,6 +167,8 @@ class GroupReport:
     warnings: tuple[str, ...]
     cheaper: tuple[CheaperVariant, ...]
     example: str
+    possible_routes: tuple[str, ...] = ()
+    observed: Observed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +208,9 @@ class UngroupedRequests:
 class Report:
     """`ranked_by` is `estimated bytes` or `count × latency`; `groups` are the top of `groups_total`.
 
-    `versions`: the selected one and those after it; `earlier`: those before it, oldest first.
+    `versions`: the chosen one and those after it; `earlier`: those before it, oldest first. `carriers`: how
+    many records were inside others, by what these are. `observed`: of all requests together, None where no
+    log has it.
     """
 
     kube_version: str
@@ -179,7 +221,7 @@ class Report:
     ranked_by: str
     sizes_from: str
     notes: tuple[str, ...]
-    files: tuple[FileCount, ...]
+    files: tuple[FileReport, ...]
     lines: Lines
     malformed: tuple[BadLine, ...]
     span: TimeSpan | None
@@ -190,3 +232,5 @@ class Report:
     groups: tuple[GroupReport, ...]
     others: UngroupedRequests
     etcd: tuple[SlowReport, ...]
+    carriers: dict[str, int] = field(default_factory=dict)
+    observed: Observed | None = None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ktui.audit.causes import causes, fills_cache
 from ktui.audit.group import AuditGroup, SlowGroup
+from ktui.audit.mismatches import observed_report
 from ktui.audit.predictions import GroupPrediction, VersionPredictions
 from ktui.audit.report import CheaperVariant, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
 from ktui.core.ranking.histogram import LatencyHistogram
@@ -40,7 +41,7 @@ def group_report(
         initial_events=shape.initial_events,
         count=group.count,
         per_second=group.count / span.seconds if span and span.seconds else None,
-        latency=_latency(group.took, None if shape.verb == "watch" else group.cost),
+        latency=_latency(group.took),
         init_latency=_latency(group.init),
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
@@ -57,6 +58,8 @@ def group_report(
             for advice in advise(request, state, behaviour, Habit(account=group.key.client.account))
         ),
         example=group.example,
+        possible_routes=predicted.routes(),
+        observed=observed_report(group, predictions),
     )
 
 
@@ -73,14 +76,12 @@ def _estimated(group: AuditGroup, predicted: GroupPrediction) -> Estimated | Non
     )
 
 
-def _latency(took: LatencyHistogram, total: int | None = None) -> Latency | None:
-    """`total`: microseconds, each request once if some are in two logs."""
+def _latency(took: LatencyHistogram) -> Latency | None:
     if not took.count:
         return None
     p50, p95, p99 = (took.percentile(share) / 1000 for share in (0.5, 0.95, 0.99))
     buckets = tuple((bound / 1000, count) for bound, count in took.octaves())
-    total = took.total if total is None else total
-    return Latency(p50, p95, p99, took.max / 1000, total / 1000, buckets)
+    return Latency(p50, p95, p99, took.max / 1000, took.total / 1000, buckets)
 
 
 def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: VersionPredictions) -> SlowReport:

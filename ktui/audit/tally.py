@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ktui.audit import auditlog
 from ktui.audit.client import client_of
-from ktui.audit.duplicates import DuplicateFilter
+from ktui.audit.formats import auditlog
+from ktui.audit.formats.reader import Record, Wrapped, line_reader
+from ktui.audit.formats.record import LoggedRequest, Malformed, Skip, SlowRequest
 from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
-from ktui.audit.log_lines import LongLine
+from ktui.audit.journal import EVENT, LINE, MOST, NO_GROUP, STARTED, Journal
+from ktui.audit.logfile import FileCount
 from ktui.audit.ranges import range_key
-from ktui.audit.reader import line_reader
-from ktui.audit.record import LoggedRequest, Malformed, SlowRequest
-from ktui.core.ranking.shape import RequestShape, shape_of_uri
+from ktui.audit.reading.longlines import LongLine
+from ktui.core.ranking.shape import shape_of_uri
 from ktui.core.ranking.topk import TopGroups
 
 MOST_GROUPS = 4096
 MOST_SLOW_GROUPS = 1024
+MOST_FILES = 1000
 EXAMPLES = 6
 _ALIKE = 2  # examples per kind
 _EXAMPLE_BYTES = 160
 _NAME_BYTES = 512
+_BACK = 60_000_000  # microseconds; buffers of a log are written in less
+_NEVER = -(1 << 62)
+OTHER_FILES = "other files"
 
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A malformed line: its place, the reason, and its start (untrusted, undecodable bytes escaped)."""
+    """A malformed line: where it is, why, and its start (untrusted, undecodable bytes escaped)."""
 
     file: str
     line: int
@@ -37,23 +43,33 @@ class BadLine:
 
 @dataclass(slots=True)
 class LogPeriod:
-    """First and last time, microseconds since 1970."""
+    """Moments of one format, microseconds since 1970. `back` counts when a log goes back by a minute.
+
+    `begin` and `now` are the first and the last in the order of the file that is read.
+    """
 
     first: int
     last: int
+    begin: int
+    now: int
+    back: int = 0
 
     @property
     def seconds(self) -> float:
         return (self.last - self.first) / 1e6
 
+    def see(self, at: int) -> None:
+        if at > self.last:
+            self.last = at
+        elif at < self.first:
+            self.first = at
+        if at < self.now - _BACK:
+            self.back += 1
+        self.now = at
 
-@dataclass(slots=True)
-class FileCount:
-    """One file: its lines, and how it broke off, "" if it did not."""
-
-    name: str
-    lines: int = 0
-    problem: str = ""
+    def extend(self, other: LogPeriod, *, same_file: bool) -> None:
+        self.back += other.back + (same_file and other.begin < self.now - _BACK)
+        self.first, self.last, self.now = min(self.first, other.first), max(self.last, other.last), other.now
 
 
 @dataclass(slots=True)
@@ -67,61 +83,113 @@ class Folded:
 
 
 class Tally:
-    """Takes lines; a report is built from it. `now` bounds the year of klog lines."""
+    """Feed it records, then make a report of it. `now` bounds the year of klog lines."""
 
-    def __init__(self, now: datetime, etcd_prefix: str = "/registry", most_groups: int = MOST_GROUPS) -> None:
+    def __init__(
+        self,
+        now: datetime,
+        etcd_prefix: str = "/registry",
+        most_groups: int = MOST_GROUPS,
+        most_requests: int = MOST,
+    ) -> None:
         self._read = line_reader(now)
         self._etcd_prefix = etcd_prefix
         self.files: list[FileCount] = []
         self.formats: Counter[str] = Counter()
+        self.carriers: Counter[str] = Counter()
         self.spans: dict[str, LogPeriod] = {}
-        self.malformed = 0
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
-        self.doubles = DuplicateFilter()
+        self.journal = Journal(most_requests)
         self.folded = Folded()
-        self.groups: TopGroups[AuditGroupKey, AuditGroup] = TopGroups(most_groups, self.folded.add)
+        self.groups: TopGroups[AuditGroupKey, AuditGroup] = TopGroups(most_groups, self._fold)
+        # By a group's index: itself, or the verb of one that was folded.
+        self.numbered: list[AuditGroup | str] = []
         self.slow_folded = 0
         self.slow: TopGroups[RangeKey, SlowGroup] = TopGroups(MOST_SLOW_GROUPS, self._fold_slow)
+        self.stopped = False
 
     @property
     def lines(self) -> int:
         return sum(file.lines for file in self.files)
 
-    def open_file(self, name: str) -> FileCount:
-        """Lines fed from now on belong to this file."""
-        self.files.append(FileCount(name))
+    @property
+    def malformed(self) -> int:
+        return sum(file.malformed for file in self.files)
+
+    @property
+    def unread(self) -> list[str]:
+        """Arguments of the command line that gave nothing: files, folders, archives."""
+        read = Counter[str]()
+        for file in self.files:
+            read[file.argument] += file.read
+        return [argument for argument, count in read.items() if not count]
+
+    def open_file(self, name: str, argument: str = "", *, part: bool = False) -> FileCount:
+        """Records fed from now on are this file's."""
+        if len(self.files) >= MOST_FILES and not part:
+            name = OTHER_FILES
+        if not self.files or self.files[-1].name != OTHER_FILES or name != OTHER_FILES:
+            self.files.append(FileCount(name, argument or name, part=part))
+        if not part:
+            self.forget_clocks()
         return self.files[-1]
 
+    def forget_clocks(self) -> None:
+        """Another file begins: its times may be earlier."""
+        for span in self.spans.values():
+            span.now = _NEVER
+
     def feed(self, block: list[bytes] | LongLine) -> None:
-        """Count lines, in the order of the file."""
+        """Count records, in the order of the file."""
         file = self.files[-1]
         if isinstance(block, LongLine):
             file.lines += 1
-            self._feed_long(block, file)
+            try:
+                self._count(auditlog.read_long(block.head, block.tail), file)
+            except Malformed as why:
+                self._bad(file, file.lines, why, block.head)
             return
-        read, count, number = self._read, self._count, file.lines
+        read, count_request, number = self._read, self._count_request, file.lines
+        seen = 0
         for line in block:
             number += 1
             try:
                 record = read(line)
             except Malformed as why:
-                self._bad(file.name, number, why, line)
+                self._bad(file, number, why, line)
                 continue
-            if record is not None:
-                count(record)
+            if record.__class__ is LoggedRequest:
+                seen += 1
+                count_request(record)
+            elif record.__class__ is Wrapped:
+                number += self._feed_inside(record, line, file, number)
+            else:
+                self._count(record, file)  # type: ignore[arg-type]
         file.lines = number
+        file.read += seen
 
-    def _feed_long(self, line: LongLine, file: FileCount) -> None:
-        try:
-            record = auditlog.read_long(line.head, line.tail)
-        except Malformed as why:
-            self._bad(file.name, file.lines, why, line.head)
+    def _feed_inside(self, wrapped: Wrapped, line: bytes, file: FileCount, number: int) -> int:
+        """Count the records in a wrapper; returns how many there are beside the first."""
+        self.carriers[wrapped.carrier] += len(wrapped.records)
+        file.admin = file.admin or b'"kube-audit-admin"' in line
+        for inner in wrapped.records:
+            try:
+                record = self._read(inner)
+            except Malformed as why:
+                self._bad(file, number, why, inner)
+                continue
+            if isinstance(record, Wrapped):
+                number += self._feed_inside(record, inner, file, number)
+            else:
+                self._count(record, file)
+        return len(wrapped.records) - 1
+
+    def _count(self, record: Record, file: FileCount) -> None:
+        if isinstance(record, Skip):
+            file.skipped[record.what] += 1
             return
-        if record is not None:
-            self._count(record)
-
-    def _count(self, record: LoggedRequest | SlowRequest) -> None:
+        file.read += 1
         if isinstance(record, LoggedRequest):
             self._count_request(record)
         else:
@@ -129,48 +197,63 @@ class Tally:
 
     def _count_request(self, request: LoggedRequest) -> None:
         event = request.verb.islower()
-        self._see("audit" if event else "httplog", request.at)
-        known = request.done and (self.doubles.event if event else self.doubles.line)(request)
+        source = "audit" if event else "httplog"
+        self.formats[source] += 1
+        span = self.spans.get(source)
+        if span is None:
+            self.spans[source] = LogPeriod(request.at, request.at, request.at, request.at)
+        else:
+            span.see(request.at)
+        kind = LINE if not event else EVENT if request.done else STARTED
         shape = shape_of_uri(request.uri)
         if shape is None:
-            self.unrouted += request.done and not known
+            self.unrouted += request.done
+            self.journal.add(request, kind, NO_GROUP)
             return
-        key = AuditGroupKey(client_of(request.agent[:_NAME_BYTES], request.user[:_NAME_BYTES]), shape)
-        group = self.groups.get(key) or self.groups.add(key, AuditGroup(key, request.uri))
+        key = AuditGroupKey(
+            client_of(request.agent[:_NAME_BYTES], request.user[:_NAME_BYTES]), shape, request.query
+        )
+        group = self.groups.get(key) or self.add_group(key, request.uri)
         group.add(request)
-        if known:
-            self._double(request, shape)
+        self.journal.add(request, kind, group.index)
 
-    def _double(self, request: LoggedRequest, shape: RequestShape) -> None:
-        """Uncount its httplog line, which is in the group without an account."""
-        line = self.groups.get(AuditGroupKey(client_of(request.agent[:_NAME_BYTES], ""), shape))
-        if line is not None:
-            line.double(request.code)
-        else:
-            self.folded.requests[shape.verb] -= 1
+    def add_group(self, key: AuditGroupKey, example: str) -> AuditGroup:
+        """A group that was not there."""
+        group = self.groups.add(
+            key, AuditGroup(key, example, NO_GROUP if self.journal.full else len(self.numbered))
+        )
+        if group.index >= 0:
+            self.numbered.append(group)
+        return group
 
     def _count_slow(self, slow: SlowRequest) -> None:
-        self._see("etcd", slow.at)
+        self.formats["etcd"] += 1
+        span = self.spans.get("etcd")
+        if span is None:
+            self.spans["etcd"] = LogPeriod(slow.at, slow.at, slow.at, slow.at)
+        else:
+            span.see(slow.at)
         key = range_key(slow, self._etcd_prefix)
         group = self.slow.get(key) or self.slow.add(key, SlowGroup(key, slow.key[:_EXAMPLE_BYTES]))
         group.add(slow)
 
-    def _see(self, source: str, at: int) -> None:
-        self.formats[source] += 1
-        span = self.spans.get(source)
-        if span is None:
-            self.spans[source] = LogPeriod(at, at)
-        elif at > span.last:
-            span.last = at
-        elif at < span.first:
-            span.first = at
+    def _fold(self, group: AuditGroup) -> None:
+        self.folded.add(group)
+        if group.index >= 0:
+            self.numbered[group.index] = group.key.shape.verb
 
     def _fold_slow(self, group: SlowGroup) -> None:
         self.slow_folded += group.count
 
-    def _bad(self, file: str, number: int, why: Malformed, line: bytes) -> None:
-        self.malformed += 1
-        alike = sum(bad.why == str(why) for bad in self.bad_lines)
-        if len(self.bad_lines) < EXAMPLES and alike < _ALIKE:
-            text = line[:_EXAMPLE_BYTES].decode("utf-8", "backslashreplace")
-            self.bad_lines.append(BadLine(file, number, str(why), text))
+    def _bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
+        file.malformed += 1
+        self.show_bad(lambda: BadLine(file.name, number, str(why), _text(line)), str(why))
+
+    def show_bad(self, make: Callable[[], BadLine], why: str) -> None:
+        """Keep an example, if there are not enough or too many of its kind."""
+        if len(self.bad_lines) < EXAMPLES and sum(bad.why == why for bad in self.bad_lines) < _ALIKE:
+            self.bad_lines.append(make())
+
+
+def _text(line: bytes) -> str:
+    return line[:_EXAMPLE_BYTES].decode("utf-8", "backslashreplace")

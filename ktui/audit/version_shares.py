@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ktui.audit.group import AuditGroup
-from ktui.audit.predictions import VersionPredictions
+from ktui.audit.predictions import EITHER, VersionPredictions
 from ktui.core.format import percent
 
 
@@ -14,8 +14,9 @@ from ktui.core.format import percent
 class VersionShare:
     """LISTs by route under one version; `refused` fail. Moves are relative to the selected version.
 
-    `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, `cache_bytes` that of
-    objects looked at in the cache; None without sizes.
+    `unknown` are those whose route depends on a query string that was not logged:
+    in no share. `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, `cache_bytes` those
+    of objects at which LISTs look in the cache; None without sizes.
     """
 
     version: str
@@ -26,6 +27,7 @@ class VersionShare:
     moved_to_etcd: int
     etcd_bytes: float | None
     cache_bytes: float | None
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> lis
     lists = [(group.count, predictions.of(group)) for group in groups if group.key.shape.verb == "list"]
     rows = []
     for i, behaviour in enumerate(predictions.every):
-        counts = {"cache": 0, "etcd": 0, "none": 0}
+        counts = {"cache": 0, "etcd": 0, "none": 0, EITHER: 0}
         to_cache = to_etcd = 0
         known = [
             (count * cost.etcd, count * cost.cached)
@@ -78,6 +80,7 @@ def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> lis
                 moved_to_etcd=to_etcd,
                 etcd_bytes=sum(etcd for etcd, _ in known) if known else None,
                 cache_bytes=sum(cache for _, cache in known) if known else None,
+                unknown=counts[EITHER],
             )
         )
     return rows
@@ -88,6 +91,8 @@ def best_move(
 ) -> Move | None:
     """The move to mention; None if no later version moves any LIST off etcd."""
     total = rows[0].cache + rows[0].etcd + rows[0].refused
+    if not total:
+        return None
     best = max(range(len(rows)), key=lambda i: (rows[i].moved_to_cache, -i))
     if not rows[best].moved_to_cache:
         return None

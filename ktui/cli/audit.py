@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
-from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import FAILED, INTERRUPTED, NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json
 
@@ -18,37 +18,48 @@ if TYPE_CHECKING:
 
 DEFAULT_VERSION = "1.36"
 
-EPILOG = """reads, line by line and mixed as they come:
-  kube-apiserver's audit log (audit.k8s.io/v1, JSON lines; level Metadata is enough)
-  kube-apiserver's log with httplog lines (-v=3 and up, 1.19 to 1.37)
+EPILOG = """reads, told apart by content and mixed in one run:
+  kube-apiserver's audit log (audit.k8s.io/v1; level Metadata is enough): lines, pretty JSON, EventList
+  the same from EKS (CloudWatch export, tail, filter-log-events, Insights, subscription, Firehose), AKS
+  (storage account, Event Hub, AKSAudit), GKE (LogEntry), Fluent Bit, Docker, Loki, Vector, Splunk
+  kube-apiserver's log with httplog lines (-v=3 and up, 1.19 to 1.37), klog or --logging-format=json
   etcd's JSON log: "apply request took too long" and "request stats"
-each plain or gzipped, whatever its name says.
+in files, folders, patterns ('logs/*.gz') or standard input; plain, gz, zstd, bz2, xz, tar or zip.
 
 examples:
   ktui audit /var/log/kubernetes/audit.log
   ktui audit audit-*.log.gz --kube-version 1.30
   ktui audit audit.log --screen
+  ktui audit must-gather.tar.gz
+  ktui audit s3-export/                        a folder of CloudWatch exports
+  aws logs filter-log-events --log-group-name /aws/eks/prod/cluster | ktui audit -
   kubectl -n kube-system logs kube-apiserver-cp1 | ktui audit - --top 10
   ktui audit audit.log etcd.log --sizes sizes.json --markdown > report.md
   ktui audit audit.log --attach https://127.0.0.1:6443 --json | jq .summary
 
 sizes.json: {"pods": {"count": 100000, "bytes": 1400000000}, "namespaces": {"count": 200, "bytes": 90000}}
 
-exit status: 0 read (also where lines were malformed or a file broke off), 2 usage (no such file, …),
-3 no connection to the server of --attach"""
+exit status: 0 read (also where lines were malformed or a file broke off), 1 a FILE in which no request was
+found (the report says why), 2 usage (no such file, …), 3 no connection to the server of --attach, 130 Ctrl-C
+(what was read until then is reported)"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "audit",
         help="rank the requests in an apiserver's logs by what they cost",
-        description="Group the GETs, LISTs and WATCHes in logs by client and shape, say where each is "
+        description="AuditGroup the GETs, LISTs and WATCHes in logs by client and shape, say where each is "
         "served from\n(now, and under later versions), what it costs, and what to write instead.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("files", metavar="FILE", nargs="+", help="log files, or - for standard input")
+    add(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="log files, folders, archives, patterns; - for standard input",
+    )
     add(
         "--kube-version",
         metavar="V",
@@ -86,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         progress = supports_progress(args)
         if args.screen:
             return _screen(args, progress)
-        report = _report(args, versions, progress)
+        tally, report = _report(args, versions, progress)
     except (BehaviourError, ConfigError, SizesError) as error:
         return fail(str(error), USAGE)
     except OSError as error:
@@ -94,7 +105,9 @@ def run(args: argparse.Namespace) -> int:
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)
     _print(report, args)
-    return OK
+    if tally.stopped:
+        return INTERRUPTED
+    return FAILED if tally.unread else OK
 
 
 def _versions(args: argparse.Namespace) -> list[Behaviour]:
@@ -104,9 +117,9 @@ def _versions(args: argparse.Namespace) -> list[Behaviour]:
     return versions_from(args.kube_version, parse_gates(args.feature_gates))
 
 
-def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> Report:
+def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> tuple[Tally, Report]:
     from ktui.audit.build import ReportOptions, build_report  # start-up time
-    from ktui.audit.files import open_logs
+    from ktui.audit.reading.files import open_logs
     from ktui.audit.versions import versions_before
     from ktui.cli.auditing.files import read_with_bar
     from ktui.cli.auditing.sizes import find_sizes
@@ -118,11 +131,12 @@ def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool)
         tally = _tally(args)
         read_with_bar(logs, tally)
     earlier = versions_before(args.kube_version, parse_gates(args.feature_gates))
-    return build_report(tally, ReportOptions(versions, sizes, sizes_from, progress, args.top, earlier))
+    question = ReportOptions(versions, sizes, sizes_from, progress, args.top, earlier)
+    return tally, build_report(tally, question)
 
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
-    from ktui.audit.files import open_logs  # start-up time
+    from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.cli.auditing.screen import keyboard_apart, show
     from ktui.cli.auditing.sizes import find_sizes
     from ktui.cli.preferences import check_theme, preferences_of

@@ -9,13 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ktui.audit.files import open_logs
-from ktui.audit.record import LoggedRequest
+from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Progress, Reading, Wish
-from tests.unit.audit.logs import audit_event, traffic
+from tests.unit.audit.logs import audit_event, copies, traffic
 
 from .asking import until
 
@@ -36,9 +36,9 @@ PAGES = "/api/v1/pods?limit=500"
 def write_log(directory: Path) -> Path:
     """3,000 lines of all formats, a client that pages through all pods, and one that means harm."""
     lines = list(islice(traffic(1), 3_000))
-    lines += [audit_event(LoggedRequest("list", PAGES, "pager/2.0", "carol", AT, 2_400_000, 200))] * 40
+    lines += copies(audit_event(LoggedRequest("list", PAGES, "pager/2.0", "carol", AT, 2_400_000, 200)), 40)
     bad = LoggedRequest("list", "/api/v1/services?limit=\x1b[2J", HOSTILE, "\x1b[1mmallory", AT, 700, 400)
-    lines += [audit_event(bad)] * 3
+    lines += copies(audit_event(bad), 3)
     path = directory / "audit.log"
     path.write_bytes(b"\n".join(lines) + b"\n")
     return path

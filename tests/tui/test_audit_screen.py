@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.record import LoggedRequest
+from ktui.audit.formats.record import LoggedRequest
 from ktui.core.table.export import csv_text
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.screen import AuditScreen

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from ktui.audit.files import open_logs
-from ktui.audit.record import LoggedRequest
+from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.cli.attach import require_connection
 from ktui.cli.child import ServerChild
@@ -26,7 +26,7 @@ from ktui.tui.looks.themes import DEFAULT
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import LiveSource, Source, Stage
-from tests.unit.audit.logs import audit_event, traffic
+from tests.unit.audit.logs import audit_event, copies, traffic
 from tools.screenshots import shots
 from tools.screenshots.stage import NORMAL, Camera, Shot
 from tools.screenshots.visitors import visit
@@ -113,7 +113,7 @@ async def _replay(recording: Path, directory: Path, shot: Shot, preferences: Pre
 
 async def photograph_audit(log: Path, directory: Path, only: str) -> None:
     """The screens of `ktui audit --screen` over a log of all formats."""
-    lines = [*islice(traffic(1), AUDIT_LINES), *([audit_event(PAGING)] * 300)]
+    lines = [*islice(traffic(1), AUDIT_LINES), *copies(audit_event(PAGING), 300)]
     await asyncio.to_thread(log.write_bytes, b"\n".join(lines) + b"\n")
     reading = Reading(lambda: open_logs([str(log)]), Tally(datetime(2026, 11, 1, tzinfo=UTC)))
     app = AuditApp(reading, Wish("1.30", {}, AUDIT_SIZES, "sizes.json"))

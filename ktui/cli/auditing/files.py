@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ktui.audit.files import Log, read_logs, total_size
+from ktui.audit.reading.files import Log, read_logs, total_size
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
 
 def read_with_bar(logs: list[Log], tally: Tally) -> None:
-    """Count every line; a stream that breaks off is recorded as its file's problem."""
+    """Feed every record; a stream that breaks off becomes its file's problem. Ctrl-C only ends the "
+    "reading."""
     with _progress() as bar:
         task = bar.add_task("reading", total=total_size(logs) or None)
-        read_logs(
-            logs, tally, lambda name, taken: bar.update(task, description=_label(name), completed=taken)
-        )
+        try:
+            read_logs(
+                logs, tally, lambda name, taken: bar.update(task, description=_label(name), completed=taken)
+            )
+        except KeyboardInterrupt:
+            tally.stopped = True
 
 
 def _label(name: str) -> str:

@@ -12,7 +12,7 @@ from ktui.cli.exit_codes import OK
 from ktui.cli.terminal import check_terminal
 
 if TYPE_CHECKING:
-    from ktui.audit.files import Log
+    from ktui.audit.reading.files import Log
     from ktui.audit.tally import Tally
     from ktui.tui.audit.reading import Wish
     from ktui.tui.preferences import Preferences

@@ -24,6 +24,29 @@ class LatencyHistogram:
         if micros > self.max:
             self.max = micros
 
+    def remove(self, micros: int) -> None:
+        """Take back one that was added; `max` stays."""
+        bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
+        if self._buckets[bucket] == 1:
+            del self._buckets[bucket]
+        else:
+            self._buckets[bucket] -= 1
+        self.count -= 1
+        self.total -= micros
+
+    @property
+    def buckets(self) -> dict[int, int]:
+        """Counts by sixteenth of an octave, -1 for no time at all."""
+        return self._buckets
+
+    @classmethod
+    def of(cls, buckets: dict[int, int], total: int, longest: int) -> LatencyHistogram:
+        """A histogram from its parts."""
+        made = cls()
+        made._buckets = dict(buckets)
+        made.count, made.total, made.max = sum(buckets.values()), total, longest
+        return made
+
     def merge(self, other: LatencyHistogram) -> None:
         for bucket, count in other._buckets.items():
             self._buckets[bucket] = self._buckets.get(bucket, 0) + count

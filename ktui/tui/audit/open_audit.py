@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from ktui.audit.files import open_logs
+from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi

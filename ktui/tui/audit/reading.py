@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.files import Log, Stopped, read_logs, total_size
+from ktui.audit.reading.files import Log, Stopped, read_logs, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.versions import versions_before, versions_from

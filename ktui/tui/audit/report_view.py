@@ -79,13 +79,15 @@ def read_text(report: Report) -> str:
         "files",
         *(f"  {file.name}: {integer(file.lines)} lines" + _problem(file.problem) for file in report.files),
     ]
+    parts += [f"  {count:>12,}  records inside: {carrier}" for carrier, count in report.carriers.items()]
     parts += ["", f"lines  {integer(lines.total)}"]
     parts += [
         f"  {count:>12,}  {what}"
         for count, what in (
             (lines.audit, "of an audit log"),
             (lines.httplog, "httplog of a kube-apiserver"),
-            *([(lines.doubles, "of these doubles: counted by an audit Event")] if lines.doubles else []),
+            *([(lines.doubles, "of these also in the audit log: counted there")] if lines.doubles else []),
+            *([(lines.duplicates, "of all repeat another: counted once")] if lines.duplicates else []),
             (lines.etcd, "slow requests of an etcd"),
             (lines.skipped, "skipped: understood, and nothing that is counted"),
             (lines.malformed, "malformed"),
@@ -125,7 +127,8 @@ def unknown_text(report: Report) -> str:
     rendered += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
     rendered += [
         "",
-        "What can be read: kube-apiserver's audit log (JSON lines), its httplog lines (-v=3 and up), and ",
+        "What can be read: kube-apiserver's audit log, also as EKS, AKS, GKE and log shippers hand it out, "
+        "its ",
     ]
-    rendered[-1] += "etcd's JSON lines of slow requests, each plain or gzipped."
+    rendered[-1] += "httplog lines (-v=3 and up), and etcd's JSON lines of slow requests; compressed or not."
     return "\n".join(rendered)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from ktui.audit.record import LoggedRequest, SlowRequest
+from ktui.audit.formats.record import LoggedRequest, SlowRequest
 from ktui.kube.golang.quoting import quote
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -19,6 +19,12 @@ def audit_id(request: LoggedRequest) -> str:
     """Its own, or one that both lines of this request have."""
     said = f"{request.uri} {request.agent} {request.at} {request.took}".encode()
     return request.id or str(UUID(bytes=hashlib.md5(said, usedforsecurity=False).digest()))
+
+
+def copies(event: bytes, count: int) -> list[bytes]:
+    """As many audit Events that differ in their audit-ID only."""
+    start, _, rest = event.partition(b'"auditID":"')
+    return [b'%s"auditID":"%d-%s' % (start, n, rest) for n in range(count)]
 
 
 def moment(micros: int) -> datetime:

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.log_lines import BrokenStream, blocks, unzipped
-from ktui.audit.reader import line_reader
-from ktui.audit.record import LoggedRequest, Malformed, SlowRequest
+from ktui.audit.formats.reader import line_reader
+from ktui.audit.formats.record import LoggedRequest, Malformed, SlowRequest
+from ktui.audit.reading.containers import leaves
+from ktui.audit.reading.framing import records
+from ktui.audit.reading.streams import BrokenStream, Source, UnpackLimit
 from ktui.audit.tally import Tally
 from ktui.cli.auditing.markdown import markdown
 from ktui.cli.auditing.text import print_report
@@ -102,8 +104,9 @@ def test_a_report_comes_of_any_log(lines: list[bytes], packing: str) -> None:
     tally = Tally(NOW, "")
     tally.open_file("a\x1b[31m.log")
     try:
-        for block in blocks(unzipped(io.BufferedReader(io.BytesIO(data)))):  # type: ignore[arg-type]
-            tally.feed(block)
+        for leaf in leaves("log", Source(io.BytesIO(data)), UnpackLimit(lambda: len(data))):
+            for block in records(leaf.source):
+                tally.feed(block)
     except BrokenStream:
         assert packing == "cut gzip"
     report = build_report(tally, ReportOptions([behaviour_of("1.34")], {}))

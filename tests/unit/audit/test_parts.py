@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.client import Client, client_of
-from ktui.audit.go_formats import duration, klog_day, unquote, zap_time
+from ktui.audit.formats.go_formats import duration, klog_day, unquote, zap_time
+from ktui.audit.formats.record import Malformed, SlowRequest
 from ktui.audit.group import RangeKey
 from ktui.audit.ranges import range_key
-from ktui.audit.record import Malformed, SlowRequest
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.topk import TopGroups
 from ktui.kube.golang.quoting import quote

@@ -9,10 +9,11 @@ import msgspec
 import pytest
 
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.log_lines import LongLine
+from ktui.audit.formats.record import LoggedRequest, SlowRequest
 from ktui.audit.ranking import BY_BYTES, BY_TIME
-from ktui.audit.record import LoggedRequest, SlowRequest
+from ktui.audit.reading.longlines import LongLine
 from ktui.audit.report import GroupReport, Report
+from ktui.audit.settled import settle
 from ktui.audit.tally import EXAMPLES, Tally
 from ktui.audit.version_shares import Move
 from ktui.audit.versions import versions_from
@@ -25,7 +26,7 @@ from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import BehaviourError, behaviour_of
 
-from .logs import MALFORMED, audit_event, etcd_line, httplog, traffic
+from .logs import MALFORMED, audit_event, copies, etcd_line, httplog, traffic
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 AT = int(datetime(2026, 8, 23, tzinfo=UTC).timestamp()) * 1_000_000
@@ -72,7 +73,7 @@ def test_a_watch_is_counted_once_whichever_of_its_ends_the_log_holds(
 ) -> None:
     watch = listed("/api/v1/pods?watch=1", verb="watch")
     started = msgspec.structs.replace(watch, done=False)
-    lines = [audit_event(started)] * starts + [audit_event(watch)] * ends
+    lines = copies(audit_event(started), starts) + copies(audit_event(watch), ends)
     report = report_of(lines)
     assert only(report).count == report.requests.watch == expected
 
@@ -132,8 +133,8 @@ def test_routes_are_those_of_the_rules(uri: str, version: str) -> None:
 
 
 def test_the_sentence_counts_what_moves() -> None:
-    lines = [audit_event(listed("/api/v1/pods"))] * 6
-    lines += [audit_event(listed("/api/v1/pods?resourceVersion=0"))] * 2
+    lines = copies(audit_event(listed("/api/v1/pods")), 6)
+    lines += copies(audit_event(listed("/api/v1/pods?resourceVersion=0")), 2)
     lines += [audit_event(listed(URIS[3]))] * 1 + [audit_event(listed("/api/v1/events"))] * 1
     report = report_of(lines)
     assert report.move == Move("1.30", "1.34", 0.7, None)
@@ -156,7 +157,9 @@ def test_bytes_move_too_where_sizes_are_known() -> None:
 @pytest.mark.parametrize(
     ("lines", "version", "text"),
     [
-        ([], "1.30", "hold no LIST"),
+        ([], "1.30", "no request was found"),
+        ([audit_event(listed("/api/v1/nodes/a", verb="get"))], "1.30", "hold no LIST"),
+        ([audit_event(listed("/api/v1/nodes/a", verb="get")), b"?"], "1.30", "1 records could not"),
         ([audit_event(listed("/api/v1/pods?resourceVersion=0"))], "1.30", "none of your LIST requests"),
         ([audit_event(listed("/api/v1/events"))], "1.30", "no version after 1.30"),
         ([audit_event(listed("/api/v1/events"))], "1.37", "newest version known"),
@@ -190,7 +193,7 @@ def test_sentences_where_nothing_moves(lines: list[bytes], version: str, text: s
 )
 def test_estimates(uri: str, version: str, etcd: float, touched: float) -> None:
     verb = parse_request(uri).verb
-    group = only(report_of([audit_event(listed(uri, verb=verb))] * 3, version, sizes=SIZES))
+    group = only(report_of(copies(audit_event(listed(uri, verb=verb)), 3), version, sizes=SIZES))
     assert group.estimated
     assert group.estimated.etcd_bytes_each == pytest.approx(etcd)
     assert group.estimated.touched_bytes_each == pytest.approx(touched)
@@ -283,7 +286,7 @@ def test_lines_add_up_whatever_they_are() -> None:
 
 def test_a_long_line_is_a_line() -> None:
     tally = tally_of([audit_event(listed())])
-    event = audit_event(listed(), body='{"items":[]}')
+    event = audit_event(listed(id="other"), body='{"items":[]}')
     tally.feed(LongLine(event[:700], event[-300:]))
     tally.feed(LongLine(b"x" * 100, b"x"))
     report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
@@ -293,12 +296,12 @@ def test_a_long_line_is_a_line() -> None:
 
 def test_a_flood_of_clients_is_bounded_and_told() -> None:
     lines = [audit_event(listed(agent=f"pod-{n}/1")) for n in range(500)]
-    lines += [audit_event(listed(agent="steady/1"))] * 100
+    lines += copies(audit_event(listed(agent="steady/1")), 100)
     tally = tally_of(lines, most_groups=40)
     report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
     assert report.groups_total <= 40
     assert report.requests.list == 600
-    assert report.others.list + sum(g.count for g in tally.groups) == 600
+    assert report.others.list + sum(g.count for g in settle(tally).groups) == 600
     assert max(report.groups, key=lambda g: g.count).client == "steady/1"
     assert any("others" in note for note in report.notes)
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.files import Stopped, open_logs, read_logs, total_size
-from ktui.audit.record import LoggedRequest
+from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.reading.files import Stopped, open_logs, read_logs, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import settable, versions_before, versions_from
@@ -22,7 +22,7 @@ from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.core.prediction.sizes import sizes_in_etcd
 from ktui.core.ranking.histogram import LatencyHistogram
 
-from .logs import SLOW, audit_event, etcd_line, moment
+from .logs import SLOW, audit_event, copies, etcd_line, moment
 
 AT = 1_787_475_354_330_000
 NOW = moment(AT)
@@ -58,7 +58,7 @@ def test_nothing_counted_has_no_octave() -> None:
 
 
 def test_earlier_versions_are_told_beside_the_chosen_one_and_later_ones() -> None:
-    lists = [audit_event(LoggedRequest("list", "/api/v1/pods", "x/1", "u", AT, 900, 200))] * 5
+    lists = copies(audit_event(LoggedRequest("list", "/api/v1/pods", "x/1", "u", AT, 900, 200)), 5)
     report = report_of(lists, "1.31")
     assert [row.version for row in report.earlier] == [f"1.{minor}" for minor in range(19, 31)]
     assert [row.version for row in report.versions] == [f"1.{minor}" for minor in range(31, 38)]

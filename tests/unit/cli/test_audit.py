@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.record import LoggedRequest
+from ktui.audit.formats.record import LoggedRequest
 from ktui.cli.main import main
 from tests.unit.audit.logs import audit_event, traffic
 
@@ -48,7 +48,8 @@ def document(audit: Any, *args: object) -> Any:
 def test_the_document_has_what_its_page_says(audit: Any, log: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text()
     doc = document(audit, log, "--kube-version", "1.30")
-    for part in (doc, doc["groups"][0], doc["etcd"][0], doc["lines"], doc["others"], doc["versions"][0]):
+    parts = (doc, doc["groups"][0], doc["etcd"][0], doc["lines"], doc["others"], doc["versions"][0])
+    for part in (*parts, doc["files"][0]):
         missing = [name for name in part if f'"{name}"' not in page]
         assert missing == []
     assert doc["summary"].startswith("1.30 → 1.31 moves ")
@@ -153,7 +154,8 @@ def test_a_server_that_is_not_there(
     ("args", "text"),
     [
         (["/no/such/file"], "cannot read /no/such/file: No such file"),
-        (["/"], "cannot read /: Is a directory"),
+        (["/proc/self/task/nothing"], "cannot read"),
+        (["/no/such/*.log"], "no file matches"),
         (["LOG", "--kube-version", "1.99"], "unknown Kubernetes version"),
         (["LOG", "--feature-gates", "Nonsense=true"], "unknown feature gate"),
         (["LOG", "--etcd-version", "new"], "not an etcd version"),

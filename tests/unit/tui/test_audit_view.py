@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.phrases import changes
-from ktui.audit.record import LoggedRequest
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_before, versions_from
@@ -18,7 +18,7 @@ from ktui.tui.audit.report_view import every_route, explanation_of
 from ktui.tui.audit.rows import group_lines, parameters, shape_runs
 from ktui.tui.audit.version_rows import gates_of, moved_between, share_under, version_lines
 from ktui.tui.charts.stacked import by_route, stacked
-from tests.unit.audit.logs import audit_event, moment
+from tests.unit.audit.logs import audit_event, copies, moment
 
 AT = 1_787_475_354_330_000
 SIZES = {"pods": ResourceSize(1_000, 14_000_000), "namespaces": ResourceSize(10, 9_000)}
@@ -32,7 +32,7 @@ def report_of(
     tally.open_file("log")
     for uri, count in uris.items():
         verb = "watch" if "watch=true" in uri else "list"
-        tally.feed([audit_event(LoggedRequest(verb, uri, "x/1", "u", AT, 2_000, 200))] * count)
+        tally.feed(copies(audit_event(LoggedRequest(verb, uri, "x/1", "u", AT, 2_000, 200)), count))
     question = ReportOptions(versions_from(version, {}), sizes or {}, earlier=versions_before(version, {}))
     return build_report(tally, question)
 

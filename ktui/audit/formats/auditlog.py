@@ -12,19 +12,21 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.go_formats import since_epoch
-from ktui.audit.record import LoggedRequest, Malformed, decoded
+from ktui.audit.formats.annotations import Annotations, spent
+from ktui.audit.formats.go_formats import since_epoch
+from ktui.audit.formats.record import EARLY, WRITES, LoggedRequest, Malformed, Skip, decoded
 
 READS = frozenset(("get", "list", "watch"))
 
-# In kube-apiserver's order of an Event's fields; only a shortcut: other orders are decoded in full.
-_START = re.compile(
+# In the order in which kube-apiserver encodes an Event; only a shortcut: other orders are decoded.
+START = re.compile(
     rb'\{"kind":"Event","apiVersion":"audit\.k8s\.io/v1","level":"\w+","auditID":"[^"\\]*",'
     rb'"stage":"(\w+)","requestURI":"[^"\\]*(?:\\.[^"\\]*)*","verb":"(\w*)"'
 )
 _READ_VERBS = frozenset(verb.encode() for verb in READS)
-_BODY = re.compile(rb',"(?:requestObject|responseObject)":')
-_TIMES = b'"requestReceivedTimestamp":'
+_BODY = re.compile(rb',\s*"(?:requestObject|responseObject)"\s*:')
+_TIMES = b'"requestReceivedTimestamp"'
+CUT_OFF = "an audit Event that is cut off (CloudWatch Logs cuts them at 256 KB)"
 
 
 class _User(msgspec.Struct, gc=False):
@@ -46,22 +48,30 @@ class _Event(msgspec.Struct, rename="camel", gc=False):
     impersonated_user: _User | None = None
     response_status: _Status | None = None
     audit_id: str = msgspec.field(name="auditID", default="")
+    annotations: Annotations | None = None
 
 
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-def read(line: bytes) -> LoggedRequest | None:
-    """The request of an Event, None if it is not counted (a write, an early stage).
-
-    Raises Malformed.
-    """
-    start = _START.match(line)
-    if start and (start[1] == b"RequestReceived" or start[2] not in _READ_VERBS):
-        return None
-    event = decoded(_decode, line, "an audit Event")
-    if event.verb not in READS or event.stage == "RequestReceived":
-        return None
+def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | Skip:
+    """The request of an Event, or why it is not counted; `start` is a match of START. Raises Malformed."""
+    start = start or START.match(line)
+    if start:
+        if start[2] not in _READ_VERBS:
+            return WRITES
+        if start[1] == b"RequestReceived":
+            return EARLY
+    try:
+        event = decoded(_decode, line, "an audit Event")
+    except Malformed as why:
+        if "truncated" in str(why):
+            raise Malformed(CUT_OFF) from None
+        raise
+    if event.verb not in READS:
+        return WRITES
+    if event.stage == "RequestReceived":
+        return EARLY
     if event.stage not in ("ResponseStarted", "ResponseComplete", "Panic"):
         raise Malformed(f"unknown audit stage {event.stage[:40]!r}")
     at = since_epoch(event.stage_timestamp)
@@ -76,11 +86,12 @@ def read(line: bytes) -> LoggedRequest | None:
         code=status.code if status else -1,
         done=event.stage != "ResponseStarted",
         id=event.audit_id,
+        spent=spent(event.annotations) if event.annotations is not None else None,
     )
 
 
-def read_long(head: bytes, tail: bytes) -> LoggedRequest | None:
-    """An Event with a large object: only the parts before and after the object are decoded."""
+def read_long(head: bytes, tail: bytes) -> LoggedRequest | Skip:
+    """An Event that carries a large object: only what stands before and after the object is decoded."""
     body, times = _BODY.search(head), tail.rfind(_TIMES)
     if body is None or times < 0:
         raise Malformed("a line too long, in which no audit Event is found")

@@ -24,6 +24,40 @@ def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
         raise Malformed(f"not {what}: {error}") from None
 
 
+class Skip:
+    """Why a record is understood and not counted; compared by identity."""
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+
+BLANK = Skip("blank lines and continued messages")
+CONTROL = Skip("control messages of CloudWatch Logs")
+EARLY = Skip("audit Events of the stage RequestReceived")
+JSON = Skip("JSON values without an audit Event")
+KLOG = Skip("klog messages other than httplog")
+WRITES = Skip("writes and other requests that are no GET, LIST or WATCH")
+SKIPS = (BLANK, CONTROL, EARLY, JSON, KLOG, WRITES)
+
+
+class Spent(msgspec.Struct, gc=False, frozen=True):
+    """Where a slow request's time went, as the apiserver measured it: microseconds, 0 for a part not logged.
+
+    `etcd` is -1 where the log does not measure etcd at all. `queue`: waiting for seats of flow control.
+    `encode`: decoding, transforming and serializing. `write`: until the client had taken the bytes.
+    `other`: authentication, authorization, impersonation, webhooks.
+    """
+
+    total: int
+    queue: int = 0
+    etcd: int = 0
+    encode: int = 0
+    write: int = 0
+    other: int = 0
+
+
 class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
     """A GET, LIST or WATCH in an apiserver's log.
 
@@ -45,6 +79,8 @@ class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
     seats: int = -1
     init: int = -1
     id: str = ""
+    query: bool = True
+    spent: Spent | None = None
 
 
 class SlowRequest(msgspec.Struct, gc=False, frozen=True):

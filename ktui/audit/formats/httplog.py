@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from ktui.audit.go_formats import duration, klog_day, unquote
-from ktui.audit.record import LoggedRequest, Malformed
+from ktui.audit.formats.go_formats import duration, klog_day, unquote
+from ktui.audit.formats.record import WRITES, LoggedRequest, Malformed, Skip, Spent
 
 MARK = b'"HTTP" verb="'
 READS = frozenset((b"GET", b"LIST", b"WATCH"))
@@ -24,23 +24,28 @@ _FIELDS = re.compile(
 )  # fmt: skip
 _ID = re.compile(rb' audit-ID="([^"\\]*)"')
 _SEATS = re.compile(rb" apf_iseats=(\d{1,9})")
+_EXECUTION = re.compile(rb' apf_execution_time="([^"]*)"')
+SLOW = 500_000
+"""Microseconds beyond which an apiserver writes into an audit Event where the time went."""
 _INIT = re.compile(rb' (?:watchlist|apf)_init_latency="([^"]*)"')
 
 
-def read(line: bytes, now: datetime) -> LoggedRequest | None:
-    """The request of an httplog line, None for a write. `now`: no line is newer (klog names no year).
+def read(line: bytes, now: datetime) -> LoggedRequest | Skip:
+    """The request of an httplog line, WRITES for one that does not read. `now`: no line is newer (klog names
+    no year).
 
     Raises Malformed.
     """
     start = line.find(MARK)
     verb_end = line.find(b'"', start + len(MARK))
     if verb_end > 0 and line[start + len(MARK) : verb_end] not in READS:
-        return None
+        return WRITES
     head, fields = _HEAD.search(line, 0, start), _FIELDS.match(line, start)
     if head is None or fields is None:
         raise Malformed("an httplog line that breaks off, or with its fields in disorder")
     month_day, hour, minute, second, micros = head.groups()
     name, uri, latency, agent, more, code = fields.groups()
+    took = duration(latency.decode("utf-8", "replace"))
     clock = (int(hour) * 60 + int(minute)) * 60 + int(second)
     return LoggedRequest(
         verb=name.decode(),
@@ -48,17 +53,27 @@ def read(line: bytes, now: datetime) -> LoggedRequest | None:
         agent=unquote(agent.decode("utf-8", "replace")),
         user="",
         at=klog_day(month_day.decode(), now) + clock * 1_000_000 + int(micros),
-        took=duration(latency.decode("utf-8", "replace")),
+        took=took,
         code=int(code) if code else -1,
         seats=_seats(more),
         init=_init(more),
         id=_id(more),
+        spent=_spent(more, took) if took > SLOW else None,
     )
 
 
 def _id(more: bytes) -> str:
     found = _ID.search(more)
     return found[1].decode("utf-8", "replace") if found else ""
+
+
+def _spent(more: bytes, took: int) -> Spent | None:
+    """What is not execution was waiting: for seats, mostly."""
+    found = _EXECUTION.search(more)
+    if found is None:
+        return None
+    execution = duration(found[1].decode("utf-8", "replace"))
+    return Spent(total=took, queue=max(0, took - execution), etcd=-1)
 
 
 def _seats(more: bytes) -> int:

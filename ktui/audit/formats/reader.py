@@ -1,0 +1,131 @@
+"""One record of a log, whichever format it is in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+
+from ktui.audit.formats import aks, auditlog, etcdlog, gke, httplog, jsonlog, wrappers
+from ktui.audit.formats.record import (
+    BLANK,
+    CONTROL,
+    JSON,
+    KLOG,
+    LoggedRequest,
+    Malformed,
+    Skip,
+    SlowRequest,
+    decoded,
+)
+
+
+class Wrapped(msgspec.Struct, gc=False):
+    """The records inside a wrapper, and what kind of wrapper it is."""
+
+    carrier: str
+    records: list[bytes]
+
+
+Record = LoggedRequest | SlowRequest | Skip
+Read = Callable[[bytes], Record | Wrapped]
+
+_KLOG = re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d")
+# `2026-08-23T08:55:54.33Z stderr F `: what a container runtime puts before each line.
+_RUNTIME = re.compile(rb"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] ")
+# Bytes that log shippers may put before JSON: CloudWatch's time, `[pod/kube-apiserver-1] `, syslog's header.
+_PREFIX = 512
+
+
+def line_reader(now: datetime) -> Read:
+    """A function from a record to what it says, or why it is not counted, or what is inside it.
+
+    It raises Malformed for one in no known format. `now` bounds the year of klog lines.
+    """
+    start_of = auditlog.START.match
+    read_event = auditlog.read
+
+    def read(line: bytes) -> Record | Wrapped:
+        start = start_of(line)
+        if start is not None:
+            return read_event(line, start)
+        first = line[:1]
+        if first == b"{":
+            return _read_json(line)
+        if first.isdigit() and (runtime := _RUNTIME.match(line)):
+            return read(line[runtime.end() :])
+        if httplog.MARK in line:
+            return httplog.read(line, now)
+        if first == b"\0":
+            return read(_without_nuls(line))
+        if prefixed := _after_prefix(line):
+            return _read_json(prefixed)
+        if first and first in b'["' and wrappers.PROMISING.search(line):
+            return _read_other_json(line)
+        return _other(line)
+
+    return read
+
+
+def _read_json(line: bytes) -> Record | Wrapped:
+    if line.startswith(b'{"level"') and (etcdlog.APPLY in line or etcdlog.STATS in line):
+        return etcdlog.read(line)
+    try:
+        fields = decoded(wrappers.fields_of, line, "valid JSON")
+    except Malformed as why:
+        if "truncated" in str(why) and b'"auditID"' in line[:4096]:
+            raise Malformed(auditlog.CUT_OFF) from None
+        raise
+    if "auditID" in fields:
+        return auditlog.read(line)
+    if gke.is_entry(fields):
+        return gke.read(line)
+    if wrappers.is_record(fields):
+        return jsonlog.read(line) if bytes(fields["msg"]) == b'"HTTP"' else etcdlog.read(line)
+    if aks.is_row(fields):
+        return auditlog.read(aks.event(fields))
+    return _unwrap(fields, line)
+
+
+def _unwrap(fields: wrappers.Fields, line: bytes) -> Record | Wrapped:
+    if b"CONTROL_MESSAGE" in line[:512]:
+        return CONTROL
+    if not wrappers.PROMISING.search(line):
+        return JSON
+    try:
+        records = wrappers.inside(fields)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Malformed("not valid JSON: an object inside it is damaged or nests too deeply") from None
+    return Wrapped(wrappers.carrier(fields), records) if records else JSON
+
+
+def _read_other_json(line: bytes) -> Record | Wrapped:
+    """An array, or a text, outside of any object."""
+    return _unwrap(decoded(wrappers.fields_of, b'{"":' + line + b"}", "valid JSON"), line)
+
+
+def _after_prefix(line: bytes) -> bytes:
+    """The JSON after a short prefix, b"" if there is none."""
+    at = line.find(b'{"', 0, _PREFIX)
+    if at <= 0 or line[:1] in b" \t>" or _KLOG.match(line) or line.rstrip()[-1:] != b"}":
+        return b""
+    return line[at:]
+
+
+def _without_nuls(line: bytes) -> bytes:
+    """A log that was being written when its machine failed has a run of NUL bytes."""
+    rest = line.lstrip(b"\0")
+    if not rest:
+        raise Malformed("NUL bytes")
+    return rest
+
+
+def _other(line: bytes) -> Skip:
+    """klog lines, and the indented lines of their stack traces, belong to a log."""
+    if not line.strip() or line[:1] in (b"\t", b" ", b">"):
+        return BLANK
+    if _KLOG.match(line) is not None:
+        return KLOG
+    raise Malformed("neither an audit Event, a klog line nor a JSON line of etcd")

@@ -1,0 +1,125 @@
+"""Records inside other records: what CloudWatch, Azure, Fluent Bit, Docker, Loki, … put around a line.
+
+One rule for all: an object or a text at most three fields deep that is itself a record of a known format.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from collections.abc import Iterator
+
+import msgspec
+
+from ktui.audit.formats import aks, gke
+from ktui.audit.formats.httplog import MARK
+
+DEEPEST = 3
+MOST_BYTES = 64 << 20  # of a gzipped subscription message
+PROMISING = re.compile(
+    rb"auditID|AuditId|proto[pP]ayload|\bHTTP\b|apply request took too long|request stats|H4sI"
+)
+_GZIPPED = b"H4sI"  # the first bytes of gzip in base64
+_CARRIERS = (
+    ("logEvents", "CloudWatch Logs subscription"),
+    ("protoPayload", "GKE LogEntry"),
+    ("protopayload_auditlog", "GKE LogEntry (BigQuery)"),
+    ("AuditId", "AKSAudit row"),
+    ("@message", "CloudWatch Logs Insights"),
+    ("results", "CloudWatch Logs Insights"),
+    ("records", "Azure Event Hub"),
+    ("events", "CloudWatch Logs get-log-events or filter-log-events"),
+    ("items", "EventList"),
+    ("Records", "Kinesis"),
+    ("awslogs", "CloudWatch Logs subscription"),
+    ("properties", "Azure diagnostic log"),
+    ("log_s", "AzureDiagnostics row"),
+    ("eventId", "CloudWatch Logs event"),
+)
+
+Fields = dict[str, msgspec.Raw]
+fields_of = msgspec.json.Decoder(Fields).decode
+_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_text = msgspec.json.Decoder(str).decode
+
+
+def carrier(fields: Fields) -> str:
+    """What the wrapper is, as far as its field names say."""
+    return next((name for field, name in _CARRIERS if field in fields), "wrapped in JSON")
+
+
+def is_event(fields: Fields) -> bool:
+    return "auditID" in fields and ("verb" in fields or "stage" in fields)
+
+
+def inside(fields: Fields) -> list[bytes]:
+    """The records in an object that is none itself."""
+    return list(_in_fields(fields, DEEPEST))
+
+
+def _in_fields(fields: Fields, depth: int) -> Iterator[bytes]:
+    if depth:
+        for value in fields.values():
+            yield from _in_value(bytes(value), depth - 1)
+
+
+def _in_value(value: bytes, depth: int) -> Iterator[bytes]:
+    first = value[:1]
+    if first in b'{["' and PROMISING.search(value):
+        if first == b"{":
+            yield from _in_object(value, depth)
+        elif first == b"[":
+            for element in _list(value):
+                yield from _in_value(bytes(element), depth)
+        else:
+            yield from _in_text(_text(value).encode("utf-8", "replace"), depth)
+
+
+def _in_object(value: bytes, depth: int) -> Iterator[bytes]:
+    fields = fields_of(value)
+    if is_record(fields):
+        yield value
+    elif aks.is_row(fields):
+        yield aks.event(fields)
+    else:
+        yield from _in_fields(fields, depth)
+
+
+def is_record(fields: Fields) -> bool:
+    """Whether an object is a record of a known format, not a wrapper around one."""
+    return is_event(fields) or gke.is_entry(fields) or _message(fields) in _MESSAGES
+
+
+_MESSAGES = (b'"HTTP"', b'"apply request took too long"', b'"request stats"')
+
+
+def _message(fields: Fields) -> bytes:
+    return bytes(fields["msg"]) if "msg" in fields else b""
+
+
+def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
+    text = text.strip()
+    if text.startswith(_GZIPPED):
+        yield from _in_subscription(text)
+    elif text.startswith((b"{", b"[")):
+        try:
+            yield from _in_value(text, depth)
+        except (msgspec.DecodeError, RecursionError):
+            if b'"auditID"' in text[:4096]:
+                yield text  # cut off: to be counted as that
+    elif MARK in text or b"{" in text[:512]:
+        yield from (line for line in text.split(b"\n") if line)
+
+
+def _in_subscription(text: bytes) -> Iterator[bytes]:
+    """base64 of a gzipped message, as Lambda and Kinesis get it."""
+    try:
+        unpacker = zlib.decompressobj(wbits=31)
+        packed = base64.b64decode(text, validate=True)
+        message = unpacker.decompress(packed, MOST_BYTES)
+    except (binascii.Error, zlib.error):
+        return
+    if not unpacker.unconsumed_tail:
+        yield from _in_object(message, DEEPEST)

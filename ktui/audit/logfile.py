@@ -1,0 +1,73 @@
+"""What was read of one log: its records by what they were, and why it gave nothing if it did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ktui.audit.formats.record import BLANK, CONTROL, EARLY, JSON, KLOG, SKIPS, WRITES
+from ktui.core.format import integer
+
+_ADMIN = "kube-audit-admin"
+
+
+@dataclass(slots=True)
+class FileCount:
+    """One log: its records (lines, of JSON documents and CSV their values and rows), and how it broke off.
+
+    `argument` is what named it on the command line. `read` counts the records that say something of a
+    request, `skipped` the others that were understood, by what they are. `part`: its first records are in
+    the file before, for another process read them.
+    """
+
+    name: str
+    argument: str = ""
+    lines: int = 0
+    problem: str = ""
+    read: int = 0
+    malformed: int = 0
+    admin: bool = False
+    skipped: Counter[str] = field(default_factory=Counter)
+    part: bool = False
+
+    def extend(self, other: FileCount) -> None:
+        """Add what another process read of the same file."""
+        self.lines += other.lines
+        self.read += other.read
+        self.malformed += other.malformed
+        self.admin = self.admin or other.admin
+        self.problem = self.problem or other.problem
+        self.skipped.update(other.skipped)
+
+    @property
+    def why_nothing(self) -> str:
+        """Why no request was found in it, "" if one was."""
+        if self.read or self.problem:
+            return "" if self.read else self.problem
+        if not self.lines:
+            return "it is empty"
+        skipped = self.skipped
+        if skipped[WRITES.what] and self.admin:
+            return f"{_ADMIN} leaves out get and list requests: enable the category kube-audit instead"
+        if skipped[WRITES.what] and not self.malformed:
+            return (
+                f"{integer(skipped[WRITES.what])} audit Events, all of writes: an audit policy (or a log "
+                "category such as GKE's activity) leaves out reads"
+            )
+        parts = [f"{integer(count)} {what}" for what, count in skipped.most_common() if count]
+        parts += [f"{integer(self.malformed)} malformed records"] if self.malformed else []
+        return f"no request in it: {', '.join(parts) or 'no record'}{_HINTS.get(self._mostly, '')}"
+
+    @property
+    def _mostly(self) -> str:
+        return self.skipped.most_common(1)[0][0] if self.skipped else ""
+
+
+_HINTS = {
+    KLOG.what: " (kube-apiserver logs requests from -v=3 on)",
+    JSON.what: " (looked for an audit Event, a LogEntry of GKE or an httplog line up to three fields deep)",
+    EARLY.what: " (the audit policy leaves out the stage ResponseComplete)",
+}
+UNDERSTOOD = frozenset((BLANK.what, CONTROL.what, EARLY.what, KLOG.what, WRITES.what))
+"""Records of which it is known that they hold no read."""
+SKIPPED = {skip.what: skip for skip in SKIPS}

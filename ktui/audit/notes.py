@@ -1,0 +1,67 @@
+"""What a report assumes, and what its reader has to know about the logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ktui.audit.predictions import ASSUMED
+from ktui.audit.ranking import BY_TIME
+from ktui.audit.settled import Settled
+from ktui.audit.tally import Tally
+from ktui.core.format import integer
+
+
+def notes(tally: Tally, settled: Settled, ranked_by: str, sizes_from: str, unknown: int) -> Iterator[str]:
+    """`unknown`: LISTs whose route depends on a query string that was not logged."""
+    yield f"routes are predicted, not logged; taken for granted: {ASSUMED}"
+    yield _ranking(ranked_by, sizes_from)
+    if tally.stopped:
+        yield "reading was stopped: this is of what was read until then"
+    if unknown:
+        yield (
+            f"{integer(unknown)} LISTs are in no share: GKE's logs leave out query strings, so that their "
+            "route is `cache or etcd`; they have no latency either"
+        )
+    if tally.formats["audit"] and tally.formats["httplog"]:
+        yield _doubles(settled)
+    if settled.duplicates:
+        yield (
+            f"{integer(settled.duplicates)} records repeat another one (same audit-ID and time): counted once"
+        )
+    if tally.journal.lost:
+        yield (
+            f"{integer(tally.journal.lost)} requests were too many to be compared with others: those that "
+            "were logged twice count twice"
+        )
+    if back := sum(span.back for span in tally.spans.values()):
+        yield (
+            f"{integer(back)} times a log goes back by more than a minute (a clock that was set, or several "
+            "logs in one file): rates are over the whole span"
+        )
+    if tally.groups.folded:
+        yield (
+            "there were more clients and shapes than are kept: the smallest are in `others`, without a "
+            "route, and the shares are of the rest"
+        )
+
+
+def _ranking(ranked_by: str, sizes_from: str) -> str:
+    if ranked_by == BY_TIME:
+        unknown = f"{sizes_from} holds none of these resources" if sizes_from else ""
+        return (
+            f"{unknown or 'object counts and sizes are not known'}: ranked by count × latency (a WATCH by "
+            "the time until its initial events, where it is logged)"
+        )
+    return (
+        f"ranked by estimated bytes, with counts and sizes from {sizes_from}: read from etcd "
+        "plus looked at; resources of unknown size come last"
+    )
+
+
+def _doubles(settled: Settled) -> str:
+    if not settled.doubles:
+        return "audit and httplog lines were both read, and no request is in both: all of them count"
+    return (
+        f"{integer(settled.doubles)} httplog lines stand for requests that are in the audit log as well: "
+        "these count once, by their audit Events; seats and initial times are from httplog"
+    )

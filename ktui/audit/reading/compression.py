@@ -1,0 +1,131 @@
+"""gzip, zstd, bzip2 and xz, each known by its first bytes and unpacked in bounded memory."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from typing import TYPE_CHECKING, Any
+
+from ktui.audit.reading.streams import CHUNK, ByteStream
+
+if TYPE_CHECKING:
+    import zstandard
+
+_MOST_MEMORY = 1 << 28
+_WINDOW = 1 << 27  # `zstd --long=27`; its own default limit
+# A compressed block of four bytes can be 128 KiB of text: this many bytes at a time are 32 MiB at most.
+_ZSTD_STEP = 1 << 10
+_ZSTD_FULL = 1 << 18
+
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+}
+# What is a log in a form that is not unpacked here: what to do about it.
+_FOREIGN = {
+    b"\x04\x22\x4d\x18": "lz4-compressed: unpack it first (lz4 -d)",
+    b"\xff\x06\x00\x00sNaPpY": "snappy-compressed: unpack it first",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
+    b"Rar!": "a RAR archive: unpack it first",
+    b"PAR1": "Parquet: install ktui[lake] and name it alone, as FILE.parquet",
+    b"ORC": "ORC: export it as JSON lines or Parquet first",
+    b"Obj\x01": "Avro: export it as JSON lines first",
+    b"\x7fELF": "a program, not a log",
+    b"SQLite format 3": "an SQLite database, not a log",
+    b"\x89PNG": "a picture, not a log",
+    b"%PDF": "a PDF document, not a log",
+}
+
+
+def packing(head: bytes) -> str:
+    """`gzip`, `zstd`, `bzip2`, `xz`, or "" for a stream that begins otherwise."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
+
+
+def foreign(head: bytes) -> str:
+    """Why a file that begins like this cannot be read, "" if it may be a log."""
+    if not any(byte < 9 or byte > 126 for byte in head[:64]):
+        return ""  # text, whatever its first letters are
+    return next((why for magic, why in _FOREIGN.items() if head.startswith(magic)), "")
+
+
+def unpacked(kind: str, stream: io.BufferedReader[Any]) -> ByteStream:
+    """The content of a stream of this packing."""
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=stream, mode="rb")
+    if kind == "bzip2":
+        return bz2.BZ2File(stream)
+    return _Zstd(stream) if kind == "zstd" else _Xz(stream)
+
+
+class _Zstd:
+    """Frames one after another. A stream that ends inside a frame raises EOFError."""
+
+    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+        import zstandard  # start-up time
+
+        self._zstd = zstandard
+        self._stream = stream
+        self._frame = self._fresh()
+        self._begun = False
+
+    def _fresh(self) -> zstandard.ZstdDecompressionObj:
+        return self._zstd.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+
+    def read1(self, size: int = -1, /) -> bytes:
+        try:
+            return self._read()
+        except self._zstd.ZstdError as error:
+            raise OSError(str(error)) from None
+
+    def _read(self) -> bytes:
+        parts, total = [], 0
+        while total < _ZSTD_FULL:
+            packed = self._stream.read(_ZSTD_STEP)
+            if not packed:
+                if self._begun and not total:
+                    raise EOFError
+                break
+            while packed:
+                if self._frame.eof:
+                    self._frame = self._fresh()
+                parts.append(self._frame.decompress(packed))
+                packed = self._frame.unused_data if self._frame.eof else b""
+                total += len(parts[-1])
+            self._begun = not self._frame.eof
+        return b"".join(parts)
+
+
+class _Xz:
+    """Streams one after another, each within a limit of memory."""
+
+    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+        self._stream = stream
+        self._one = self._fresh()
+        self._begun = False
+
+    @staticmethod
+    def _fresh() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while True:
+            packed = b""
+            if self._one.eof:
+                packed = self._one.unused_data.lstrip(b"\0") or self._stream.read1(1 << 16).lstrip(b"\0")
+                if not packed:
+                    return b""
+                self._one, self._begun = self._fresh(), True
+            elif self._one.needs_input:
+                packed = self._stream.read1(1 << 16)
+                if not packed:
+                    if self._begun:
+                        raise EOFError
+                    return b""
+                self._begun = True
+            if text := self._one.decompress(packed, size if size > 0 else CHUNK):
+                return text

@@ -1,0 +1,168 @@
+"""Log files, checked before anything is read, and read in a way that can be watched and stopped."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import select
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ktui.audit.reading.containers import leaves, wanted
+from ktui.audit.reading.framing import records
+from ktui.audit.reading.streams import BrokenStream, Source, UnpackLimit
+
+if TYPE_CHECKING:
+    from ktui.audit.tally import Tally
+
+_HEARTBEAT = 0.2  # seconds
+STANDARD_INPUT = "standard input"
+
+
+class Log(NamedTuple):
+    """A file: its name, the argument that named it, and its bytes on the disk (0 if unknown).
+
+    `descriptor` is that of standard input, -1 for others.
+    """
+
+    name: str
+    argument: str
+    size: int = 0
+    descriptor: int = -1
+
+    @contextmanager
+    def open(self) -> Iterator[io.FileIO]:
+        with io.FileIO(
+            self.name if self.descriptor < 0 else self.descriptor, closefd=self.descriptor < 0
+        ) as file:
+            yield file
+
+
+class Stopped(Exception):
+    """Raised by a progress callback: stop reading."""
+
+
+Progressed = Callable[[str, int], None]
+"""Called with a file's name and the bytes read so far, of all files, as they are on the disk."""
+
+
+class _Counting:
+    """The bytes of a file; reports how many were read, also while none arrive."""
+
+    def __init__(self, log: Log, file: io.FileIO, before: int, report: Progressed) -> None:
+        self._log, self._file, self._progress = log, file, report
+        self._waits = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
+        self._before = before
+        self.taken = before
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while self._waits and not select.select([self._file], [], [], _HEARTBEAT)[0]:
+            self.tell()
+        chunk = self._file.read(size) or b""
+        self.taken += len(chunk)
+        return chunk
+
+    def tell(self) -> int:
+        self._progress(self._log.name, self.taken)
+        return self.taken
+
+    def of_file(self) -> int:
+        return self.taken - self._before
+
+
+@contextmanager
+def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
+    """The files of these names: `-` for standard input, files, folders, patterns of names.
+
+    Raises OSError (with its filename) for one that cannot be opened.
+    """
+    yield [log for name in names for log in _expand(name, standard_input)]
+
+
+def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
+    """Feed every record; a stream that breaks off becomes its file's problem.
+
+    `report` stops the reading by raising.
+    """
+    before = 0
+    for log in logs:
+        before = _read(log, tally, before, report)
+
+
+def _read(log: Log, tally: Tally, before: int, report: Progressed) -> int:
+    """Returns the bytes read of this file and of those before it."""
+    with log.open() as file:
+        counting = _Counting(log, file, before, report)
+        limit = UnpackLimit(counting.of_file)
+        opened = False
+        try:
+            for leaf in leaves(log.name, Source(counting), limit):
+                current = tally.open_file(leaf.name, log.argument)
+                opened = True
+                try:
+                    for block in records(leaf.source):
+                        tally.feed(block)
+                        counting.tell()
+                except BrokenStream as broken:
+                    current.problem = str(broken)
+        except BrokenStream as broken:
+            _problem(log, tally, opened, str(broken))
+        else:
+            if not opened:
+                _problem(log, tally, opened, "an archive without a log in it")
+    return counting.taken
+
+
+def _problem(log: Log, tally: Tally, opened: bool, why: str) -> None:
+    file = tally.files[-1] if opened else tally.open_file(log.name, log.argument)
+    file.problem = file.problem or why
+
+
+def total_size(logs: list[Log]) -> int:
+    """Bytes of all files, 0 where that of one is not known."""
+    return sum(log.size for log in logs) if all(log.size for log in logs) else 0
+
+
+def _expand(name: str, standard_input: int) -> Iterator[Log]:
+    if name == "-":
+        yield Log(STANDARD_INPUT, STANDARD_INPUT, 0, standard_input)
+    elif not os.path.lexists(name) and glob.has_magic(name):
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  # a pattern may be absolute
+        if not found:
+            raise FileNotFoundError(2, "no file matches", name)
+        for path in found:
+            yield from _files(path, name)
+    else:
+        yield from _files(name, name)
+
+
+def _files(name: str, argument: str) -> Iterator[Log]:
+    path = Path(name)
+    if not path.is_dir():
+        if not stat.S_ISFIFO(path.stat().st_mode):  # opening a FIFO twice would lose what is written to it
+            path.open("rb").close()
+        yield Log(name, argument, path.stat().st_size if path.is_file() else 0)
+        return
+    found = [file for file in _walk(name) if wanted(file)]
+    audit_only = [file for file in found if "/audit_logs/" in file]  # an OpenShift must-gather
+    if not found:
+        raise FileNotFoundError(2, "no log file in this folder", name)
+    for file in audit_only or found:
+        yield Log(file, argument, Path(file).stat().st_size)
+
+
+def _walk(name: str) -> Iterator[str]:
+    def fail(error: OSError) -> None:
+        raise error
+
+    for folder, folders, files in os.walk(name, onerror=fail):
+        folders.sort()
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        for file in sorted(files):
+            path = f"{folder.rstrip('/')}/{file}"
+            if stat.S_ISREG(Path(path).lstat().st_mode):
+                yield path

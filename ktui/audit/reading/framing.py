@@ -1,0 +1,81 @@
+"""How a stream is divided into records, found out from its first bytes: lines, JSON documents, or CSV."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+
+import msgspec
+
+from ktui.audit.reading.log_lines import Block, blocks, documents
+from ktui.audit.reading.streams import Source
+from ktui.audit.reading.tables import is_header, rows
+
+_LOOKED_AT = 1 << 20
+_LINES = 20
+_decode = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+def records(source: Source) -> Iterator[Block]:
+    """The records of a log, some at a time. Raises BrokenStream where it breaks off."""
+    source = _utf8(source)
+    how = framing(source)
+    if how == "table":
+        return rows(source)
+    return documents(source) if how == "documents" else blocks(source)
+
+
+def framing(source: Source) -> str:
+    """`lines`, `documents` or `table`."""
+    head = source.head(4096)
+    start = head.lstrip()
+    if start.startswith(b"["):
+        return "documents" if _is_array(start) else "lines"
+    if not start.startswith(b"{"):
+        return "table" if is_header(head.partition(b"\n")[0].rstrip(b"\r")) else "lines"
+    if not any(map(_is_value, source.head(4096).split(b"\n")[:_LINES])):
+        head = source.head(_LOOKED_AT)
+        lines = head.split(b"\n")
+        if len(lines) > 1 and not any(map(_is_value, lines[:_LINES])):
+            return "documents"
+        if len(lines) == 1 and not _is_value(head):
+            return "documents" if b"}{" in head or b"} {" in head else "lines"
+    return "lines"
+
+
+def _is_array(start: bytes) -> bool:
+    """A JSON array; not a line that begins with `[pod/kube-apiserver-1] `."""
+    return start[1:].lstrip()[:1] in (b"{", b"[", b"]", b'"', b"")
+
+
+def _is_value(line: bytes) -> bool:
+    line = line.strip()
+    if len(line) < 3 or line[:1] != b"{":
+        return False
+    try:
+        _decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _utf8(source: Source) -> Source:
+    """Without a byte order mark; UTF-16 (as PowerShell writes files) as UTF-8."""
+    head = source.head(3)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return Source(_FromUtf16(source))
+    if head.startswith(codecs.BOM_UTF8):
+        source.read1(3)
+    return source
+
+
+class _FromUtf16:
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while chunk := self._source.read1():
+            if text := self._decoder.decode(chunk):
+                return text.encode("utf-8", "replace")
+        return b""

@@ -1,0 +1,90 @@
+"""Lines out of a byte stream, in bounded memory however long a line is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ktui.audit.reading.documents import Documents, is_container
+from ktui.audit.reading.longlines import LONGEST, TAIL, LongLine
+from ktui.audit.reading.streams import CHUNK, ByteStream
+
+Block = list[bytes] | LongLine
+
+
+def blocks(stream: ByteStream) -> Iterator[Block]:
+    """Lines without their newlines, a list at a time, and each long one by itself, in order.
+
+    A long line that is a JSON document of many values (an EventList, a batch of an Event Hub) gives those.
+    Raises BrokenStream where the stream breaks off, after the lines before were given.
+    """
+    rest, head = b"", b""  # `head` is there while the line that is being read is too long
+    inside: Documents | None = None  # of the long line that is being read
+    for chunk in chunks(stream):
+        first, newline, others = chunk.partition(b"\n")
+        if inside is not None:
+            yield from _each(inside.push(first))
+        else:
+            rest += first
+        if not newline:
+            if inside is None and len(rest) > LONGEST:
+                if not head and is_container(rest):
+                    inside = Documents()
+                    yield from _each(inside.push(rest))
+                    rest = b""
+                else:
+                    head, rest = head or rest[:LONGEST], rest[-TAIL:]
+            continue
+        if inside is not None:
+            yield from _each(inside.finish())
+            inside = None
+        else:
+            yield from _line(head, rest)
+        *lines, rest = others.split(b"\n")
+        head = b""
+        if lines:
+            yield lines
+    if inside is not None:
+        yield from _each(inside.finish())
+    elif rest:
+        yield from _line(head, rest)
+
+
+def _line(head: bytes, rest: bytes) -> Iterator[Block]:
+    if head:
+        yield LongLine(head, rest[-TAIL:])
+    elif len(rest) <= LONGEST:
+        yield [rest]
+    elif is_container(rest):
+        inside = Documents()
+        yield from _each([*inside.push(rest), *inside.finish()])
+    else:
+        yield LongLine(rest[:LONGEST], rest[-TAIL:])
+
+
+def _each(found: list[bytes | LongLine]) -> Iterator[Block]:
+    """Values in their order, those that are no LongLine as lists."""
+    values: list[bytes] = []
+    for value in found:
+        if isinstance(value, LongLine):
+            if values:
+                yield values
+                values = []
+            yield value
+        else:
+            values.append(value)
+    if values:
+        yield values
+
+
+def documents(stream: ByteStream) -> Iterator[Block]:
+    """The values of a stream of JSON that is not one value a line. Raises BrokenStream."""
+    inside = Documents()
+    for chunk in chunks(stream):
+        yield from _each(inside.push(chunk))
+    yield from _each(inside.finish())
+
+
+def chunks(stream: ByteStream) -> Iterator[bytes]:
+    """All bytes of a stream, some at a time."""
+    while chunk := stream.read1(CHUNK):
+        yield chunk

@@ -1,0 +1,17 @@
+"""Records that are too long to be kept: only their two ends are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LONGEST = 1 << 20
+"""Bytes of a record beyond which only its two ends are kept."""
+TAIL = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class LongLine:
+    """A record longer than LONGEST: its first and its last bytes."""
+
+    head: bytes
+    tail: bytes

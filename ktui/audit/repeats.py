@@ -1,0 +1,87 @@
+"""Which rows of a journal are the same request: records logged twice, and httplog lines of audit Events."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ktui.audit.journal import EVENT, LINE, Journal
+
+_NEAR = 50_000  # microseconds between the two lines of one request
+_AWAY = 1_000  # the two latencies may differ by this, or by a part of it
+_PART = 20
+
+
+@dataclass(slots=True)
+class Repeats:
+    """`duplicates`: rows that repeat an earlier one. `doubles`: (httplog row, row of its audit Event)."""
+
+    duplicates: list[int] = field(default_factory=list)
+    doubles: list[tuple[int, int]] = field(default_factory=list)
+
+
+def repeats(journal: Journal) -> Repeats:
+    """All of them, whatever the order in which the logs were read."""
+    found = Repeats()
+    used: set[int] = set()
+    for rows in journal.repeated_ids().values():
+        _with_an_id(journal, rows, found, used)
+    plain = [row for row, kind in enumerate(journal.kind) if kind == LINE and not journal.id[row]]
+    if plain:  # httplog of 1.19 to 1.21
+        _without_ids(journal, _once(journal, plain, found), found, used)
+    return found
+
+
+def _once(journal: Journal, rows: Iterable[int], found: Repeats) -> list[int]:
+    """One row of each request; the others are duplicates."""
+    seen: dict[tuple[int, ...], int] = {}
+    for row in rows:
+        if seen.setdefault(journal.same(row), row) != row:
+            found.duplicates.append(row)
+    return list(seen.values())
+
+
+def _with_an_id(journal: Journal, rows: Sequence[int], found: Repeats, used: set[int]) -> None:
+    rows = _once(journal, rows, found)
+    kind, content = journal.kind, journal.content
+    events = [row for row in rows if kind[row] == EVENT]
+    for line in rows:
+        if kind[line] == LINE:
+            event = next((row for row in events if content[row] == content[line]), None)
+            if event is not None:
+                events.remove(event)
+                used.add(event)
+                found.doubles.append((line, event))
+
+
+def _without_ids(journal: Journal, lines: Sequence[int], found: Repeats, used: set[int]) -> None:
+    """Paired by what they say: URI, user agent, status, and when they ended, about."""
+    content, code, at = journal.content, journal.code, journal.at
+    wanted = {(content[row], code[row]) for row in lines}
+    used |= set(found.duplicates)
+    events: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for row, kind in enumerate(journal.kind):
+        if kind == EVENT and row not in used and (key := (content[row], code[row])) in wanted:
+            events.setdefault(key, []).append((at[row], row))
+    for candidates in events.values():
+        candidates.sort()
+    for line in sorted(lines, key=lambda row: (at[row], row)):
+        candidates = events.get((content[line], code[line]), [])
+        event = _nearest(journal, line, candidates)
+        if event is not None:
+            candidates.remove((at[event], event))
+            found.doubles.append((line, event))
+
+
+def _nearest(journal: Journal, line: int, candidates: Sequence[tuple[int, int]]) -> int | None:
+    """Of the Events near the line that took about as long the one that ended nearest to it."""
+    at, took = journal.at[line], journal.took[line]
+    best: tuple[int, int] | None = None
+    for place in range(bisect_left(candidates, (at - _NEAR, 0)), len(candidates)):
+        moment, row = candidates[place]
+        if moment > at + _NEAR:
+            break
+        if abs(journal.took[row] - took) <= max(_AWAY, took // _PART):
+            best = min(best or (_NEAR + 1, row), (abs(moment - at), row))
+    return None if best is None else best[1]
