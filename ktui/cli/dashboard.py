@@ -94,6 +94,20 @@ def check(args: argparse.Namespace) -> int:
         start_log(args, "dashboard")
     except (ConfigError, BehaviourError) as error:
         return fail(str(error), USAGE)
+    return _check_snapshot(args.snapshot) if args.snapshot else OK
+
+
+def _check_snapshot(name: str) -> int:
+    """OK, unless the file cannot be read or does not begin as a snapshot."""
+    from pathlib import Path  # start-up time
+
+    from ktui.etcd.errors import SnapshotError
+    from ktui.etcd.snapshot import check as check_snapshot
+
+    try:
+        check_snapshot(Path(name))
+    except SnapshotError as error:
+        return fail(str(error).removesuffix("."), NO_CONNECTION)
     return OK
 
 

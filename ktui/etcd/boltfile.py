@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import mmap
+import os
 import re
 import struct
 from pathlib import Path
 from typing import NamedTuple
 
+from ktui.etcd.bolttree import BoltTree, DamagedError
 from ktui.etcd.errors import SnapshotError
 
-_MAGIC = 0xED0CDAED
+HEAD_BYTES = 3 * (64 << 10)  # bytes at the beginning that hold both meta pages
+_MAGIC, _VERSION = 0xED0CDAED, 2
 _HASH_BYTES = 32  # sha256, which `etcdctl snapshot save` appends to the database
 _SECTOR = 512
 # A meta page: page header (16 bytes), then magic, version, page size, flags,
-# root bucket (16 bytes), free list, high-water mark in pages, transaction id.
-_META = struct.Struct("<IIII16xQQQ")
-# Bucket "cluster", key "clusterVersion": etcd 3.5+ notes there what all members can do. Pages that were
-# freed may hold older copies: versions only rise.
+# root bucket (page, sequence), free list, high-water mark in pages, transaction id, checksum.
+_META = struct.Struct("<IIIIQ8xQQQQ")
+_PAGE_HEADER_BYTES = 16
+# Bucket "cluster", key "clusterVersion": etcd 3.5+ notes there what all members can do.
 _CLUSTER_VERSION = re.compile(rb"clusterVersion(\d{1,3})\.(\d{1,3})\.\d")
 
 
@@ -31,33 +33,65 @@ class BoltFile(NamedTuple):
     version: tuple[int, int] | None
 
 
+class _Meta(NamedTuple):
+    page_size: int
+    root: int
+    free_list: int
+    pages: int
+    transaction: int
+
+
+def check_head(head: bytes, named: Path) -> None:
+    """SnapshotError, about `named`, unless the first HEAD_BYTES of a file are those of a bbolt database."""
+    _newest_meta(head, named)
+
+
 def inspect(file: Path, named: Path) -> BoltFile:
-    """Look at `file`; SnapshotError, about `named`, when it is not a whole database."""
+    """Look at `file`; SnapshotError, about `named`, when it is not a whole database.
+
+    The pages are walked here first: etcd and its tools follow one that points to itself until memory ends.
+    """
     size = file.stat().st_size
     with file.open("rb") as source:
-        pages = _meta_pages(source.read(3 * (64 << 10)))
-        if not pages:
-            raise SnapshotError(f"snapshot {named}: this is not an etcd snapshot (not a bbolt database).")
-        page_size, high_water, _ = max(pages, key=lambda page: page[2])
-        if size < page_size * high_water:
+        meta = _newest_meta(source.read(HEAD_BYTES), named)
+        if size < meta.page_size * meta.pages:
             raise SnapshotError(
-                f"snapshot {named}: the file is truncated ({size} of {page_size * high_water} bytes)."
+                f"snapshot {named}: the file is truncated ({size} of {meta.page_size * meta.pages} bytes)."
             )
-        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            version = max(
-                ((int(found[1]), int(found[2])) for found in _CLUSTER_VERSION.finditer(content)), default=None
-            )
-    return BoltFile(size % _SECTOR == _HASH_BYTES, version)
+        tree = BoltTree(source.fileno(), meta.page_size, meta.pages)
+        try:
+            tree.check_free_list(meta.free_list)
+            cluster = tree.walk(meta.root, keep=b"cluster")
+        except DamagedError as error:
+            raise SnapshotError(f"snapshot {named}: the database in it is damaged ({error}).") from error
+        except OSError as error:
+            raise SnapshotError(f"snapshot {named}: {error.strerror or os.strerror(5)}.") from error
+    found = _CLUSTER_VERSION.search(cluster)
+    return BoltFile(size % _SECTOR == _HASH_BYTES, (int(found[1]), int(found[2])) if found else None)
 
 
-def _meta_pages(head: bytes) -> list[tuple[int, int, int]]:
-    """Page size, high-water mark in pages and transaction id of each readable meta page (there are two)."""
-    found: list[tuple[int, int, int]] = []
+def _newest_meta(head: bytes, named: Path) -> _Meta:
+    """The meta page that bbolt takes: of the two, the valid one with the higher transaction id."""
+    found: list[_Meta] = []
     offset = 0
-    while offset + 16 + _META.size <= len(head) and len(found) < 2:
-        magic, _, page_size, _, _, high_water, transaction = _META.unpack_from(head, offset + 16)
-        if magic != _MAGIC or not 512 <= page_size <= 64 << 10:
+    for _ in range(2):
+        start = offset + _PAGE_HEADER_BYTES
+        if len(head) < start + _META.size:
             break
-        found.append((page_size, high_water, transaction))
+        magic, version, page_size, _, *rest, checksum = _META.unpack_from(head, start)
+        if magic != _MAGIC or version != _VERSION or not 512 <= page_size <= 64 << 10:
+            break
+        if _fnv(head[start : start + _META.size - 8]) == checksum:
+            found.append(_Meta(page_size, *rest))
         offset += page_size
-    return found
+    if not found:
+        raise SnapshotError(f"snapshot {named}: this is not an etcd snapshot (not a bbolt database).")
+    return max(found, key=lambda meta: meta.transaction)
+
+
+def _fnv(data: bytes) -> int:
+    """FNV-1a of 64 bits."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value

@@ -15,7 +15,7 @@ from ktui.etcd import warden
 from ktui.etcd.binary import Binary, find_binary
 from ktui.etcd.errors import EmbeddedEtcdError
 from ktui.etcd.etcdlog import EtcdLog
-from ktui.etcd.snapshot import restore
+from ktui.etcd.snapshot import damaged, restore
 from ktui.etcd.temporary_etcd import TemporaryEtcd, locked, sweep
 
 HOST = "127.0.0.1"
@@ -71,8 +71,10 @@ class EmbeddedEtcd:
             if snapshot is not None:
                 self.warnings += await restore(snapshot, self.data_dir, self._own.path, self.binary)
             await self._start(port)
-        except BaseException:
+        except BaseException as error:
             await self.stop()
+            if snapshot is not None and isinstance(error, EmbeddedEtcdError) and self.log.crash:
+                raise damaged(snapshot, self.log) from error
             raise
         return self
 

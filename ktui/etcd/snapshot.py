@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
-import shutil
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, cast
 
 from ktui.etcd.binary import Binary, packaged_binary
-from ktui.etcd.boltfile import BoltFile, inspect
+from ktui.etcd.boltfile import HEAD_BYTES, BoltFile, check_head, inspect
 from ktui.etcd.errors import SnapshotError
 from ktui.etcd.etcdlog import EtcdLog
 
 _GZIP = b"\x1f\x8b"
+_PIECE = 1 << 20
+# A snapshot packs 5 to 20 times; what packs better fills the disk, and is none.
+MOST_RATIO = 200
+MOST_UNPACKED = 1 << 30  # bytes that any may have
+RESTORE_SECONDS = 600.0  # for the largest that an etcd may have (8 GiB), on a slow disk
 
 
 async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> list[str]:
@@ -36,22 +42,59 @@ async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> 
     return warnings
 
 
+def check(file: Path) -> None:
+    """SnapshotError, unless the file can be read and begins as a snapshot does. Takes a moment."""
+    with _errors_of(file), _opened(file) as source:
+        check_head(source.read(HEAD_BYTES), file)
+
+
 def _unpacked(file: Path, scratch: Path) -> Path:
-    try:
-        with file.open("rb") as source:
-            if source.read(2) != _GZIP:
+    """The plain file: a packed one is unpacked into `scratch` once its beginning is a snapshot's."""
+    check(file)
+    with _errors_of(file):
+        size = file.stat().st_size
+        most = max(MOST_UNPACKED, MOST_RATIO * size)
+        with _opened(file) as source:
+            if not isinstance(source, gzip.GzipFile):
                 return file
-        plain = scratch / "snapshot.db"
-        with gzip.open(file) as source, plain.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+            plain = scratch / "snapshot.db"
+            with plain.open("wb") as target:
+                while piece := source.read(_PIECE):
+                    target.write(piece)
+                    if target.tell() > most:
+                        raise SnapshotError(
+                            f"snapshot {file}: unpacked it has more than {MOST_RATIO} times its {size} bytes."
+                        )
+    return plain
+
+
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[IO[bytes]]:
+    """The file's content, unpacked where it is packed. A pipe or a device has no size and may never end."""
+    if file.exists() and not file.is_file():
+        raise SnapshotError(f"snapshot {file}: this is {'a directory' if file.is_dir() else 'not a file'}.")
+    with file.open("rb") as source:
+        packed = source.read(2) == _GZIP
+        source.seek(0)
+        if not packed:
+            yield source
+            return
+        with gzip.open(source) as plain:
+            yield cast(IO[bytes], plain)
+
+
+@contextlib.contextmanager
+def _errors_of(file: Path) -> Iterator[None]:
+    """Say what is wrong with the file itself as a SnapshotError."""
+    try:
+        yield
     except FileNotFoundError:
         raise SnapshotError(f"snapshot {file}: there is no such file.") from None
-    except (EOFError, zlib.error) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SnapshotError(f"snapshot {file}: the gzip file is truncated or damaged.", str(error)) from error
     except OSError as error:
         why = error.strerror or str(error)
         raise SnapshotError(f"snapshot {file}: {why}.", str(error)) from error
-    return plain
 
 
 def _warnings(file: Path, found: BoltFile, binary: Binary) -> list[str]:
@@ -85,7 +128,12 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
         stderr=asyncio.subprocess.STDOUT,
     )
     try:
-        output, _ = await process.communicate()
+        async with asyncio.timeout(RESTORE_SECONDS):
+            output, _ = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise SnapshotError(f"snapshot {file} is not restored after {RESTORE_SECONDS:.0f} s.") from None
     except BaseException:
         with contextlib.suppress(ProcessLookupError):  # it has ended, and word of it comes late
             process.kill()
@@ -98,8 +146,13 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
         if log.no_space:
             why = "no space is left on the disk"
         elif log.crash:
-            why = f"the database in it is damaged ({log.crash[:400]})"
+            raise damaged(file, log)
         else:
             why = log.telling.removeprefix("Error: ")
         notes = "".join(f" ({warning})" for warning in warnings)
         raise SnapshotError(f"snapshot {file} cannot be restored: {why}{notes}.", log.telling)
+
+
+def damaged(file: Path, log: EtcdLog) -> SnapshotError:
+    """The error for a snapshot at whose content etcd or its tool has crashed."""
+    return SnapshotError(f"snapshot {file}: the database in it is damaged ({log.crash[:400]}).", log.telling)

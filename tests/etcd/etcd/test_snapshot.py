@@ -6,11 +6,13 @@ import gzip
 import hashlib
 import os
 import re
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from ktui.etcd import snapshot as module
 from ktui.etcd.binary import packaged_binary
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -108,6 +110,36 @@ async def test_what_is_no_snapshot_says_so(snapshot: Path, tmp_path: Path) -> No
             file.write_bytes(content)
         with pytest.raises(SnapshotError, match=says):
             await EmbeddedEtcd.start(snapshot=file)
+
+
+async def test_what_unpacks_to_far_more_is_left(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of zeros behind a snapshot no more than the limit reaches the disk; zeros alone are no snapshot."""
+    monkeypatch.setattr(module, "MOST_UNPACKED", 1 << 20)
+    bombs = {"zeros.gz": bytes(64 << 20), "behind.gz": snapshot.read_bytes() + bytes(512 << 20)}
+    for name, says in {"zeros.gz": "not an etcd snapshot", "behind.gz": "more than 200 times"}.items():
+        file = tmp_path / name
+        with gzip.open(file, "wb", compresslevel=1) as packed:
+            packed.write(bombs[name])
+        with pytest.raises(SnapshotError, match=says):
+            await EmbeddedEtcd.start(snapshot=file)
+
+
+async def test_a_crash_over_its_content_names_the_snapshot(snapshot: Path) -> None:
+    """Every leaf of the keys is overwritten: whoever reads them, the error is about the file."""
+    content = bytearray(snapshot.read_bytes()[:-32])
+    for place in range(2 * 4096, len(content), 4096):
+        (flags,) = struct.unpack_from("<H", content, place + 8)
+        if flags == 2 and b"clusterVersion" not in content[place : place + 4096]:
+            content[place + 16 : place + 4096] = b"\xff" * (4096 - 16)
+    file = snapshot.with_name("overwritten")
+    file.write_bytes(content)
+    with pytest.raises(SnapshotError) as raised:
+        await EmbeddedEtcd.start(snapshot=file)
+    said = str(raised.value)
+    assert said.startswith(f"snapshot {file}") and "damaged" in said
+    assert ".go:" not in said and "\n" not in said and len(said) < 1000
 
 
 async def test_a_snapshot_wants_a_throwaway_directory(snapshot: Path, tmp_path: Path) -> None:

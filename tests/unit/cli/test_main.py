@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,10 @@ def test_light_commands_import_no_textual_and_no_grpc(words: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_snapshot_that_cannot_be_read_ends_the_dashboard_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--snapshot", str(tmp_path / "gone.db")]) == 3
+    assert capsys.readouterr().err == f"ktui: snapshot {tmp_path / 'gone.db'}: there is no such file\n"
