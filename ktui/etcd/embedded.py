@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,11 +18,13 @@ from ktui.etcd.errors import EmbeddedEtcdError
 from ktui.etcd.etcdlog import EtcdLog
 from ktui.etcd.snapshot import damaged, restore
 from ktui.etcd.temporary_etcd import TemporaryEtcd, locked, sweep
+from ktui.supervision import Supervisor, stop
 
 HOST = "127.0.0.1"
 NAME = "ktui"
 READY_TIMEOUT = 30.0  # seconds; a restored or foreign data directory may take some to open
 STOP_TIMEOUT = 10.0
+LOG_TIMEOUT = 5.0  # for the rest of the log of an etcd that has ended
 _PORT_TRIES = 5
 
 # A cluster of one needs no patience for elections: it leads after --election-timeout.
@@ -39,8 +42,9 @@ _TUNING = {
 class EmbeddedEtcd:
     """A running etcd. `failed` resolves with an EmbeddedEtcdError if it ends by itself."""
 
-    def __init__(self, binary: Binary, data_dir: Path | None) -> None:
+    def __init__(self, binary: Binary, data_dir: Path | None, supervisor: Supervisor) -> None:
         self.binary = binary
+        self._supervisor = supervisor
         self.endpoint = ""
         self.log = EtcdLog()
         self.failed: asyncio.Future[EmbeddedEtcdError] = asyncio.get_running_loop().create_future()
@@ -58,6 +62,7 @@ class EmbeddedEtcd:
         binary: Path | None = None,
         snapshot: Path | None = None,
         port: int | None = None,
+        supervisor: Supervisor | None = None,
     ) -> EmbeddedEtcd:
         """Start one and wait until it serves. EmbeddedEtcdError or SnapshotError say why it does not.
 
@@ -65,7 +70,7 @@ class EmbeddedEtcd:
         restored into such a directory first. `port` is the client port.
         """
         await asyncio.to_thread(sweep)
-        self = cls(await find_binary(binary), data_dir)
+        self = cls(await find_binary(binary), data_dir, supervisor or Supervisor())
         try:
             self._check_data_dir()
             if snapshot is not None:
@@ -173,7 +178,8 @@ class EmbeddedEtcd:
             raise EmbeddedEtcdError(
                 f"etcd is not ready after {READY_TIMEOUT:.0f} s: {self.log.telling}"
             ) from None
-        self._reader = asyncio.create_task(self._follow(process, process.stderr), name="etcd log")
+        follow = partial(self._follow, process, process.stderr)
+        self._reader = self._supervisor.start("the reader of etcd's log", follow)
         return True
 
     async def _follow(self, process: asyncio.subprocess.Process, stderr: asyncio.StreamReader) -> None:
@@ -195,7 +201,8 @@ class EmbeddedEtcd:
                 process.kill()
             await process.wait()
         if self._reader is not None:
-            await self._reader
+            await asyncio.wait((self._reader,), timeout=LOG_TIMEOUT)
+            await stop(self._reader)
             self._reader = None
 
     def _why(self, what: str = "does not start") -> str:

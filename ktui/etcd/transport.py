@@ -58,7 +58,7 @@ class Transport:
         self.ledger = Ledger(bus)
         self._config = config
         self._token = ""
-        self.answers_progress = False  # whether a progress request has ever been answered
+        self.answers_progress = False  # whether a watch has ever been told its progress
 
     async def call(
         self,

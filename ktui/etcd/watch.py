@@ -98,8 +98,7 @@ class WatchStream:
 
     def _is_wanted(self) -> bool:
         """Whether a progress answer is for the caller: etcd sends some by itself."""
-        if self._unanswered or self._own_unanswered:
-            self._transport.answers_progress = True
+        self._transport.answers_progress = True
         if self._unanswered:
             self._unanswered -= 1
         elif self._own_unanswered:

@@ -13,16 +13,17 @@ from collections.abc import Callable
 
 from ktui.etcd.connection import EtcdConnection
 
-QUIET_SECONDS = 4.0
-ANSWER_SECONDS = 4.0
+# An etcd that kubeadm or ktui has started tells every watch its progress every 5 s: it is never asked.
+QUIET_SECONDS = 5.5
+ANSWER_SECONDS = 3.5
 LATE_SECONDS = 1.0  # a timer that fires this late: it was this process that stood still
 
 
 class WatchLiveness:
     """A timer beside one watch: `ask` sends a progress request, `give_up` ends the watch.
 
-    `answers` says whether this etcd has ever answered one: those before 3.4 and some that only speak
-    etcd's protocol never do, and their watches are not given up.
+    `answers` says whether this etcd has ever told progress: those before 3.4 and some that only speak
+    etcd's protocol do not answer such requests, and their watches are not given up.
     """
 
     def __init__(

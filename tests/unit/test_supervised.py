@@ -11,12 +11,11 @@ import ktui
 OWN = {
     "apiserver/http/lifespan.py",  # startup and shutdown wait for it
     "apiserver/http/request.py",  # its request waits for it
-    "apiserver/http/server.py",  # the whole program
     "cacher/etcd_watch.py",  # its client's stream ends with the error
     "cacher/resource_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
-    "etcd/embedded.py",  # ends with etcd
     "etcd/liveness.py",  # within a supervised task
+    "etcd/watch.py",  # sends one message; the reader of the stream gets the error
     "storage/reading.py",  # the reader waits for the page
 }
 PACKAGES = ("etcd", "storage", "cacher", "writes", "apiserver", "cli/server", "telemetry")

@@ -7,7 +7,6 @@ shutdown belong to the caller.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,14 @@ from granian.server.embed import Server
 
 from ktui.apiserver.http.asgi import ASGIApp
 from ktui.apiserver.http.lifespan import Lifespan
+from ktui.supervision import Supervisor, stop
 
 # Time for requests to end by themselves.
 STOP_SECONDS = 2.0
 
 
 class PortInUse(Exception):
-    """Another process listens there."""
+    """Another process listens there, or the HTTP server has ended by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,18 @@ class TlsFiles:
 class HttpServer:
     """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS when files are given."""
 
-    def __init__(self, app: ASGIApp, listen: str, tls: TlsFiles | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, listen: str, tls: TlsFiles | None = None, supervisor: Supervisor | None = None
+    ) -> None:
         self.app = app
+        self._supervisor = supervisor or Supervisor()
         self.host, self.port = split_listen(listen)
         self._tls = tls
         self._lifespan = Lifespan(app)
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
+        self._failure: Exception | None = None
+        self._stopping = False
 
     @property
     def url(self) -> str:
@@ -56,6 +61,28 @@ class HttpServer:
         with claim_port(self.host, self.port) as claim:
             self.port = claim.getsockname()[1]
             await self._lifespan.startup()
+            self._serving = self._supervisor.start("the HTTP server", self._serve)
+            try:
+                await self._until_listening()
+            except BaseException:
+                await stop(self._serving)
+                raise
+
+    async def stop(self) -> None:
+        """Stop the application, which ends its streams; then stop listening, and close open connections."""
+        await self._lifespan.shutdown()
+        if self._server is not None and self._serving is not None:
+            self._stopping = True
+            self._server.stop()  # type: ignore[no-untyped-call]
+            await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
+            if not self._serving.done():
+                asyncio.get_running_loop().set_exception_handler(_handle_late_end)
+            await stop(self._serving)
+            self._server = self._serving = None
+
+    async def _serve(self) -> None:
+        """Until `stop`. An end that nobody asked for is a failure."""
+        try:
             self._server = Server(
                 self.app,
                 address=self.host,
@@ -67,28 +94,17 @@ class HttpServer:
                 ssl_cert=self._tls.cert if self._tls else None,
                 ssl_key=self._tls.key if self._tls else None,
             )
-            self._serving = asyncio.create_task(self._server.serve(), name="http server")
-            await self._until_listening()
-
-    async def stop(self) -> None:
-        """Stop the application, which ends its streams; then stop listening, and close open connections."""
-        await self._lifespan.shutdown()
-        if self._server is not None and self._serving is not None:
-            self._server.stop()  # type: ignore[no-untyped-call]
-            await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
-            if not self._serving.done():
-                asyncio.get_running_loop().set_exception_handler(_handle_late_end)
-            self._serving.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._serving
-            self._server = self._serving = None
+            await self._server.serve()
+            if not self._stopping:
+                raise PortInUse(f"the HTTP server on {self.host}:{self.port} has ended")
+        except Exception as error:
+            self._failure = error
+            raise
 
     async def _until_listening(self) -> None:
-        assert self._serving is not None
         while True:
-            if self._serving.done():
-                self._serving.result()
-                raise PortInUse(f"the HTTP server on {self.host}:{self.port} ended at once")
+            if self._failure is not None:
+                raise self._failure
             try:
                 _, writer = await asyncio.open_connection(self.host, self.port)
             except OSError:

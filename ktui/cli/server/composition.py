@@ -83,7 +83,7 @@ class Composition:
         self._registry = registry = self._make_registry(client, settings)
         browser = EtcdBrowser(client, self._source.prefix, resource_at, gentle=not self._owned)
         services = self._services(client, settings, registry, browser)
-        self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls())
+        self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls(), self._supervisor)
         await self._http.start()
         self._bus.publish(services.facts.info())  # a recording begins with its server
         registry.warm(self._to_warm())

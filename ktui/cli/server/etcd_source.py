@@ -114,7 +114,10 @@ class EtcdSource:
                 read_only=not args.allow_writes,
             )
         self.embedded = await EmbeddedEtcd.start(
-            data_dir=_path(args.data_dir), binary=_path(args.etcd_binary), snapshot=_path(args.snapshot)
+            data_dir=_path(args.data_dir),
+            binary=_path(args.etcd_binary),
+            snapshot=_path(args.snapshot),
+            supervisor=self._supervisor,
         )
         self.warnings += self.embedded.warnings
         endpoint = self.embedded.endpoint
