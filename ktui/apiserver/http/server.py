@@ -81,7 +81,7 @@ class HttpServer:
             self._server = self._serving = None
 
     async def _serve(self) -> None:
-        """Until `stop`. An end that nobody asked for is a failure."""
+        """Serve until `stop`; an end without it is a failure."""
         try:
             self._server = Server(
                 self.app,
