@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line. A Ctrl-C is minded from here on, while the rest is still loading."""
+    """Run the command line. Ctrl-C is handled from here on, while the rest is still being imported."""
     try:
         from ktui.cli.main import main as run  # start-up time
 

@@ -1,7 +1,7 @@
-"""Text of others made harmless to a terminal: nothing in it moves the cursor, hides, or reorders.
+"""Make untrusted text safe for a terminal: nothing in it moves the cursor, hides, or reorders.
 
 Three ways to write the same characters: `safe` for screens, `escaped` for lines of text, `json_escaped`
-for JSON. `ktui.tui.compat` and `ktui.cli.output` hold the doors through which all output goes.
+for JSON. All output passes through `ktui.tui.compat` or `ktui.cli.output`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from functools import cache
 # Controls, formats (bidi, zero width), surrogates, private use, unassigned, line and paragraph separators.
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _MARKS = {"Mn", "Me", "Mc"}
-# Letters that show nothing, and those that join the one before them.
+# Letters that are invisible, and those that join the one before them.
 _JOINING = re.compile("[\u115f-\u11ff\u3164\ud7b0-\ud7ff\uffa0\U0001f3fb-\U0001f3ff]")
 _MOST_LEARNT = 4096
 MOST_MARKS = 4  # on one character: no script needs more
-# Runs of what may be marks; most text has none, and is not looked at further.
+# Runs of what may be marks; most text has none, and is not examined further.
 _MAYBE_MARKS = re.compile(
     "[\u0300-\u1fff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff\u302a-\u302f\u3099\u309a\u3164\ua66f-\uabff\ud7b0-\ud7ff"
     f"\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\uffa0\U00010000-\U000effff]{{{MOST_MARKS + 1}}}"
@@ -32,7 +32,7 @@ def safe(text: str) -> str:
 
 
 def escaped(text: str, keep: str = "") -> str:
-    r"""Every unsafe character as `\x1b` or `\u202e`, but for those in `keep`."""
+    r"""Every unsafe character as `\x1b` or `\u202e`, except for those in `keep`."""
     if text.isascii() and text.isprintable():
         return text
     return with_few_marks(text).translate(_escapes(keep))
@@ -44,12 +44,12 @@ def json_escaped(text: str) -> str:
 
 
 def is_safe(text: str) -> bool:
-    """Whether a terminal may be given the text as it is."""
+    """True if the text can be printed unchanged."""
     return text.isprintable() and not _MAYBE_MARKS.search(text) if not text.isascii() else text.isprintable()
 
 
 def with_few_marks(text: str, instead: str = "⟨{:,} marks⟩") -> str:
-    """At most MOST_MARKS combining marks in a row; `instead` is told how many are left out."""
+    """At most MOST_MARKS combining marks in a row; `instead` gets the number of those left out."""
     if not _MAYBE_MARKS.search(text):
         return text
     parts, start, run = [], 0, 0
@@ -67,12 +67,12 @@ def with_few_marks(text: str, instead: str = "⟨{:,} marks⟩") -> str:
 
 
 def is_mark(char: str) -> bool:
-    """Whether it takes no cell of its own though it is printable."""
+    """True if it has no width although it is printable."""
     return unicodedata.category(char) in _MARKS or _JOINING.match(char) is not None
 
 
 class _Table(dict[int, str]):
-    """For str.translate: learns how each character is written when it comes first."""
+    """For str.translate: computes how each character is written at its first use."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

@@ -1,4 +1,4 @@
-"""Files that hold names, addresses or requests of a cluster: for their owner only."""
+"""Files with names, addresses or requests of a cluster: readable by their owner only."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MODE = 0o600
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open `path` for writing, create it if it is missing, and return the descriptor.
+    """Open `path` for writing, create it if missing, and return the descriptor.
 
-    The file has mode 0600 from then on, also one that was there with a wider mode. A symbolic link
-    is not followed: a user who may write to its directory could point it at another file of yours.
+    The file has mode 0600 from then on, even if it existed with a wider mode. A symbolic link
+    is not followed: a user who may write to its directory could point it at another of your files.
     Raises OSError.
     """
     try:

@@ -1,4 +1,4 @@
-"""Background tasks: one that fails is logged, reported, and started again after a growing pause."""
+"""Background tasks: a failed one is logged, reported, and restarted after a growing pause."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ log.addHandler(logging.NullHandler())
 
 PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)  # seconds before the next try; the last one repeats
 STEADY_SECONDS = 60.0  # a task that has run for this long has recovered
-MOST_LETTERS = 200  # of an error's own words
+MOST_LETTERS = 200  # of an error's own message
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failed run of a task. `count` is the number of failures in a row."""
+    """One failed run of a task. `count` is the number of consecutive failures."""
 
     task: str
     error: Exception
@@ -36,8 +36,8 @@ class Failure:
 class Supervisor:
     """Keeps tasks running until `stop`.
 
-    `changed` is called when a task fails and when one that failed has recovered; `failures` holds
-    those that have not. `pause` waits between two tries.
+    `changed` is called when a task fails and when a failed one has recovered; `failures` holds
+    those that have not. `pause` waits between two attempts.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Supervisor:
     def start(self, name: str, work: Work) -> asyncio.Task[None]:
         """Run `work` until it returns; `name` completes the sentence "… failed".
 
-        It runs in a context of its own: what it costs is not on the meter of the request that starts it.
+        It runs in a context of its own: its cost is not added to the meter of the request that starts it.
         """
         task = asyncio.create_task(self._keep_running(name, work), name=name, context=Context())
         self._tasks.add(task)
@@ -107,7 +107,7 @@ async def stop(*tasks: asyncio.Task[None] | None) -> None:
 
 
 def describe(error: BaseException) -> str:
-    """An error's first line, with its type when it has no words of its own; of a group, its first error."""
+    """An error's first line, with its type if it has no message; of a group, its first error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     first = next(iter(str(error).splitlines()), "")
@@ -116,5 +116,5 @@ def describe(error: BaseException) -> str:
 
 
 def _is_sentence(error: BaseException) -> bool:
-    """Whether ktui raised it with a sentence for people: its own errors are not Python's."""
+    """True if ktui raised it with a sentence for users: its own errors are not Python's."""
     return type(error).__module__.partition(".")[0] == "ktui"

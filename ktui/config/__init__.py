@@ -1,1 +1,1 @@
-"""What a user has set: the config file, the environment, and which of them wins. Pure data and files."""
+"""User settings: the config file, the environment, and their precedence. Pure data and files."""

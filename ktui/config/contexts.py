@@ -1,4 +1,4 @@
-"""`[contexts.NAME]`: a cluster by name: its etcd, a snapshot, a running server, a kubeconfig's context."""
+"""`[contexts.NAME]`: a named cluster: its etcd, a snapshot, a running server, or a kubeconfig's context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.config.kinds import ValueType
 from ktui.config.reading import read_value
 from ktui.config.tomlfile import TomlFile
 
-NONE = "none"  # `--context none`: no context, whatever the file says
+NONE = "none"  # `--context none`: no context, whatever the file sets
 _ETCD = ("etcd", "snapshot")
 
 
@@ -59,7 +59,7 @@ ENTRIES: Mapping[str, ContextKey] = {
 
 
 class Context(Struct, frozen=True):
-    """`values` by the attribute of the parsed arguments that they preset; `where` is its file and line."""
+    """`values` by the attribute of the parsed arguments that they set; `where` is its file and line."""
 
     name: str
     source: str  # "etcd", "snapshot", "attach", "" for a kubeconfig alone
@@ -68,12 +68,12 @@ class Context(Struct, frozen=True):
 
     @property
     def kube(self) -> bool:
-        """Whether it names a kube-apiserver."""
+        """True if it selects a kube-apiserver."""
         return "kubeconfig" in self.values or "kube_context" in self.values
 
     @property
     def secrets(self) -> bool:
-        """Whether a password or a token stands in it."""
+        """True if it contains a password or a token."""
         return "token" in self.values or ":" in self.values.get("user", "")
 
 

@@ -32,7 +32,7 @@ class Config(Struct, frozen=True):
 
 
 def read_config(path: Path, *, required: bool = False) -> Config:
-    """Raises ConfigError for anything that ktui would not understand, or a required file that is missing."""
+    """Raises ConfigError for anything unknown or invalid, or a required file that is missing."""
     file = read_toml(path)
     if required and not file.exists:
         raise ConfigError(f"there is no config file {path}")
@@ -72,7 +72,7 @@ def _values(file: TomlFile) -> dict[str, Any]:
 
 
 def _elsewhere(table: str, name: str) -> str:
-    """Where it belongs: a setting of this name in another table, else the nearest of this one."""
+    """Where the setting belongs: another table with this name, else the nearest name in this one."""
     for setting in SETTINGS:
         if setting.name == name:
             return f"it belongs into [{setting.table}]"

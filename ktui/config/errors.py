@@ -1,4 +1,4 @@
-"""What is wrong with a setting, in one sentence that names the place and the nearest right word."""
+"""Errors in settings: one sentence with the place and the nearest valid word."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 
 class ConfigError(ValueError):
-    """A config file, a KTUI_* variable or a context that cannot be used; the message is one sentence."""
+    """A config file, a KTUI_* variable or a context that is invalid; the message is one sentence."""
 
 
 class InvalidEntry(NamedTuple):
-    """What is wrong with one entry of a table: its id, and one sentence."""
+    """An invalid entry of a table: its id, and one sentence."""
 
     id: str
     text: str
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
-    """`did you mean 'theme'?`, or all there is to choose from."""
+    """`did you mean 'theme'?`, or all valid words."""
     known = sorted(words)
     close = difflib.get_close_matches(word, known, n=1)
     if close:

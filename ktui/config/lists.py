@@ -1,4 +1,4 @@
-"""`[keys]` and `[columns]`: what the dashboard's own ids stand for; it alone knows which ids there are."""
+"""`[keys]` and `[columns]`: entries with ids of the dashboard, which validates them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _A_LIST = 'takes a list of columns, like ["route", "ms"]'
 
 
 def table_of(file: TomlFile, name: str) -> Mapping[str, Any]:
-    """A table of the file, {} when it is not there. Raises ConfigError for something else of that name."""
+    """A table of the file, {} if it is missing. Raises ConfigError if it is not a table."""
     table = file.data.get(name, {})
     if not isinstance(table, dict):
         raise ConfigError(f"{file.where(name)}: {name} is a table: write [{name}]")
@@ -37,7 +37,7 @@ def read_columns(file: TomlFile) -> dict[str, tuple[str, ...]]:
 
 
 def place_of(file: TomlFile, table: str, name: str) -> str:
-    """Where an id of `[keys]` or `[columns]` stands: `config.toml:12`."""
+    """The place of an id in `[keys]` or `[columns]`: `config.toml:12`."""
     quoted = name in table_of(file, table)
     return file.where(table, name) if quoted else file.where(table, *name.split("."))
 
@@ -49,7 +49,7 @@ def _texts(file: TomlFile, place: tuple[str, ...], words: object, takes: str) ->
 
 
 def _flat(table: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
-    """Ids have dots, and so have TOML's keys: `go.lab = "f5"` and `"go.lab" = "f5"` are the same."""
+    """Flatten the table, since dots in TOML keys nest: `go.lab = "f5"` and `"go.lab" = "f5"` are the same."""
     found: dict[tuple[str, ...], Any] = {}
     for key, value in table.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Where files are: the XDG directories, and the config file itself."""
+"""Paths of files: the XDG directories, and the config file itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One value out of a config file or the environment, or what is wrong with it."""
+"""Parse one value of a config file or the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.config.tomlfile import TomlFile
 
 
 def read_value(file: TomlFile, kind: ValueType, *keys: str, secret: bool = False) -> Any:
-    """The value under `keys`, as the program wants it. Raises ConfigError."""
+    """The parsed value under `keys`. Raises ConfigError."""
     value: Any = file.data
     for key in keys:
         value = value[key]
@@ -25,7 +25,7 @@ def read_value(file: TomlFile, kind: ValueType, *keys: str, secret: bool = False
 
 
 def read_variable(setting: Setting, text: str) -> Any:
-    """A KTUI_* variable, as the program wants it. Raises ConfigError."""
+    """A parsed KTUI_* variable. Raises ConfigError."""
     try:
         return setting.kind.of_text(text)
     except ValueError as error:
@@ -40,7 +40,7 @@ def _wrong(kind: ValueType, error: ValueError) -> str:
 
 
 def _shown(value: object) -> str:
-    """As in the file, more or less, and not endlessly."""
+    """Roughly as in the file, and shortened."""
     import json  # start-up time: only to say what is wrong
 
     text = json.dumps(value, default=str, ensure_ascii=True)

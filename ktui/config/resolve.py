@@ -1,4 +1,4 @@
-"""Which value of a setting wins, and where it comes from: default, file, context, environment, option."""
+"""The effective value of a setting and its source: default, file, context, environment, option."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ResolvedValue(Struct, frozen=True):
 
 
 class Chosen(Struct, frozen=True):
-    """A context and who named it."""
+    """A context and what selected it."""
 
     context: Context
     source: str
@@ -33,7 +33,7 @@ class Chosen(Struct, frozen=True):
 def preset(
     setting: Setting, config: Config, chosen: Chosen | None, environ: Mapping[str, str]
 ) -> ResolvedValue | None:
-    """What takes the default's place when no option is given, or None. Raises ConfigError."""
+    """The value that replaces the default if no option is given, or None. Raises ConfigError."""
     if environ.get(setting.env):
         return ResolvedValue(read_variable(setting, environ[setting.env]), "env", setting.env)
     if (
@@ -54,10 +54,10 @@ def preset(
 def choose_context(
     config: Config, environ: Mapping[str, str], *, flag: str | None, given: Iterable[str]
 ) -> Chosen | None:
-    """The context of `--context` (None: not given), of KTUI_CONTEXT, of the file; raises ConfigError.
+    """The context of `--context` (None: not given), of KTUI_CONTEXT, or of the file; raises ConfigError.
 
     `given` are the options on the command line, by their attribute: a source among them
-    replaces the context, and contradicts one that stands on the command line too.
+    replaces the context, and conflicts with one that is on the command line too.
     """
     sources = [f"--{name}" for name in (*SOURCES, "replay", "demo") if name in given]
     name, source, where = _named(config, environ, flag)
@@ -86,7 +86,7 @@ def _named(config: Config, environ: Mapping[str, str], flag: str | None) -> tupl
 
 
 def strange_variables(environ: Mapping[str, str]) -> list[str]:
-    """A sentence about each KTUI_* variable that means nothing."""
+    """One sentence for each unknown KTUI_* variable."""
     known = environment_names()
     return [
         f"{name} means nothing to ktui; {nearest(name, known)}"

@@ -1,4 +1,4 @@
-"""Every setting that has a default of its own: in the config file, in the environment, as an option."""
+"""All settings with a default: in the config file, in the environment, as an option."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ktui.config.kinds import ValueType
 
 DASHBOARD, SERVE = "dashboard", "serve"
 BOTH = (DASHBOARD, SERVE)
-# Tables whose settings are ktui's own: their variables carry no table's name (KTUI_THEME, KTUI_PODS).
+# Tables of ktui's own settings: their variables do not include the table's name (KTUI_THEME, KTUI_PODS).
 _PLAIN = ("dashboard", "server", "demo")
 
 
 class Setting(Struct, frozen=True):
-    """`table` and `name` as in the file; `commands` are those whose option of that name it presets."""
+    """`table` and `name` as in the file; `commands` are those whose option of that name it sets."""
 
     table: str
     name: str
@@ -22,7 +22,7 @@ class Setting(Struct, frozen=True):
     commands: tuple[str, ...]
     about: str
     secret: bool = False
-    option: str = ""  # without dashes, where it is not the name
+    option: str = ""  # without dashes, if it differs from the name
 
     @property
     def id(self) -> str:
@@ -109,16 +109,16 @@ SETTINGS: tuple[Setting, ...] = (
 
 TABLES = tuple(dict.fromkeys(setting.table for setting in SETTINGS))
 CONTEXT_ENV = "KTUI_CONTEXT"
-# Read elsewhere: the token of a server to attach to, and what the snippets of the screens name.
+# Read elsewhere: the token of the server to attach to, and variables in the snippets of the screens.
 OTHER_ENV = ("KTUI_CONFIG", CONTEXT_ENV, "KTUI_TOKEN", "KTUI_CA")
 
 
 def settings_of(command: str) -> tuple[Setting, ...]:
-    """Those that preset an option of this command. `ktui web` shows the dashboard: it has its options too."""
+    """The settings for this command's options. `ktui web` shows the dashboard, so it has its options too."""
     commands = {command, DASHBOARD} if command in ("web", "info") else {command}
     return tuple(setting for setting in SETTINGS if commands.intersection(setting.commands))
 
 
 def environment_names() -> tuple[str, ...]:
-    """Every KTUI_* variable that means something."""
+    """Every KTUI_* variable that is used."""
     return tuple(dict.fromkeys((*(setting.env for setting in SETTINGS), *OTHER_ENV)))

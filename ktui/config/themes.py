@@ -1,4 +1,4 @@
-"""The names of the themes there are, without drawing anything."""
+"""The names of the available themes, without loading any UI code."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""etcd as ktui talks to it: connection, embedded process, watch streams, ledger, read-only guard."""
+"""The etcd client: connection, embedded process, watch streams, ledger, read-only guard."""
 
 import os
 
-# gRPC's core prints connection faults to standard error, into whatever is on the screen; they reach
-# people as EtcdError. It reads this when it is first imported.
+# gRPC's core prints connection errors to standard error, over whatever is on the screen; users get
+# them as EtcdError. It reads this when it is first imported.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-# Children are forked to run another program at once; gRPC's handlers for that can crash them before.
+# Children are forked only to run another program; gRPC's fork handlers can crash them before.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")

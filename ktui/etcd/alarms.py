@@ -1,4 +1,4 @@
-"""Alarms that an etcd raises by itself, and what each asks for."""
+"""Alarms of an etcd, and what to do about each."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ _SAID = {
 
 
 def alarm_of(errors: Iterable[str]) -> str:
-    """Why etcd takes no writes, by the errors of its Status; "" when it takes them."""
+    """Why etcd refuses writes, by the errors of its Status; "" if it accepts them."""
     raised = {found[1] for text in errors for found in _ALARM.finditer(text)}
     return next((said for name, said in _SAID.items() if name in raised), "")

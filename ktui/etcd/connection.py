@@ -1,4 +1,4 @@
-"""One gRPC channel to one endpoint: the calls in flight, and when etcd last answered."""
+"""One gRPC channel to one endpoint: its calls in flight, and when etcd last answered."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WatchCall: TypeAlias = grpc.aio.StreamStreamCall
 
 
 class EtcdConnection:
-    """Becomes a TCP connection with its first call; gRPC makes that again when it breaks.
+    """Connects with its first call; gRPC reconnects it when it breaks.
 
-    `number` is the endpoint's place among the configured ones. `heard_at` is the time
-    (time.monotonic) of etcd's last answer, 0 while there was none.
+    `number` is the endpoint's index in the configuration. `heard_at` is the time
+    (time.monotonic) of etcd's last response, 0 before the first.
     """
 
     def __init__(self, endpoint: str, channel: grpc.aio.Channel, number: int = 0) -> None:
@@ -34,21 +34,24 @@ class EtcdConnection:
 
     @property
     def in_use(self) -> bool:
-        """Whether calls or watches are in flight."""
+        """True if calls or watches are in flight."""
         return bool(self._calls)
 
     @property
     def silent_seconds(self) -> float:
-        """Since etcd's last answer, or the first try; 0 while the connection is known to be broken."""
+        """Seconds since etcd's last response, or the first attempt;
+
+        0 while the connection is known to be broken.
+        """
         last = max(self.heard_at, self._opened_at)
         return time.monotonic() - last if last > self._failed_at else 0.0
 
     def heard(self) -> None:
-        """etcd has answered something."""
+        """Record that etcd has sent something."""
         self.heard_at = time.monotonic()
 
     async def unary(self, path: str, body: bytes, metadata: Metadata, seconds: float) -> bytes:
-        """The raw answer of one RPC, which may take `timeout` seconds. Raises EtcdError."""
+        """The raw response of one RPC within `seconds`. Raises EtcdError."""
         if self.lost:
             raise faults.lost(self.endpoint)
         call = self.channel.unary_unary(path)(body, metadata=metadata, timeout=seconds)
@@ -67,7 +70,7 @@ class EtcdConnection:
         return raw
 
     def watch(self, path: str, metadata: Metadata) -> WatchCall:
-        """A bidirectional stream of raw messages. ConnectionLostError when the connection was given up."""
+        """A bidirectional stream of raw messages. ConnectionLostError if the connection was given up."""
         if self.lost:
             raise faults.lost(self.endpoint)
         call = self.channel.stream_stream(path)(metadata=metadata)
@@ -76,8 +79,8 @@ class EtcdConnection:
         return call
 
     def fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
-        """What `error` means. An error of etcd itself is an answer; one of the transport means that the
-        connection is broken; a deadline that has passed means neither."""
+        """Classify `error`. An error of etcd itself is a response; one of the transport means that the
+        connection is broken; an exceeded deadline means neither."""
         fault = faults.from_grpc(error, self.endpoint)
         if faults.is_answer(fault):
             self.heard()
@@ -86,13 +89,13 @@ class EtcdConnection:
         return fault
 
     def give_up(self) -> None:
-        """End all calls with ConnectionLostError: the connection is dead, though nothing said so."""
+        """End all calls with ConnectionLostError: the connection is dead, although no error was reported."""
         self.lost = True
         for call in list(self._calls):
             call.cancel()
 
     def ended(self) -> ConnectionLostError | None:
-        """For a call that was cancelled: the error, when it was `give_up` that did so."""
+        """For a cancelled call: the error, if `give_up` cancelled it."""
         return faults.lost(self.endpoint) if self.lost and not _cancelling() else None
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A real etcd as a child: loopback only, on free ports, and never longer than ktui itself."""
+"""An etcd child process: loopback only, on free ports, ended with ktui."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ktui.supervision import Supervisor, stop
 
 HOST = "127.0.0.1"
 NAME = "ktui"
-READY_TIMEOUT = 30.0  # seconds; a restored or foreign data directory may take some to open
+READY_TIMEOUT = 30.0  # seconds; restored or foreign data may take long to open
 STOP_TIMEOUT = 10.0
 LOG_TIMEOUT = 5.0  # for the rest of the log of an etcd that has ended
 _PORT_TRIES = 5
 
-# A cluster of one needs no patience for elections: it leads after --election-timeout.
+# A single-member cluster needs no election: it leads after --election-timeout.
 _TUNING = {
     "heartbeat-interval": "20",
     "election-timeout": "100",
     "snapshot-count": "10000",
     "quota-backend-bytes": str(8 << 30),
     "auto-compaction-retention": "0",
-    # As kubeadm sets it: quiet caches learn etcd's head without being asked.
+    # As kubeadm sets it: idle caches learn etcd's revision without requesting it.
     "experimental-watch-progress-notify-interval": "5s",
 }
 
@@ -64,9 +64,9 @@ class EmbeddedEtcd:
         port: int | None = None,
         supervisor: Supervisor | None = None,
     ) -> EmbeddedEtcd:
-        """Start one and wait until it serves. EmbeddedEtcdError or SnapshotError say why it does not.
+        """Start one and wait until it serves. Raises EmbeddedEtcdError or SnapshotError.
 
-        Without `data_dir` the data is thrown away at the end. A `snapshot` is
+        Without `data_dir` the data is removed at the end. A `snapshot` is
         restored into such a directory first. `port` is the client port.
         """
         await asyncio.to_thread(sweep)
@@ -85,11 +85,11 @@ class EmbeddedEtcd:
 
     @property
     def pid(self) -> int:
-        """Process id of the warden, whose child etcd is."""
+        """Process id of the warden, the parent of etcd."""
         return self._process.pid if self._process else 0
 
     async def stop(self) -> None:
-        """End etcd, and remove its data if it is a throwaway. May be called twice."""
+        """Stop etcd, and remove temporary data. May be called twice."""
         self._stopping = True
         if self._process is not None:
             await self._end(self._process)
@@ -121,10 +121,10 @@ class EmbeddedEtcd:
             await self._spawn(self._flags(peer_port, tuning))
             if await self._ready():
                 return
-            if self.log.unknown_flag in tuning:  # a later etcd has dropped it: do without
+            if self.log.unknown_flag in tuning:  # a later etcd has removed the flag: do without
                 del tuning[self.log.unknown_flag]
             elif not self.log.port_in_use or (port and _in_use(port)):
-                break  # nothing that another attempt could change
+                break  # another attempt would not help
             self.log = EtcdLog()
         raise EmbeddedEtcdError(self._why())
 
@@ -147,7 +147,7 @@ class EmbeddedEtcd:
         return [*flags, "--unsafe-no-fsync"] if self._throwaway else flags
 
     async def _spawn(self, flags: list[str]) -> None:
-        """The warden in a session of its own: a Ctrl-C in the terminal does not reach it before us."""
+        """Start the warden in its own session, so that Ctrl-C in the terminal does not reach it first."""
         throwaway = self._throwaway
         lock_fd = throwaway.lock_fd if throwaway else -1
         self._process = await asyncio.create_subprocess_exec(
@@ -162,7 +162,7 @@ class EmbeddedEtcd:
         )
 
     async def _ready(self) -> bool:
-        """Read the log until etcd says that it serves (True) or ends (False); then go on reading aside."""
+        """Read the log until etcd serves (True) or ends (False); then continue reading in the background."""
         process = self._process
         assert process is not None and process.stderr is not None
         try:
@@ -190,14 +190,14 @@ class EmbeddedEtcd:
             self.failed.set_result(EmbeddedEtcdError(self._why("ended")))
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
-        """Closing its standard input stops the warden, as our own death would."""
+        """Closing its standard input stops the warden, as the end of this process would."""
         if process.stdin is not None:
             process.stdin.close()
         try:
             async with asyncio.timeout(STOP_TIMEOUT):
                 await process.wait()
         except TimeoutError:
-            with suppress(ProcessLookupError):  # it has ended, and word of it comes late
+            with suppress(ProcessLookupError):  # it has ended, and the notification comes late
                 process.kill()
             await process.wait()
         if self._reader is not None:
@@ -233,7 +233,7 @@ async def _line(stream: asyncio.StreamReader) -> bytes | None:
 
 
 def _free_ports(port: int | None) -> tuple[int, int]:
-    """The client port asked for, or a free one, and a free peer port: free now, not for sure later."""
+    """The given or a free client port, and a free peer port: free now, not guaranteed later."""
     with closing(socket.socket()) as client, closing(socket.socket()) as peer:
         peer.bind((HOST, 0))
         if port is None:

@@ -1,4 +1,4 @@
-"""gRPC channels to one etcd cluster: one for each endpoint, one of them in use."""
+"""gRPC channels to one etcd cluster: one per endpoint, one of them in use."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ktui.etcd.connection import EtcdConnection
 from ktui.etcd.errors import EtcdError, UnreachableError
 from ktui.etcd.probe import probe
 
-# kube-apiserver pings its etcd every 30 s and waits 10 s for the answer.
+# kube-apiserver pings its etcd every 30 s and waits 10 s for the response.
 _OPTIONS: list[tuple[str, int]] = [
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.max_pings_without_data", 0),  # else only the first two are sent on a quiet connection
+    ("grpc.http2.max_pings_without_data", 0),  # else only the first two are sent on an idle connection
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 3_000),
-    ("grpc.min_reconnect_backoff_ms", 5_000),  # a connection that is not made by then has failed
+    ("grpc.min_reconnect_backoff_ms", 5_000),  # a connection not established by then has failed
     ("grpc.use_local_subchannel_pool", 1),
 ]
-UNUSED_SECONDS = 5.0  # after which a connection is not trusted to still exist
+UNUSED_SECONDS = 5.0  # after which an unused connection is not trusted to still exist
 
 
 class Endpoints:
-    """Opens connections when they are first used; `rotate` moves on to the next endpoint."""
+    """Opens connections on first use; `rotate` switches to the next endpoint."""
 
     def __init__(self, config: EtcdConfig) -> None:
         if not config.endpoints:
@@ -45,7 +45,7 @@ class Endpoints:
 
     @property
     def active(self) -> str:
-        """The endpoint in use, as the user wrote it."""
+        """The endpoint in use, as configured."""
         return self._endpoints[self._active].text
 
     @property
@@ -53,38 +53,38 @@ class Endpoints:
         return [endpoint.text for endpoint in self._endpoints]
 
     async def probe(self) -> list[UnreachableError | None]:
-        """What is wrong with each endpoint, as far as a connection without a request can show."""
+        """The error of each endpoint, as far as a connection without a request can show."""
         return await asyncio.gather(*(probe(endpoint, self._config) for endpoint in self._endpoints))
 
     def connection(self) -> EtcdConnection:
-        """The one in use."""
+        """The connection in use."""
         connection = self._connections.get(self._active)
         if connection is None:
             connection = self._connections[self._active] = self._open(self._active)
         return connection
 
     def open(self) -> list[EtcdConnection]:
-        """The one in use, and those on which calls or watches are in flight."""
+        """The connection in use, and those with calls or watches in flight."""
         current = self.connection()
         others = {*self._connections.values(), *self._leaving} - {current}
         return [current, *(connection for connection in others if connection.in_use)]
 
     def rotate(self, failed: EtcdConnection) -> None:
-        """Use the next endpoint, unless `failed` is not in use any more."""
+        """Use the next endpoint, unless `failed` is no longer in use."""
         if self.connection() is not failed or len(self) == 1:
             return
         self._active = (self._active + 1) % len(self)
         kept = self._connections.get(self._active)
-        # One that was not used for a while may be dead, which only the next call would show.
+        # One that was unused for a while may be dead, which only the next call would show.
         if kept is not None and kept.silent_seconds > UNUSED_SECONDS:
             self._retire(kept)
 
     def fresh(self) -> list[EtcdConnection]:
-        """A new connection to each endpoint, the next one first: for `replace`, or to be closed."""
+        """A new connection to each endpoint, the next one first: to pass to `replace`, or to close."""
         return [self._open((self._active + 1 + n) % len(self)) for n in range(len(self))]
 
     def replace(self, lost: EtcdConnection, by: EtcdConnection) -> None:
-        """Use `by` from now on, and `lost` no more."""
+        """Use `by` instead of `lost` from now on."""
         self._retire(lost)
         if self._connections.get(by.number) is not by:
             self._retire(self._connections.get(by.number))
@@ -92,7 +92,7 @@ class Endpoints:
         self._active = by.number
 
     async def tidy(self) -> None:
-        """Close replaced connections on which nothing is in flight any more."""
+        """Close replaced connections without calls in flight."""
         for connection in [one for one in self._leaving if not one.in_use]:
             self._leaving.discard(connection)
             await connection.close()
@@ -137,6 +137,6 @@ class Endpoints:
 
 
 def _system_roots() -> Path | None:
-    """What this machine trusts, as etcdctl does without --cacert; gRPC would take a list of its own."""
+    """The CAs that this machine trusts, as etcdctl without --cacert; gRPC would use its own list."""
     file = ssl.get_default_verify_paths().cafile
     return Path(file) if file else None

@@ -1,10 +1,10 @@
-"""What can go wrong with etcd, each as one clear sentence for people."""
+"""Errors of etcd, each as one sentence for users."""
 
 from __future__ import annotations
 
 
 class EtcdError(Exception):
-    """Base of the room's errors. `str()` is one sentence; `detail` is etcd's or gRPC's own text."""
+    """Base of etcd errors. `str()` is one sentence; `detail` is etcd's or gRPC's own message."""
 
     def __init__(self, sentence: str, detail: str = "") -> None:
         super().__init__(sentence)
@@ -12,11 +12,11 @@ class EtcdError(Exception):
 
 
 class ReadOnlyError(EtcdError):
-    """A request that ktui does not send to an etcd that it only reads. Nothing has left the process."""
+    """A request not sent because ktui only reads this etcd. Nothing has left the process."""
 
 
 class UnreachableError(EtcdError):
-    """No answer. `step` is how far the connection got: DNS, TCP, TLS, or "etcd" when it broke later."""
+    """No response. `step` is how far the connection got: DNS, TCP, TLS, or "etcd" if it broke later."""
 
     def __init__(self, sentence: str, detail: str = "", step: str = "etcd") -> None:
         super().__init__(sentence, detail)
@@ -24,19 +24,19 @@ class UnreachableError(EtcdError):
 
 
 class ConnectionLostError(UnreachableError):
-    """The connection was given up: it was silent while another one answered. A write may have been made."""
+    """The connection was given up: it was silent while another one answered. A write may have happened."""
 
 
 class AuthenticationError(EtcdError):
-    """etcd does not accept user and password, or wants some."""
+    """etcd rejects user and password, or requires them."""
 
 
 class PermissionDeniedError(EtcdError):
-    """The user is known and may not read (or write) that key range."""
+    """The user is authenticated but may not read (or write) that key range."""
 
 
 class CompactedError(EtcdError):
-    """The revision asked for is gone. `compact_revision` is the oldest that etcd still has, 0 when unsaid."""
+    """The requested revision is compacted. `compact_revision` is the oldest available, 0 if unknown."""
 
     def __init__(self, sentence: str, detail: str = "", compact_revision: int = 0) -> None:
         super().__init__(sentence, detail)
@@ -44,11 +44,11 @@ class CompactedError(EtcdError):
 
 
 class FutureRevisionError(EtcdError):
-    """The revision asked for does not exist yet."""
+    """The requested revision does not exist yet."""
 
 
 class RequestTooLargeError(EtcdError):
-    """The request is larger than etcd takes (--max-request-bytes, 1.5 MiB)."""
+    """The request is larger than etcd accepts (--max-request-bytes, 1.5 MiB)."""
 
 
 class NoSpaceError(EtcdError):
@@ -56,7 +56,7 @@ class NoSpaceError(EtcdError):
 
 
 class EmbeddedEtcdError(EtcdError):
-    """The embedded etcd cannot be started, or has ended by itself."""
+    """The embedded etcd does not start, or has ended by itself."""
 
 
 class SnapshotError(EtcdError):

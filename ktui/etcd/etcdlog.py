@@ -1,4 +1,4 @@
-"""etcd's log, read line by line: when it is ready, and which line says why it is not."""
+"""etcd's log: detects when etcd is ready, and finds the line that explains a failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 READY = "ready to serve client requests"
 _GRAVE = ("error", "fatal", "panic", "dpanic")
 _UNKNOWN_FLAG = re.compile(r"flag provided but not defined: -+([\w-]+)")
-# What Go's runtime prints when a program crashes: the cause, then the stacks with source paths.
+# Go's runtime on a crash: the cause, then the stacks with source paths.
 _CRASHES = ("panic: ", "fatal error: ", "unexpected fault address ", "runtime error: ")
 _STACK = re.compile(r"goroutine \d+ \[|\[signal SIG|runtime stack:")
 # etcdutl: time, level, source file, message, fields.
@@ -19,7 +19,7 @@ _KEPT = 200
 
 
 class _Line(msgspec.Struct):
-    """zap's JSON: a message, mostly with an error."""
+    """zap's JSON: a message, usually with an error."""
 
     level: str = ""
     msg: str = ""
@@ -36,7 +36,7 @@ _decoder = msgspec.json.Decoder(_Line)
 
 
 class EtcdLog:
-    """The newest lines, and the telling one among them."""
+    """The newest lines, and the one that explains a failure."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=_KEPT)
@@ -66,15 +66,15 @@ class EtcdLog:
 
     @property
     def crash(self) -> str:
-        """What etcd crashed of, "" if it did not."""
+        """The cause of a crash of etcd, "" if it did not crash."""
         grave = next((text for text in self._grave if text.startswith(_CRASHES)), "")
         return grave.partition(": ")[2] or grave
 
     @property
     def telling(self) -> str:
-        """The first grave line that names a cause; else the last line; "" when etcd said nothing.
+        """The first severe line with a cause; else the last line; "" if etcd logged nothing.
 
-        Never a line of a stack: the source paths there are of the machine that built etcd.
+        Never a line of a stack: its source paths are of the machine that built etcd.
         """
         named = [text for text in self._grave if ": " in text]
         for candidates in (named[:1], self._grave[:1], list(self._lines)[-1:]):

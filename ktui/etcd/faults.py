@@ -1,4 +1,4 @@
-"""gRPC's and etcd's errors as this room's: which endpoint, which step, what to do."""
+"""Translate gRPC's and etcd's errors into EtcdErrors: the endpoint, the failed step, what to do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ktui.etcd.errors import (
 )
 
 _COMPACTED = "required revision has been compacted"
-# gRPC: "connection attempt timed out before receiving SETTINGS frame", HTTP/2's first word.
+# gRPC: "connection attempt timed out before receiving SETTINGS frame", the first frame of HTTP/2.
 _SILENT = "before receiving settings frame"
 _TLS_WORDS = ("ssl", "tls", "handshake", "certificate", "peer name", "verification")
 _DNS_WORDS = ("dns", "name resolution", "domain name", "could not contact dns")
@@ -35,11 +35,11 @@ _TCP_WORDS = (
 
 
 def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
-    """The EtcdError that says what `error` means at `endpoint`."""
+    """The EtcdError for `error` at `endpoint`."""
     code, detail = error.code(), error.details() or ""
     if code is grpc.StatusCode.OUT_OF_RANGE:
         return _out_of_range(detail)
-    # gRPC calls it internal when a stream breaks while it is being written to; etcd's Go client resumes both.
+    # gRPC reports an internal error when a stream breaks during a write; etcd's Go client resumes both.
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL):
         return unavailable(detail, endpoint)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
@@ -68,7 +68,7 @@ def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
 
 
 def denied(detail: str, endpoint: str, request: str = "") -> PermissionDeniedError:
-    """The user is known, its roles do not cover the key range of `request` (etcd's text form)."""
+    """The user's roles do not cover the key range of `request` (etcd's text form)."""
     wanted = f" for {request}" if request else ""
     return PermissionDeniedError(
         f"etcd {endpoint}: this user lacks the permission{wanted}; give one of its roles that range: "
@@ -80,7 +80,7 @@ def denied(detail: str, endpoint: str, request: str = "") -> PermissionDeniedErr
 def none_answers(
     error: UnreachableError, endpoints: Sequence[str], found: Sequence[UnreachableError | None]
 ) -> UnreachableError:
-    """One error for all endpoints, by what probing each of them found; `error` where that found nothing."""
+    """One error for all endpoints, from probing each of them; `error` if that found nothing."""
     if len(found) == 1:
         return found[0] or _connects(error, endpoints[0])
     said = [
@@ -96,7 +96,7 @@ def none_answers(
 
 
 def _connects(error: UnreachableError, endpoint: str) -> UnreachableError:
-    """`error`, or what is true instead when gRPC could not connect and a connection of our own could."""
+    """`error`, or a more specific one if gRPC could not connect and a direct connection could."""
     if error.step != "TCP":
         return error
     return UnreachableError(
@@ -114,7 +114,7 @@ def compacted(revision: int) -> CompactedError:
 
 
 def unavailable(detail: str, endpoint: str) -> UnreachableError:
-    """Which step of the connection failed, by gRPC's text."""
+    """The step of the connection that failed, by gRPC's message."""
     words = detail.lower()
     if "etcdserver:" in words:
         return UnreachableError(
@@ -144,14 +144,14 @@ def unavailable(detail: str, endpoint: str) -> UnreachableError:
 
 
 def lost(endpoint: str) -> ConnectionLostError:
-    """The connection was silent, and another one was not."""
+    """The connection was silent while another one was not."""
     return ConnectionLostError(
         f"etcd {endpoint}: the connection is dead; another one has taken its place.", "connection lost"
     )
 
 
 def silent(endpoint: str, seconds: float) -> UnreachableError:
-    """No answer to a small read, on a connection that worked before."""
+    """No response to a small read, on a connection that worked before."""
     return UnreachableError(
         f"etcd {endpoint} has not answered for {seconds:.0f} s; is it stopped or overloaded, "
         "or is the connection dead?"
@@ -159,19 +159,19 @@ def silent(endpoint: str, seconds: float) -> UnreachableError:
 
 
 def hanging(endpoint: str, seconds: float) -> UnreachableError:
-    """Nothing comes on a watch although its connection works."""
+    """No message on a watch although its connection works."""
     return UnreachableError(
         f"etcd {endpoint}: a watch has been silent for {seconds:.0f} s, while other requests were answered."
     )
 
 
 def is_answer(error: EtcdError) -> bool:
-    """Whether etcd itself answered with the error, so that the connection works."""
+    """True if etcd itself answered with the error, so that the connection works."""
     return not isinstance(error, UnreachableError) or "etcdserver:" in error.detail
 
 
 def never_sent(error: EtcdError) -> bool:
-    """Whether the request surely did not reach etcd, so that even a write may go to another endpoint."""
+    """True if the request certainly did not reach etcd: even a write may be sent to another endpoint."""
     if not isinstance(error, UnreachableError):
         return False
     return error.step in ("DNS", "TCP", "TLS") or _SILENT in error.detail.lower()

@@ -1,4 +1,4 @@
-"""The account of everything that ktui asks of an etcd, and of how far that etcd is."""
+"""Counts every request of ktui to an etcd, and tracks etcd's revision."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ktui.etcd.errors import UnreachableError
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
 
-PUBLISH_INTERVAL = 0.25  # seconds: at most four EtcdUsage and Progress events each second
+PUBLISH_INTERVAL = 0.25  # seconds: at most four EtcdUsage and EtcdProgress events per second
 
 
 @dataclass(slots=True)
 class LedgerEntry:
-    """One RPC: what it was for, its bytes on the wire, the keys that came back, how long it took."""
+    """One RPC: its purpose, bytes on the wire, returned keys, and duration."""
 
     op: str
     purpose: str
@@ -32,7 +32,7 @@ class LedgerEntry:
 
 
 class Ledger:
-    """Totals since the connection was made. `head` is the greatest revision that any answer bore."""
+    """Totals since the connection was made. `head` is the greatest revision in any response."""
 
     def __init__(self, bus: Bus) -> None:
         self.bus = bus
@@ -40,8 +40,8 @@ class Ledger:
         self.sent_bytes = 0
         self.received_bytes = 0
         self.head = 0
-        self.cluster = 0  # etcd's id of the cluster that answers, 0 before the first answer
-        self.histories = 0  # how often another history began: a revision went back, another cluster answers
+        self.cluster = 0  # etcd's id of the answering cluster, 0 before the first response
+        self.histories = 0  # how often the history was replaced: by a restore, or by another cluster
         self.compact = 0
         self.db_bytes = 0
         self._health = EtcdHealth(ok=True)
@@ -56,7 +56,7 @@ class Ledger:
 
     @property
     def problem(self) -> str:
-        """Why etcd does not answer, "" while it does."""
+        """Why etcd does not answer, "" if it does."""
         return self._health.detail
 
     def describe(self) -> Iterator[AnyEvent]:
@@ -73,14 +73,14 @@ class Ledger:
             self._changed()
 
     def went_back(self, revision: int) -> None:
-        """Another history than before: etcd was emptied, or restored from a backup."""
+        """Another history: etcd was emptied, or restored from a backup."""
         if revision < self.head:
             self.head, self.compact = revision, 0
             self.histories += 1
             self._changed()
 
     def saw_cluster(self, cluster: int, revision: int) -> bool:
-        """Whether another cluster answers than before: another history, however far it is."""
+        """True if another cluster answers than before: another history, whatever its revision."""
         before, self.cluster = self.cluster, cluster or self.cluster
         if before in (0, self.cluster):
             return False
@@ -100,7 +100,7 @@ class Ledger:
             self._changed()
 
     def saw_alarm(self, alarm: str) -> None:
-        """Publish why etcd takes no writes, "" that it takes them (again)."""
+        """Publish why etcd refuses writes, or with "" that it accepts them (again)."""
         if alarm != self._health.alarm:
             self._publish_health(replace(self._health, alarm=alarm))
 
@@ -113,14 +113,14 @@ class Ledger:
     def book(self, entry: LedgerEntry, text: Callable[[], str]) -> None:
         """Add an RPC to the totals and to the current request's meter, and publish it.
 
-        `text` is only made when the bus has subscribers.
+        `text` is only called if the bus has subscribers.
         """
         meter = current_meter()
         meter.etcd_rpcs += 1
         meter.etcd_keys += entry.keys
         meter.etcd_bytes += entry.received
         meter.hold(entry.received)
-        meter.reach(entry.received)  # the answer as it came, besides the decoded one
+        meter.reach(entry.received)  # the raw response, besides the decoded one
         meter.add_phase("etcd", entry.ms)
         self.saw_revision(entry.revision)
         self.charge(rpcs=1, sent=entry.sent, received=entry.received)
@@ -145,12 +145,12 @@ class Ledger:
             )
 
     def answered(self) -> None:
-        """etcd is there (again)."""
+        """Record that etcd answers (again)."""
         if not self._health.ok:
             self._publish_health(replace(self._health, ok=True, detail=""))
 
     def failed(self, error: Exception) -> None:
-        """Publish that etcd does not answer, once for each way in which it does not."""
+        """Publish that etcd does not answer, once per kind of error."""
         if isinstance(error, UnreachableError) and str(error) != self._health.detail:
             self._publish_health(replace(self._health, ok=False, detail=str(error)))
 

@@ -1,10 +1,10 @@
-"""Finds connections to etcd that are dead although nothing says so, and replaces them.
+"""Detects dead connections to etcd that report no error, and replaces them.
 
-A connection whose packets vanish (a firewall, a NAT or a load balancer forgot it) reports no
-error: calls on it wait. Only another connection can distinguish it from an etcd that is stopped or
-busy. So a connection that has been silent is asked for one key; when no answer comes, new
-connections to all endpoints are asked the same. The first one that answers takes its place,
-and all calls on the silent one end with ConnectionLostError. While none answers, nothing changes.
+A connection whose packets are dropped (by a firewall, a NAT or a load balancer) reports no
+error: calls on it wait. Only another connection can tell it from an etcd that is stopped or
+busy. So a silent connection gets a read of one key; without a response, new
+connections to all endpoints get the same read. The first one that answers replaces it,
+and all calls on the silent one end with ConnectionLostError. If none answers, nothing changes.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ktui.etcd.connection import EtcdConnection
 from ktui.etcd.transport import Transport
 
 TICK_SECONDS = 0.5
-# The status check (vitals.py) is answered every 5 s: a healthy connection is not asked for more.
+# The status poll (status_poll.py) is answered every 5 s: a healthy connection gets no further read.
 QUIET_SECONDS = 5.5
-ANSWER_SECONDS = 3.0  # for the answer to a small read, before others are asked
-HEARD_SECONDS = QUIET_SECONDS + 2.0  # within which etcd is heard over every connection that works
-REPLACE_SECONDS = 5.0  # for a new connection to be made and to answer
-# When an etcd that was stopped goes on, an old and a new connection answer at about the same time.
+ANSWER_SECONDS = 3.0  # for the response to a small read, before others are tried
+HEARD_SECONDS = QUIET_SECONDS + 2.0  # within which etcd answers on every working connection
+REPLACE_SECONDS = 5.0  # for a new connection to be established and answered
+# When a stopped etcd continues, an old and a new connection answer at about the same time.
 GRACE_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
 
 class Liveness:
-    """Watches over all connections that are in use."""
+    """Checks all connections in use."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -45,7 +45,7 @@ class Liveness:
                     await self.check(connection)
 
     async def check(self, connection: EtcdConnection) -> None:
-        """Ask over a silent connection. Return once it answers, has failed, or was replaced."""
+        """Send a read over a silent connection. Return once it is answered, has failed, or was replaced."""
         ledger = self._transport.ledger
         ping = asyncio.ensure_future(self._transport.ping(connection))
         try:
@@ -62,7 +62,7 @@ class Liveness:
             await _cancelled(ping)
 
     async def _replace(self, silent: EtcdConnection, ping: asyncio.Future[bool]) -> None:
-        """Until `ping` is answered, or another connection answers instead."""
+        """Wait until `ping` is answered, or another connection answers instead."""
         while not ping.done():
             current = self._endpoints.connection()
             others = [current] if current is not silent else self._endpoints.fresh()
@@ -87,7 +87,7 @@ class Liveness:
     async def _first_answering(
         self, others: list[EtcdConnection], ping: asyncio.Future[bool]
     ) -> EtcdConnection | None:
-        """The first of `others` that answers; None when `ping` ends before, or none does within the time."""
+        """The first of `others` that answers; None if `ping` ends before, or none answers in time."""
         pings: dict[asyncio.Future[bool], EtcdConnection] = {
             asyncio.ensure_future(self._transport.ping(other)): other for other in others
         }

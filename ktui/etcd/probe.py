@@ -1,7 +1,7 @@
-"""Where a connection ends: the name, TCP, TLS, or what speaks there. Asked once gRPC has failed.
+"""Find the failing step of a connection: DNS, TCP, TLS, or the protocol. Used after gRPC has failed.
 
-gRPC reports most of this as "failed to connect" or "socket closed". Short
-connections of our own, over which no request is sent, show which step it was.
+gRPC reports most of these as "failed to connect" or "socket closed". Short
+connections of ktui's own, without a request, show the step.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _CERTIFICATE = {
 
 
 async def probe(endpoint: Endpoint, config: EtcdConfig) -> UnreachableError | None:
-    """The step that fails, with advice; None when all of them succeed (or it is a Unix socket)."""
+    """The failing step with advice; None if all succeed (or it is a Unix socket)."""
     if endpoint.target.startswith("unix:"):
         return None
     return await asyncio.to_thread(_probe, endpoint, config)
 
 
 class _Failed(Exception):
-    """A step failed: what there is to say."""
+    """A failed step and its message."""
 
     def __init__(self, step: str, what: str) -> None:
         super().__init__(what)
@@ -79,27 +79,27 @@ def _shake_hands(connection: socket.socket, config: EtcdConfig, host: str, port:
     try:
         with _context(config).wrap_socket(connection, server_hostname=config.server_name or host) as tls:
             tls.settimeout(ALERT_SECONDS)
-            with contextlib.suppress(TimeoutError):  # silence is consent
+            with contextlib.suppress(TimeoutError):  # no alert within this time: accepted
                 tls.recv(1)
     except ssl.SSLCertVerificationError as error:
         what = _CERTIFICATE.get(error.verify_code, f"the server's certificate: {error.verify_message}")
         raise _Failed("TLS", what) from error
-    except OSError as error:  # an SSLError too
-        # How the connection ended means nothing: a FIN, a reset or silence, depending on timing.
+    except OSError as error:  # includes SSLError
+        # The kind of end means nothing: a FIN, a reset or silence, depending on timing.
         plain = _speaks_plainly(host, port)
         what = "it does not speak TLS there; write http://" if plain else _refusal(error, config)
         raise _Failed("TLS", what) from error
 
 
 def _speaks_plainly(host: str, port: int) -> bool:
-    """Whether HTTP/2's greeting, unencrypted, is answered in kind, or by HTTP/1's "what?"."""
+    """True if HTTP/2's preface, unencrypted, is answered by HTTP/2 or by an error of HTTP/1."""
     try:
         with socket.create_connection((host, port), STEP_SECONDS) as connection:
             connection.sendall(GREETING)
             frame = connection.recv(9)
     except OSError:
         return False
-    return frame.startswith(b"HTTP/1") or frame[3:4] == b"\x04"  # a frame's type: SETTINGS
+    return frame.startswith(b"HTTP/1") or frame[3:4] == b"\x04"  # frame type SETTINGS
 
 
 def _refusal(error: OSError, config: EtcdConfig) -> str:
@@ -131,7 +131,7 @@ def _context(config: EtcdConfig) -> ssl.SSLContext:
 
 
 def _speaks_tls(connection: socket.socket, host: str) -> bool:
-    """Whether a plain endpoint answers a TLS greeting, with any certificate."""
+    """True if a plain endpoint answers a TLS handshake, with any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:

@@ -1,4 +1,4 @@
-"""The RPCs that exist for ktui, and which of them may leave the process when it only reads."""
+"""The RPCs that ktui uses, and which of them may be sent by a read-only client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.etcd.errors import ReadOnlyError
 class Rpc:
     """One method of etcd's gRPC API. `harmless`: neither changes etcd nor keeps state in it.
 
-    `linearizable`: its answer is as new as anything that any earlier answer showed.
+    `linearizable`: its response is at least as new as any earlier response.
     """
 
     op: str  # its name in telemetry
@@ -22,7 +22,7 @@ class Rpc:
     linearizable: bool = False
 
     def check(self, read_only: bool) -> None:
-        """ReadOnlyError unless the RPC may be sent."""
+        """Raise ReadOnlyError unless the RPC may be sent."""
         if read_only and not self.harmless:
             raise ReadOnlyError(
                 f"{self.op} is not sent: ktui only reads this etcd; --allow-writes lifts that."
@@ -36,7 +36,7 @@ AUTHENTICATE = Rpc("authenticate", "/etcdserverpb.Auth/Authenticate", harmless=T
 TXN = Rpc("txn", "/etcdserverpb.KV/Txn", harmless=False, linearizable=True)
 COMPACT = Rpc("compact", "/etcdserverpb.KV/Compact", harmless=False)
 LEASE_GRANT = Rpc("lease_grant", "/etcdserverpb.Lease/LeaseGrant", harmless=False)
-# Only asks, yet beyond what is promised of a read-only connection: Range, Watch, Status.
+# Only reads, but is not among the RPCs of a read-only connection: Range, Watch, Status.
 LEASE_TTL = Rpc("lease_ttl", "/etcdserverpb.Lease/LeaseTimeToLive", harmless=False)
 
 Metadata = tuple[tuple[str, str], ...]

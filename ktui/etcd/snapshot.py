@@ -1,4 +1,4 @@
-"""Snapshot files of an etcd, restored into a directory that etcd can be started on."""
+"""Restore snapshot files of an etcd into a data directory."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ RESTORE_SECONDS = 600.0  # for the largest that an etcd may have (8 GiB), on a s
 
 
 async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> list[str]:
-    """Restore `file` (plain or gzip) into the empty `data_dir`; warnings for people.
+    """Restore `file` (plain or gzip) into the empty `data_dir`; return warnings for the user.
 
     `scratch` is a directory for the unpacked file. A member's `db` file, which
-    has no hash, is taken too, with a warning.
+    has no hash, is accepted too, with a warning.
     """
     plain = await asyncio.to_thread(_unpacked, file, scratch)
     found = await asyncio.to_thread(inspect, plain, file)
     warnings = _warnings(file, found, binary)
-    await asyncio.to_thread(data_dir.rmdir)  # etcdutl wants to make it
+    await asyncio.to_thread(data_dir.rmdir)  # etcdutl creates it itself
     command = [*_tool(binary), str(plain), "--data-dir", str(data_dir)]
     if not found.hashed:
         command.append("--skip-hash-check")
@@ -135,7 +135,7 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
         await process.wait()
         raise SnapshotError(f"snapshot {file} is not restored after {RESTORE_SECONDS:.0f} s.") from None
     except BaseException:
-        with contextlib.suppress(ProcessLookupError):  # it has ended, and word of it comes late
+        with contextlib.suppress(ProcessLookupError):  # it has ended, and the notification comes late
             process.kill()
         await process.wait()
         raise

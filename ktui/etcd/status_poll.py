@@ -1,4 +1,4 @@
-"""How etcd is: asked again and again, so that its silence, its size and its alarms show in time."""
+"""Poll etcd's status, so that its silence, its size and its alarms are known in time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVERY_SECONDS = 5.0  # one Status RPC, which etcd answers from memory
 
 
 async def poll_status(client: EtcdClient) -> None:
-    """Ask for the status until cancelled, or refused; the ledger publishes the outcome."""
+    """Poll until cancelled, or denied; the ledger publishes the results."""
     while True:
         await asyncio.sleep(EVERY_SECONDS)
         try:

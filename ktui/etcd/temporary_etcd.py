@@ -1,4 +1,4 @@
-"""Temporary directories, removed once the process that made them is gone."""
+"""Temporary directories, removed once the process that created them has ended."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LOCK = "lock"
 
 
 class TemporaryEtcd:
-    """A directory under the system's temporary one, with a lock that its users hold.
+    """A directory in the system's temporary one, with a lock that its users hold.
 
-    The kernel drops the lock with the last process that has it, however that
-    ends: a directory whose lock can be taken is rubbish, and `sweep` removes it.
+    The kernel releases the lock with the last process that holds it, however that
+    ends: a directory whose lock is free is abandoned, and `sweep` removes it.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class TemporaryEtcd:
         unfinished = self.path / f"{_LOCK}.new"
         self.lock_fd = os.open(unfinished, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.lock_fd, fcntl.LOCK_EX)
-        unfinished.rename(self.path / _LOCK)  # sweep looks for this name: never seen unlocked
+        unfinished.rename(self.path / _LOCK)  # sweep looks for this name: it never exists unlocked
 
     def release(self) -> None:
         """Release the lock; a process that inherited it keeps it."""
@@ -39,7 +39,7 @@ class TemporaryEtcd:
 
 
 def sweep() -> list[Path]:
-    """Remove what killed processes of this user have left behind; the directories removed."""
+    """Remove directories left by killed processes of this user; return the removed ones."""
     removed = []
     for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
@@ -52,7 +52,7 @@ def sweep() -> list[Path]:
 
 
 def locked(path: Path) -> bool:
-    """Whether another process holds the lock of an existing file."""
+    """True if another process holds the lock of an existing file."""
     return path.exists() and not _abandoned(path)
 
 

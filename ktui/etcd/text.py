@@ -1,4 +1,4 @@
-"""Requests in etcd's own text form, as its log of slow requests prints them; values are left out."""
+"""Requests in etcd's own text form, as in its log of slow requests, without values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from aetcd import rpc
 
 
 def quote_key(key: bytes) -> str:
-    """A key in quotes, with what is not printable ASCII escaped in octal, as protobuf's text form does."""
+    """A quoted key, non-printable and non-ASCII bytes escaped in octal, as in protobuf's text form."""
     return '"' + "".join(_BYTES[byte] for byte in key) + '"'
 
 

@@ -1,4 +1,4 @@
-"""The one narrow place through which every RPC passes: guard, failover, token, ledger, meter."""
+"""Sends every RPC: read-only guard, failover, auth token, ledger, meter."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from ktui.telemetry.bus import Bus
 T = TypeVar("T")
 Header: TypeAlias = Any  # etcd's ResponseHeader: aetcd ships no types
 
-# Health checks of etcdctl and kube-apiserver read a key `health`, too; it need not exist.
+# etcdctl's and kube-apiserver's health checks read a key `health`, too; it need not exist.
 _PING_REQUEST = rpc.RangeRequest(key=b"health", count_only=True)
 _PING: bytes = _PING_REQUEST.SerializeToString()
 PING_SECONDS = 30.0
 
 
 class Decoded(NamedTuple, Generic[T]):
-    """A response, and what the ledger wants to know of it: its header, and how many keys came."""
+    """A response with its header and number of keys, for the ledger."""
 
     value: T
     header: Header = None
@@ -69,7 +69,7 @@ class Transport:
         text: Callable[[Message], str],
         purpose: str,
     ) -> T:
-        """One RPC, with failover; counted, metered and published. EtcdError when it fails."""
+        """One RPC, with failover; counted, metered and published. Raises EtcdError."""
         method.check(self.read_only)
         body: bytes = request.SerializeToString()
         entry = LedgerEntry(method.op, purpose, sent=len(body))
@@ -96,19 +96,19 @@ class Transport:
             self.ledger.book(entry, lambda: text(request))
 
     async def open_watch(self) -> tuple[WatchCall, EtcdConnection]:
-        """A bidirectional stream of raw messages that ends when etcd loses its leader, and its connection."""
+        """A bidirectional stream of raw messages that ends if etcd loses its leader, and its connection."""
         WATCH.check(self.read_only)
         credentials = await self._credentials()
         connection = self.endpoints.connection()
         return connection.watch(WATCH.path, (("hasleader", "true"), *credentials)), connection
 
     def watch_failed(self, error: EtcdError, connection: EtcdConnection) -> None:
-        """A watch stream has ended; the next one goes to another endpoint if this one is gone."""
+        """A watch stream has ended; the next one uses another endpoint if this one has failed."""
         self._failed(error, connection)
         self.ledger.failed(error)
 
     async def ping(self, connection: EtcdConnection) -> bool:
-        """Whether etcd answers a linearizable read of one key over `connection`, be it with an error."""
+        """True if etcd answers a linearizable read of one key over `connection`, even with an error."""
         entry = LedgerEntry(RANGE.op, "liveness", sent=len(_PING))
         started = time.perf_counter()
         try:
@@ -128,7 +128,7 @@ class Transport:
         await self.endpoints.close()
 
     async def _with_failover(self, method: Rpc, body: bytes) -> bytes:
-        """Reads go to every endpoint in turn; writes only on to the next if they were surely not sent."""
+        """Reads are tried on every endpoint; writes on the next one only if they were certainly not sent."""
         renewed = False
         tries = len(self.endpoints)
         while True:
@@ -140,9 +140,9 @@ class Transport:
                     raise
                 renewed, self._token, tries = True, "", tries + 1
             except ConnectionLostError:
-                if not method.harmless:  # whether a write was made is not known
+                if not method.harmless:  # it is unknown whether a write happened
                     raise
-                tries += 1  # the connection that has taken its place answers
+                tries += 1  # the connection that replaced it works
             except UnreachableError as error:
                 if tries <= 0 or not (method.harmless or faults.never_sent(error)):
                     raise
@@ -160,7 +160,7 @@ class Transport:
             self.endpoints.rotate(connection)
 
     async def _credentials(self) -> Metadata:
-        """etcd's token for user and password, fetched when there is none (any more)."""
+        """etcd's auth token for user and password, requested if there is none."""
         if not self._config.user:
             return ()
         if not self._token:

@@ -1,4 +1,4 @@
-"""What etcd answers, as plain values."""
+"""etcd's responses as plain values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class KV(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RangeResult:
-    """`count` is the number of keys in the whole range, `revision` etcd's head when it answered.
+    """`count` is the number of keys in the whole range, `revision` etcd's at the response.
 
-    `bytes` is the size of the answer as it came in.
+    `bytes` is the size of the received response.
     """
 
     kvs: Sequence[KV]
@@ -34,7 +34,7 @@ class RangeResult:
 
 @dataclass(frozen=True, slots=True)
 class TxnResult:
-    """A transaction on one key. Not `succeeded`: `kv` is what is there now (None: nothing)."""
+    """A transaction on one key. Not `succeeded`: `kv` is the current one (None: none)."""
 
     succeeded: bool
     revision: int
@@ -42,7 +42,7 @@ class TxnResult:
 
 
 class WatchEvent(NamedTuple):
-    """`prev_kv` is None for a created key, or when etcd has compacted it away."""
+    """`prev_kv` is None for a created key, or if it is compacted."""
 
     type: Literal["PUT", "DELETE"]
     kv: KV
@@ -50,7 +50,7 @@ class WatchEvent(NamedTuple):
 
 
 class WatchBatch(NamedTuple):
-    """Events of one or more revisions, in order; `is_progress`: none happened up to `revision`."""
+    """Events of one or more revisions, in order; `is_progress`: no event up to `revision`."""
 
     revision: int
     events: Sequence[WatchEvent]
@@ -59,7 +59,7 @@ class WatchBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EtcdStatus:
-    """One member's answer to Status; `revision` is its head."""
+    """One member's response to Status; `revision` is its current one."""
 
     version: str
     db_size: int

@@ -1,13 +1,13 @@
-"""Runs etcd and sees to it that it does not outlive ktui. A script of the standard library only.
+"""Run etcd and stop it when ktui ends. A script with only the standard library.
 
 usage: warden.py PARENT_PID LOCK_FD THROWAWAY_DIR|- -- ETCD [FLAG…]
 
 ktui holds the other end of standard input. When that closes, or when the
-parent ends in whatever way, etcd is stopped and the throwaway directory is
-removed; it stays when etcd ends by itself (ktui may try again). On Linux the
-kernel also kills etcd when the warden itself is killed: the warden has one
+parent ends in any way, etcd is stopped and the temporary directory is
+removed; it stays if etcd ends by itself (ktui may try again). On Linux the
+kernel also kills etcd if the warden itself is killed: the warden has one
 thread, which ends only with it, so the parent-death signal cannot come too
-early, as it would if a thread of ktui started etcd.
+early, as it could if a thread of ktui started etcd.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def start(command: list[str]) -> int:
-    """Process id of etcd, which dies with this process (Linux)."""
+    """Start etcd, which dies with this process (Linux); return its process id."""
     warden = os.getpid()
     pid = os.fork()
     if pid:
@@ -47,15 +47,15 @@ def die_with(parent: int) -> None:
     import ctypes  # start-up time
 
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the kernel knew
+    if os.getppid() != parent:  # it ended before the call
         os._exit(127)
 
 
 def watch_parent(parent: int) -> list[int]:
-    """Descriptors that become readable when the parent is gone."""
+    """Descriptors that become readable when the parent has ended."""
     descriptors = [0]
     if hasattr(os, "pidfd_open"):
-        # A child that ktui forked may hold standard input's other end open: ask for the process itself.
+        # A child that ktui forked may hold standard input's other end open: watch the process itself.
         with contextlib.suppress(OSError):
             descriptors.append(os.pidfd_open(parent))
     if os.getppid() != parent:
@@ -64,7 +64,7 @@ def watch_parent(parent: int) -> list[int]:
 
 
 def wait(etcd: int, ends: list[int], wakeup: int) -> int | None:
-    """etcd's exit status once it has ended by itself; None when it has to be stopped."""
+    """etcd's exit status if it ends by itself; None if it has to be stopped."""
     while True:
         readable, _, _ = select.select([wakeup, *ends], [], [])
         if wakeup in readable:
@@ -78,7 +78,7 @@ def wait(etcd: int, ends: list[int], wakeup: int) -> int | None:
 
 
 def stop(etcd: int, gently: bool, wakeup: int) -> None:
-    """Kill etcd; gently gives it time to close its files."""
+    """Kill etcd; with `gently` it has time to close its files."""
     os.kill(etcd, signal.SIGTERM if gently else signal.SIGKILL)
     deadline = time.monotonic() + GRACE_SECONDS
     while gently and (left := deadline - time.monotonic()) > 0:

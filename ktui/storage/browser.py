@@ -1,4 +1,4 @@
-"""etcd as it is, for the etcd screen: prefixes, keys, one key and its past. One read at a time, no writes."""
+"""Raw etcd, for the Etcd screen: prefixes, keys, one key and its history. One read at a time, no writes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ktui.storage.values import DecodedValue, read_value
 from ktui.wire.codec import Codec, codec_for
 
 PURPOSE = "browse"
-_PAGE_BYTES = 8 << 20  # of values that one page of keys may cost
+_PAGE_BYTES = 8 << 20  # of values read for one page of keys
 _FIRST_KEYS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """One key at one revision. `ttl` in seconds; -1: none left; None: it may not be asked (read-only).
+    """One key at one revision. `ttl` in seconds; -1: no lease, or expired; None: unknown (read-only).
 
-    `json` is None for a value that cannot be read as an object; `error` then says why. `sizes` are
+    `json` is None for a value that is not an object; `error` is the reason. `sizes` are
     the stored bytes by field, the largest first; empty for a value without fields.
     """
 
@@ -47,10 +47,10 @@ class KeyValue:
 
 
 class EtcdBrowser:
-    """`resource_of` names the resource of a prefix under `etcd_prefix` (`pods/`), "" when it is none.
+    """`resource_of` returns the resource of a prefix under `etcd_prefix` (`pods/`), "" if it is none.
 
-    `gentle`, for an etcd that others depend on: bytes are weighed by small, rare samples,
-    and keys are listed without reading their values. Prefixes and keys are text as by `key_text`.
+    `gentle`, for an etcd that others depend on: sizes come from small, rare samples,
+    and keys are listed without reading their values. Prefixes and keys are text as from `key_text`.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class EtcdBrowser:
             return PrefixPage(self._client.head, children, found.complete)
 
     async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyPage:
-        """Up to `limit` keys under `prefix` that follow the key `after`; fewer where values are large."""
+        """Up to `limit` keys under `prefix` after the key `after`; fewer if values are large."""
         start, end = key_bytes(prefix) or b"\0", range_end(key_bytes(prefix))
         async with self._turn:
             total = await self._client.range(start, end, count_only=True, purpose=PURPOSE)
@@ -113,7 +113,10 @@ class EtcdBrowser:
             return KeyPage(revision, total.count, found, found[-1].key if found and more else "")
 
     async def key(self, key: str, revision: int = 0) -> KeyValue | None:
-        """One key as it was at `revision` (0: is), None if there was none. CompactedError: too long ago."""
+        """One key at `revision` (0: now), None if it did not exist.
+
+        CompactedError for a compacted revision.
+        """
         async with self._turn:
             kv = await self._at(key_bytes(key), revision)
             if kv is None:
@@ -121,7 +124,7 @@ class EtcdBrowser:
             return _key_value(kv, read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv))
 
     async def history(self, key: str, limit: int = 100) -> Sequence[StoredKey]:
-        """The revisions of a key since its creation, newest first, as far back as etcd still has them."""
+        """The revisions of a key since its creation, newest first, as far back as etcd has them."""
         rows: list[StoredKey] = []
         async with self._turn:
             kv = await self._at(key_bytes(key), 0)
@@ -142,11 +145,11 @@ class EtcdBrowser:
     async def _ttl(self, kv: KV) -> int | None:
         if not kv.lease:
             return -1
-        if self._client.read_only:  # LeaseTimeToLive is not among what is promised: Range, Watch, Status
+        if self._client.read_only:  # which may send Range, Watch and Status, not LeaseTimeToLive
             return None
         try:
             return await self._client.lease_ttl(kv.lease)
-        except EtcdError:  # the lease has just ended
+        except EtcdError:  # the lease has just expired
             return -1
 
 

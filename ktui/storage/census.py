@@ -1,4 +1,4 @@
-"""Count keys and bytes under each prefix for the screens: gently, published on change."""
+"""Count keys and bytes under each prefix for the screens: with little load, published on change."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ktui.etcd.errors import EtcdError
 from ktui.storage.browser import EtcdBrowser
 from ktui.telemetry.bus import Bus
 
-# kube-apiserver itself counts once a minute; an etcd of our own may be asked more often.
+# kube-apiserver counts once a minute; an etcd that ktui owns may be read more often.
 OWN_SECONDS, FOREIGN_SECONDS = 5.0, 60.0
-_LOOK_SECONDS = 1.0  # so often it is looked, without asking etcd, whether it is time, or was emptied
+_LOOK_SECONDS = 1.0  # how often to check, without reading etcd, whether a count is due, or etcd was emptied
 
 
 class Census:
-    """Counts the children of the root prefix, and those of groups below it, again and again."""
+    """Counts the children of the root prefix, and those of groups below it, periodically."""
 
     def __init__(self, browser: EtcdBrowser, root: str, bus: Bus, every: float) -> None:
         self._browser = browser
@@ -34,7 +34,7 @@ class Census:
         return list(self._told.values())
 
     async def run(self) -> None:
-        """Count until cancelled. An etcd that does not answer is asked again the next time."""
+        """Count until cancelled. If etcd does not answer, it is read again the next time."""
         histories, due = -1, 0.0
         while True:
             if self._browser.histories != histories or time.monotonic() >= due:
@@ -44,7 +44,7 @@ class Census:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def count(self) -> None:
-        """Count once and publish what has changed; a prefix that is now empty with 0 keys."""
+        """Count once and publish what has changed; a prefix that is now empty as 0 keys."""
         found: dict[str, Prefix] = {}
         for child in (await self._browser.prefixes(self._root)).children:
             if child.resource or child.leaf or not _is_group(child):
@@ -61,7 +61,7 @@ class Census:
 
 
 def _is_group(child: PrefixChild) -> bool:
-    """Custom resources lie under their API group: one step deeper."""
+    """Custom resources are below their API group: one level deeper."""
     return "." in child.prefix.rstrip("/").rpartition("/")[2]
 
 

@@ -1,4 +1,4 @@
-"""What etcd has forgotten: kube-apiserver announces compactions in a key that everybody watches."""
+"""Compactions: kube-apiserver announces them in a key that all apiservers watch."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ RETRY_SECONDS = 1.0
 
 
 async def follow_compactions(client: EtcdClient, told: Callable[[int], None]) -> None:
-    """Call `told` with each compaction revision that is announced, the present one first; until cancelled.
+    """Call `told` with each announced compaction revision, the current one first; until cancelled.
 
-    kube-apiserver 1.34+ watches the key as well, so that its caches drop older snapshots.
+    kube-apiserver 1.34+ watches the key as well, and drops older snapshots from its caches.
     """
     while True:
         try:
             await _follow(client, told)
         except CompactedError:
-            continue  # the key's own history: start over from its present value
+            continue  # the key's own history: start over from its current value
         except EtcdError:
             await asyncio.sleep(RETRY_SECONDS)
 
 
 async def compact(client: EtcdClient, revision: int) -> None:
-    """Announce a compaction at `revision`, then compact. Nothing in ktui does so unasked."""
+    """Announce a compaction at `revision`, then compact. ktui calls it only on request."""
     present = await client.range(KEY, purpose="compact")
     value = str(revision).encode()
     if present.kvs:

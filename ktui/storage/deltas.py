@@ -1,4 +1,4 @@
-"""Bytes as their difference from similar bytes: what old versions of an object take little memory as."""
+"""Values as differences from similar values: old versions of an object then take little memory."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import msgspec
 LEVEL = 3
 _RAW_DEFLATE = -15
 _WINDOW_BYTES = 1 << 15
-# Of larger values equal beginnings and ends are left out, in blocks of this size.
+# Of larger values, equal beginnings and ends are left out, in blocks of this size.
 _SMALL_BYTES = 1 << 14
 _BLOCK_BYTES = 2048
-# Deflating more than this would stop the event loop for too long.
+# Deflating more than this would block the event loop for too long.
 MOST_DEFLATED_BYTES = 1 << 16
-# What saves less than a quarter is not worth reading through.
+# A saving of less than a quarter is not worth the decoding.
 _WORTH = 0.75
 
 
 class Delta(msgspec.Struct, frozen=True, gc=False):
-    """`head` and `tail` bytes are those of the base, `middle` what lies between.
+    """`head` and `tail` bytes are those of the base, `middle` is between them.
 
     `middle` is deflated with the base's own middle as its dictionary, unless that saves little.
     """
@@ -50,7 +50,7 @@ def difference(value: bytes, base: bytes) -> Delta:
 
 
 def restored(delta: Delta, base: bytes) -> bytes:
-    """The value whose difference from `base` this is."""
+    """The value that `difference` encoded with this base."""
     middle = delta.middle
     if delta.deflated:
         middle = _inflate(middle, _dictionary(base, delta.head, delta.tail))
@@ -76,7 +76,7 @@ def _inflate(data: bytes, dictionary: bytes) -> bytes:
 
 
 def _equal_head(value: bytes, base: bytes) -> int:
-    """Bytes, in whole blocks, that both begin with."""
+    """The length, in whole blocks, of the common beginning."""
     at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
     while at <= most and value[at : at + _BLOCK_BYTES] == base[at : at + _BLOCK_BYTES]:
         at += _BLOCK_BYTES
@@ -84,7 +84,7 @@ def _equal_head(value: bytes, base: bytes) -> int:
 
 
 def _equal_tail(value: bytes, base: bytes) -> int:
-    """Bytes, in whole blocks, that both end with."""
+    """The length, in whole blocks, of the common end."""
     at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
     while at <= most and _block_from_end(value, at) == _block_from_end(base, at):
         at += _BLOCK_BYTES

@@ -1,4 +1,4 @@
-"""What storage finds wrong with what etcd holds, and etcd's errors as kube-apiserver words them."""
+"""Errors of stored data, and etcd's errors as kube-apiserver words them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ktui.wire.errors import CodecError
 
 
 class UnreadableError(EtcdError):
-    """A value that is not an object of its resource: encrypted, truncated, of an unknown kind."""
+    """A value that is not an object of its resource: encrypted, truncated, or of an unknown kind."""
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(f"{key} cannot be read: {reason}", reason)
 
     def as_status(self) -> StatusError:
-        """500: kube-apiserver fails a request over an object that it cannot decode."""
+        """500: kube-apiserver fails a request for an object that it cannot decode."""
         return status.internal_error(str(self))
 
 
 @contextmanager
 def asking(resource: Resource, verb: str) -> Iterator[None]:
-    """Give the client a Status for what etcd refuses. `verb` as upstream names it: "list", "get", "update" …
+    """Turn etcd's errors into a Status. `verb` as upstream names it: "list", "get", "update" …
 
-    CompactedError and FutureRevisionError pass: what they mean depends on what was asked.
+    CompactedError and FutureRevisionError pass: their meaning depends on the request.
     """
     try:
         yield
@@ -50,7 +50,7 @@ def asking(resource: Resource, verb: str) -> Iterator[None]:
 
 @contextmanager
 def browsing() -> Iterator[None]:
-    """The same for raw reads of etcd, which belong to no resource: etcd's own sentence is the message."""
+    """The same for raw reads of etcd, which belong to no resource: the message is etcd's own."""
     try:
         yield
     except UnreachableError as error:
@@ -63,7 +63,7 @@ def browsing() -> Iterator[None]:
 
 @contextmanager
 def writing(resource: Resource, name: str, verb: str) -> Iterator[None]:
-    """The same for writes, and for what keeps an object from being written."""
+    """The same for writes, including errors of the object itself."""
     try:
         with asking(resource, verb):
             try:

@@ -1,4 +1,4 @@
-"""Where a resource's objects lie in etcd."""
+"""The etcd keys of a resource's objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class ResourceKeys:
     """Keys of one resource: `<--etcd-prefix>/<resource>[/<namespace>]/<name>`.
 
     `prefix` ends in a slash, so that `/a` does not match `/ab`; `root` is the same
-    without it: normally no key, which makes it cheap to read for its revision.
+    without it: normally not a key, so that reading it for its revision is cheap.
     """
 
     def __init__(self, resource: Resource, etcd_prefix: str = "/registry") -> None:
@@ -17,7 +17,7 @@ class ResourceKeys:
         self.root = self.prefix.rstrip("/").encode()
 
     def collection(self, namespace: str | None) -> str:
-        """What all keys of a namespace (None: of all) begin with."""
+        """The common prefix of all keys of a namespace (None: of all)."""
         return f"{self.prefix}{namespace}/" if namespace else self.prefix
 
     def of(self, namespace: str | None, name: str) -> bytes:
@@ -26,7 +26,7 @@ class ResourceKeys:
 
 
 def range_end(prefix: bytes) -> bytes:
-    """The end of the range of all keys that begin with `prefix`: its last byte, one higher.
+    """The end of the range of all keys with this prefix: its last byte, plus one.
 
     Bytes 0xff are dropped first; an empty prefix (or only 0xff) ends at b"\\0", etcd's "no end".
     """

@@ -1,4 +1,4 @@
-"""Keys as text and back. etcd's keys are any bytes; screens and URLs want text."""
+"""Keys as text and back. etcd's keys are any bytes; screens and URLs need text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|\\)")
 
 
 def key_text(key: bytes) -> str:
-    r"""A key for people: bytes that are no UTF-8 as `\xff`, a backslash doubled. Keys of Kubernetes stay."""
+    r"""A key as text: bytes that are not UTF-8 as `\xff`, a backslash doubled; others unchanged."""
     return key.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
 def key_bytes(text: str) -> bytes:
-    """The key that `key_text` wrote so."""
+    """The key for a text from `key_text`."""
     whole, parts, at = text, [], 0
     for escape in _ESCAPE.finditer(whole):
         parts.append(whole[at : escape.start()].encode())

@@ -21,7 +21,7 @@ def reuse_seconds(ttl: int) -> int:
 class Leases:
     """kube-apiserver's lease manager: one lease for many objects, none for more than a thousand.
 
-    A lease is reused while it outlives an object's `ttl`, but not by more than the reuse time.
+    A lease is reused if it outlives an object's `ttl`, but not by more than the reuse time.
     """
 
     def __init__(self, client: EtcdClient, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,4 +1,4 @@
-"""Lists as kube-apiserver's etcd3 store makes them: pages of one revision, filtered on the way."""
+"""Lists as in kube-apiserver's etcd3 store: pages of one revision, filtered while reading."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ktui.storage.selection import SelectionPredicate
 from ktui.storage.slices import Slices
 from ktui.telemetry.meter import current_meter
 
-_BATCH = 128  # objects scanned before they are put to the selectors
+_BATCH = 128  # objects scanned before the selectors are evaluated
 
 
 class Lister:
-    """One list under way. Use once."""
+    """One list in progress. Use once."""
 
     def __init__(
         self, client: EtcdClient, keys: ResourceKeys, reader: Reader, request: StoreListRequest
@@ -35,7 +35,7 @@ class Lister:
         self._meter = current_meter()
         self._found: list[StoredObject] = []
         self._last_key = b""  # the last one evaluated
-        self._stopped = False  # inside a page, because the limit is reached
+        self._stopped = False  # within a page, because the limit is reached
 
     async def run(self) -> StoreList:
         """Read until `limit` objects match or the collection ends."""
@@ -53,7 +53,7 @@ class Lister:
         return self._result()
 
     async def _limited(self) -> StoreList:
-        """Pages that grow with each incomplete one; `remaining` only without selectors."""
+        """Pages that grow after each incomplete one; `remaining` only without selectors."""
         request, limit = self._request, self._request.limit
         start, end = self._bounds()
         while True:
@@ -71,7 +71,7 @@ class Lister:
         return self._result(self._relative(self._last_key) + "\0", remaining)
 
     async def _whole(self) -> StoreList:
-        """Everything from the start on; read in chunks, counted as the one list that it is."""
+        """The whole collection; read in chunks, counted as one list."""
         self._meter.etcd_lists += 1
         start, end = self._bounds()
         reading = read_range(self._client, start, end, revision=self._revision, purpose="list")
@@ -81,11 +81,11 @@ class Lister:
         return self._result()
 
     async def _range(self, start: bytes, end: bytes, limit: int) -> RangeResult:
-        """One page; all further ones are read at the first one's revision."""
+        """One page; further ones are read at the first one's revision."""
         return await self._client.range(start, end, limit=limit, revision=self._revision, purpose="list")
 
     async def _take_in(self, answer: RangeResult) -> None:
-        """Put an answer to the selectors; of what it holds only the objects that match are kept."""
+        """Evaluate the selectors for a response; only the matching objects are kept."""
         self._meter.fetched += len(answer.kvs)
         if answer.revision < self._request.minimum_rv:
             raise status.too_large_rv(self._request.minimum_rv, answer.revision, retry_after=0)
@@ -95,7 +95,7 @@ class Lister:
         self._meter.hold(bytes_of(self._found[before:]) - answer.bytes)
 
     async def _evaluate(self, kvs: Sequence[KV]) -> None:
-        """Put a page to the selectors, stopping once the limit is reached."""
+        """Evaluate the selectors for a page, up to the limit."""
         slices, selection, limit = Slices(), self._request.selection, self._request.limit
         for low in range(0, len(kvs), _BATCH):
             batch = kvs[low : low + _BATCH]
@@ -115,7 +115,7 @@ class Lister:
         return objects
 
     def _take(self, objects: list[StoredObject], selection: SelectionPredicate, limit: int) -> int:
-        """Keep what matches; how many objects were evaluated before the limit was reached."""
+        """Keep matching objects; return how many were evaluated before the limit was reached."""
         started = time.perf_counter()
         found, selective = self._found, selection.selective
         taken = 0

@@ -1,4 +1,4 @@
-"""One Kubernetes object as etcd holds it: bytes, parsed only as far as needed."""
+"""One Kubernetes object as stored in etcd: bytes, parsed only as far as needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
 
 
 class Reader:
-    """Makes objects of one resource out of keys and values, and reads them when asked to."""
+    """Creates objects of one resource from keys and values, and scans them on demand."""
 
     def __init__(self, resource: Resource, prefix: str, codec: Codec | None = None) -> None:
         self.resource = resource
@@ -31,7 +31,7 @@ class Reader:
         self._defaults = _defaults_of(resource)
 
     def object(self, kv: KV) -> StoredObject:
-        """The object at `kv`, with what Kubernetes changes in it while it decodes it."""
+        """The object at `kv`, with the changes that Kubernetes makes while decoding."""
         key = kv.key.decode("utf-8", "backslashreplace")
         value = kv.value if self._defaults is None else self._defaults(kv.value)
         return StoredObject(self, key, value, kv.mod_revision, kv.create_revision, kv.lease)
@@ -44,7 +44,10 @@ class Reader:
 
 
 def _defaults_of(resource: Resource) -> Callable[[bytes], bytes] | None:
-    """A custom resource is what its schema makes of it; some built-in ones have their template's labels."""
+    """Custom resources are pruned and defaulted by their schema;
+
+    some built-in ones get their template's labels.
+    """
     if resource.schemas:
         return Shaper(resource.schemas).shaped
     if resource.id in LABELLED_BY_TEMPLATE:
@@ -52,12 +55,12 @@ def _defaults_of(resource: Resource) -> Callable[[bytes], bytes] | None:
     return None
 
 
-# Superseded versions that are restored from one another, one after the other, at most.
+# The longest chain of superseded versions that are restored from one another.
 _LONGEST_CHAIN = 16
 
 
 class Superseded(msgspec.Struct, frozen=True, gc=False):
-    """The value of a superseded version: its difference from a newer one; None where it needs none."""
+    """The value of a superseded version: its difference from a newer one; None if it needs none."""
 
     delta: Delta
     newer: StoredObject | None
@@ -68,10 +71,10 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     `labels`, `fields` (its resource's field selectors) and `uid` are scanned once,
     on first use; `item_pieces` transcodes once and keeps the result, until a newer version
-    supersedes the object. All of them raise UnreadableError for a value that is not an object.
+    supersedes the object. All of them raise UnreadableError if the value is not an object.
 
-    Objects refer to newer versions of themselves at most, so there are no cycles and the garbage
-    collector need not look at them: over 100,000 of them it would stop the process for 130 ms at a time.
+    Objects refer only to newer versions of themselves, so there are no cycles and the garbage
+    collector does not track them: for 100,000 of them it would stop the process for 130 ms at a time.
     """
 
     _reader: Reader
@@ -103,12 +106,12 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     @property
     def namespace(self) -> str:
-        """As the key says, "" for a cluster-scoped object."""
+        """From the key, "" for a cluster-scoped object."""
         return self.key[len(self._reader.prefix) :].rpartition("/")[0]
 
     @property
     def name(self) -> str:
-        """As the key says."""
+        """From the key."""
         return self.key.rpartition("/")[2]
 
     @property
@@ -135,7 +138,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return scanned
 
     def matches(self, selection: SelectionPredicate) -> bool:
-        """Whether it lies in the selection's scope and passes its selectors."""
+        """True if it is in the selection's scope and matches its selectors."""
         if selection.namespace and selection.namespace != self.namespace:
             return False
         if selection.name and selection.name != self.name:
@@ -146,11 +149,11 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     @property
     def transcoded(self) -> bool:
-        """Whether `item_pieces` is made."""
+        """True if `item_pieces` is computed."""
         return self._item is not None
 
     def item_pieces(self) -> Pieces:
-        """As it stands in a List (built-ins without kind and apiVersion): to be joined."""
+        """Its JSON in a List (built-ins without kind and apiVersion), in pieces."""
         item = self._item
         if item is None:
             decoding(len(self.raw))
@@ -167,7 +170,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return b"".join(self.item_pieces())
 
     def full_json(self) -> bytes:
-        """As it stands by itself: kind and apiVersion first."""
+        """Its JSON by itself: kind and apiVersion first."""
         decoding(len(self.raw))
         try:
             return self._reader.codec.object_json(self.raw, self.rv)
@@ -175,7 +178,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             raise UnreadableError(self.key, error.reason) from error
 
     def with_rv(self, rv: int) -> StoredObject:
-        """The same object at another resourceVersion (a deleted one has that of its deletion)."""
+        """The same object at another resourceVersion (of a deleted one: that of the deletion)."""
         other = StoredObject(self._reader, self.key, self._value, rv, self.create_revision, self.lease)
         other._scanned = self._scanned
         return other
@@ -183,7 +186,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     def shrink(self, newer: StoredObject | None) -> None:
         """Take as little memory as possible: `newer` has superseded it (None: it was deleted).
 
-        What can be made again from the stored value is dropped, and that becomes a difference.
+        What can be computed from the stored value is dropped, and the value becomes a difference.
         """
         self._item = None
         if newer is not None:
@@ -200,7 +203,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             newer._older = self._older + 1
 
     def _share(self, newer: StoredObject) -> None:
-        """Hold equal names, labels and fields once."""
+        """Share equal names, labels and fields."""
         newer.key = self.key
         if self.create_revision == newer.create_revision:
             newer.create_revision = self.create_revision

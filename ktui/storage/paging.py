@@ -1,4 +1,4 @@
-"""How many keys one Range asks for."""
+"""The number of keys to request in one Range."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def next_page(limit: int, rule: PageRule) -> int:
 
 
 class Chunks:
-    """Sizes for reading a whole range in pieces of some 8 MiB, by the values seen so far.
+    """Chunk sizes for reading a whole range in responses of about 8 MiB, from the values seen so far.
 
-    kube-apiserver reads an unlimited list with one Range; at 100,000 pods that is one
-    answer of 600 MB, which hurts etcd and us. The pieces share the first one's revision.
+    kube-apiserver reads an unlimited list with one Range; with 100,000 pods that is one
+    response of 600 MB, which hurts etcd and ktui. All chunks have the first one's revision.
     """
 
     def __init__(self, most: int = MAX_PAGE) -> None:
@@ -33,7 +33,7 @@ class Chunks:
         self._bytes = 0
 
     def saw(self, keys: int, size: int) -> None:
-        """Learn from an answer: its number of keys and bytes of values."""
+        """Learn from a response: its number of keys and bytes of values."""
         self._keys += keys
         self._bytes += size
         if self._bytes:

@@ -1,4 +1,4 @@
-"""Where in an etcd Kubernetes keeps its keys: kube-apiserver's `--etcd-prefix`, found out."""
+"""Find the key prefix of Kubernetes in an etcd: kube-apiserver's `--etcd-prefix`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _TELLING = "/namespaces/default"
 
 
 def normal(prefix: str) -> str:
-    """As kube-apiserver takes `--etcd-prefix`: with a slash at the beginning, none at the end."""
+    """Normalised as by kube-apiserver's `--etcd-prefix`: with a slash at the beginning, none at the end."""
     return f"/{prefix.strip('/')}"
 
 
 async def find_prefix(client: EtcdClient) -> str | None:
-    """The prefix under which the namespace `default` lies, None when there is none.
+    """The prefix with the namespace `default`, None if there is none.
 
-    A few keys-only Ranges: the usual places first, then every first path segment.
-    A user who may not read a place is taken not to mean it.
+    A few keys-only Ranges: the usual prefixes first, then every first path segment.
+    A prefix that the user may not read is skipped.
     """
     for prefix in (DEFAULT, OPENSHIFT):
         if await _holds_kubernetes(client, prefix):
@@ -36,7 +36,7 @@ async def find_prefix(client: EtcdClient) -> str | None:
         prefix = child.prefix.decode("utf-8", "replace").rstrip("/")
         if not child.is_key and await _holds_kubernetes(client, prefix):
             return prefix
-    # No server has ever run over it (filled by a tool, a part of a cluster): a usual place that is not empty.
+    # No server has ever used it (filled by a tool, or a part of a cluster): a usual prefix that is not empty.
     below = [
         child.prefix.decode("utf-8", "replace").rstrip("/") for child in found.children if not child.is_key
     ]
@@ -44,7 +44,7 @@ async def find_prefix(client: EtcdClient) -> str | None:
 
 
 async def check_readable(client: EtcdClient, prefix: str) -> None:
-    """PermissionDeniedError or AuthenticationError when the keys below `prefix` may not be read."""
+    """Raise PermissionDeniedError or AuthenticationError if keys below `prefix` are not readable."""
     start = f"{prefix}/".encode()
     await client.range(start, range_end(start), count_only=True, purpose=PURPOSE)
 

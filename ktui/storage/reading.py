@@ -1,4 +1,4 @@
-"""A whole range of etcd, in pieces, the next one under way while the present one is worked on."""
+"""Read a whole range of etcd in chunks; the next one is read while the current one is processed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ async def read_range(
     most: int = MAX_PAGE,
     purpose: str = "",
 ) -> AsyncGenerator[RangeResult, None]:
-    """Answers of at most `most` keys and some 8 MiB, all at one revision: the first one's, unless given.
+    """Responses of at most `most` keys and about 8 MiB, all at one revision: the given or the first one's.
 
-    At least one answer, though it be empty. etcd has one request of it at a time.
+    At least one response, even if empty. Only one request is in flight at a time.
     """
     chunks = Chunks(most)
     answer = await client.range(start, end, limit=chunks.size, revision=revision, purpose=purpose)
@@ -43,5 +43,5 @@ async def read_range(
                 with suppress(asyncio.CancelledError):
                     await following
             elif not following.cancelled():
-                following.exception()  # retrieved, in case no reader awaits the answer
+                following.exception()  # retrieved, in case no reader awaits the response
     yield answer

@@ -1,4 +1,4 @@
-"""What a Store is asked and what it answers."""
+"""Requests to a Store and its answers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ktui.storage.selection import EVERYTHING, SelectionPredicate
 
 @dataclass(frozen=True, slots=True)
 class StoreListRequest:
-    """A list of one collection, or of one object when `name` is given.
+    """A list of one collection, or of one object if `name` is given.
 
-    `revision` 0: the present one. `start_key` is relative to the collection, as in a
-    continue token. `minimum_rv` must have been reached by etcd. `limit` 0: none.
+    `revision` 0: the current one. `start_key` is relative to the collection, as in a
+    continue token. etcd must have reached `minimum_rv`. `limit` 0: none.
     """
 
     namespace: str | None = None
@@ -33,7 +33,7 @@ class StoreListRequest:
 class StoreList:
     """`next_start` is where the next page begins, relative to the collection, "" at the end.
 
-    `remaining` counts what is left after this page; None when selectors make it unknown.
+    `remaining` counts what follows this page; None if selectors make it unknown.
     """
 
     objects: Sequence[StoredObject]
@@ -44,7 +44,7 @@ class StoreList:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A piece of a whole collection at `rv`; `count` is the size of the whole."""
+    """A page of a whole collection at `rv`; `count` is the size of the whole."""
 
     objects: Sequence[StoredObject]
     rv: int
@@ -52,7 +52,7 @@ class Page:
 
 
 class StoreEvent(NamedTuple):
-    """`rv` is the revision of the change. BOOKMARK: nothing happened up to it, no object.
+    """`rv` is the revision of the change. BOOKMARK: no event up to it, no object.
 
     A DELETED object is the last state at the deletion's rv; `previous` is that state
     at its own rv, None for ADDED.

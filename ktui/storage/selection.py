@@ -1,4 +1,4 @@
-"""What a LIST or WATCH asks for."""
+"""The selection of a LIST or WATCH."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SelectionPredicate:
 
     @property
     def selective(self) -> bool:
-        """Whether there are selectors at all; without them no object has to be looked into."""
+        """True if there are selectors; without them no object has to be scanned."""
         return not (self.labels.empty and self.fields.empty)
 
 

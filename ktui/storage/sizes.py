@@ -1,4 +1,4 @@
-"""Bytes under a prefix: keys counted exactly, values sampled where reading all would be expensive."""
+"""Bytes under a prefix: keys counted exactly, values sampled if reading all is too expensive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECRETS = b"/secrets/"
 
 @dataclass(frozen=True, slots=True)
 class StoredSize:
-    """`bytes` is keys plus values; not `exact`: as if all weighed what the first do; 0: none was read."""
+    """`bytes` is keys plus values; not `exact`: extrapolated from the first keys; 0: none was read."""
 
     count: int
     bytes: int
@@ -23,7 +23,7 @@ class StoredSize:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What weighing one prefix may cost, and for how many seconds the result stands."""
+    """The cost of measuring one prefix, and for how many seconds the result is valid."""
 
     exact_keys: int  # up to this many keys, all values are read
     sample_keys: int  # beyond, this many
@@ -34,12 +34,12 @@ class Effort:
 
 
 THOROUGH = Effort(2000, 500, first_keys=16, most_bytes=4 << 20, stands=30.0, reads_secrets=True)
-# An etcd that others depend on. Values of Secrets are not read until a user opens one.
+# For an etcd that others depend on. Values of Secrets are not read until a user opens one.
 GENTLE = Effort(8, 8, first_keys=1, most_bytes=32 << 10, stands=3600.0, reads_secrets=False)
 
 
 class Sizes:
-    """Counts with count-only Ranges each time; reads values only as often and as far as `effort` allows."""
+    """Counts with count-only Ranges; reads values only as often and as many as `effort` allows."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""One resource in etcd, as kube-apiserver's etcd3 store offers it."""
+"""One resource in etcd, with the operations of kube-apiserver's etcd3 store."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = ["Page", "Store", "StoreEvent", "StoreList", "StoreListRequest", "Stor
 
 
 class Store:
-    """Answers requests with StatusError where they fail; `pages`, `head` and `watch`, which are for
-    caches, with EtcdError.
+    """Methods raise StatusError; `pages`, `head` and `watch`, which are for
+    caches, raise EtcdError.
 
-    `prefix` is what all its keys begin with, e.g. `/registry/pods/`.
+    `prefix` is the prefix of all its keys, e.g. `/registry/pods/`.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class Store:
     async def get(
         self, namespace: str | None, name: str, *, minimum_rv: int = 0
     ) -> tuple[StoredObject | None, int]:
-        """The object (None: there is none) and the revision at which etcd was asked.
+        """The object (None: not found) and etcd's revision at the read.
 
-        504 when etcd has not reached `minimum_rv`.
+        504 if etcd has not reached `minimum_rv`.
         """
         current_meter().etcd_gets += 1
         with asking(self.resource, "get"):
@@ -68,9 +68,9 @@ class Store:
         return (self._reader.object(answer.kvs[0]) if answer.kvs else None), answer.revision
 
     async def list(self, request: StoreListRequest) -> StoreList:
-        """A page, or everything. 504 when etcd has not reached `minimum_rv`, 500 for an unreadable object.
+        """A page, or everything. 504 if etcd has not reached `minimum_rv`, 500 for an unreadable object.
 
-        CompactedError and FutureRevisionError when etcd does not have `revision`.
+        CompactedError and FutureRevisionError if etcd does not have `revision`.
         """
         with asking(self.resource, "list"):
             return await Lister(self._client, self._keys, self._reader, request).run()
@@ -91,7 +91,7 @@ class Store:
                 yield Page(await self._scanned(answer.kvs), revision, count)
 
     async def probe(self) -> int:
-        """etcd's head, by a linearizable read of one key that normally does not exist."""
+        """etcd's current revision, by a linearizable read of one key that normally does not exist."""
         current_meter().etcd_gets += 1
         with asking(self.resource, "list"):
             return await self.head()
@@ -102,16 +102,16 @@ class Store:
 
     @property
     def history(self) -> int:
-        """Changes when etcd's revisions start over: earlier ones mean nothing afterwards."""
+        """Changes if etcd's revisions start over: earlier ones are meaningless afterwards."""
         return self._client.ledger.histories
 
     async def count(self) -> int:
-        """How many objects there are (a count-only Range)."""
+        """The number of objects (a count-only Range)."""
         prefix = self.prefix.encode()
         return (await self._client.range(prefix, range_end(prefix), count_only=True, purpose="count")).count
 
     def watch(self, from_revision: int, namespace: str | None = None) -> StoreWatch:
-        """Everything that happens after `from_revision`. Close it, or use `async with`."""
+        """Everything after `from_revision`. Close it, or use `async with`."""
         prefix = self._keys.collection(namespace).encode()
         return StoreWatch(
             self._reader, self._client.watch(prefix, range_end(prefix), start_revision=from_revision + 1)
@@ -135,7 +135,7 @@ class Store:
         return await self._writer.update(namespace, name, change, cached=cached, ttl=ttl, verb=verb)
 
     async def delete(self, namespace: str | None, name: str) -> StoredObject:
-        """Delete whatever is there; its last state at the deletion's revision. 404."""
+        """Delete the object; return its last state at the deletion's revision. 404."""
         return await self._writer.update(namespace, name, lambda _: None, verb="delete")
 
     async def _scanned(self, kvs: Sequence[KV]) -> Sequence[StoredObject]:

@@ -1,4 +1,4 @@
-"""A stored value of any origin, read as far as it can be."""
+"""Decode a stored value of any origin, as far as possible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ktui.wire.sizes import field_sizes
 
 
 class DecodedValue(NamedTuple):
-    """`json` None: not readable as an object, for the reason in `error`. `sizes`: stored bytes by field."""
+    """`json` None: not an object, for the reason in `error`. `sizes`: stored bytes by field."""
 
     encoding: str
     api_version: str
@@ -26,7 +26,7 @@ class DecodedValue(NamedTuple):
 
 
 def read_value(raw: bytes, rv: int, codec: Codec) -> DecodedValue:
-    """What `raw` is, decoded if it is a Kubernetes object. Never raises for bad bytes."""
+    """Decode `raw` if it is a Kubernetes object. Never raises for invalid bytes."""
     try:
         envelope = open_value(raw)
     except CodecError as error:

@@ -1,4 +1,4 @@
-"""An etcd watch as events of objects, with the state before."""
+"""An etcd watch as object events with their previous state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StoreWatch:
     """Async iterator of transactions: all events of one revision, or one BOOKMARK.
 
     Raises CompactedError, UnreadableError or another EtcdError; ends after `close`. Objects are scanned
-    already, except what a change has replaced.
+    already, except replaced ones.
     """
 
     def __init__(self, reader: Reader, stream: WatchStream) -> None:
@@ -63,11 +63,11 @@ class StoreWatch:
 
     @property
     def heard_at(self) -> float:
-        """When etcd was last heard over the watch's connection (time.monotonic), 0 before."""
+        """When etcd last sent something over the watch's connection (time.monotonic), 0 before."""
         return self._stream.heard_at
 
     async def request_progress(self) -> None:
-        """Ask for a BOOKMARK at etcd's head, once all events up to it are here."""
+        """Request a BOOKMARK at etcd's revision, once all events up to it have arrived."""
         await self._stream.request_progress()
 
     async def close(self) -> None:
@@ -78,15 +78,15 @@ class StoreWatch:
         if event.type == "PUT" and kv.create_revision == kv.mod_revision:
             return StoreEvent("ADDED", self._reader.scanned(kv), None, rv)
         if event.prev_kv is None:
-            # kube-apiserver gives up such a watch as well: what has changed is not known.
+            # kube-apiserver ends such a watch as well: the change is unknown.
             raise CompactedError(f"etcd has compacted the state of {kv.key!r} before revision {rv}.")
         if event.type == "DELETE":
             previous = self._reader.scanned(event.prev_kv)
             return StoreEvent("DELETED", previous.with_rv(rv), previous, rv)
-        previous = self._reader.object(event.prev_kv)  # a cache has it already: scanned only if need be
+        previous = self._reader.object(event.prev_kv)  # a cache has it already: scanned only if needed
         return StoreEvent("MODIFIED", self._reader.scanned(kv), previous, rv)
 
 
 def _size(event: WatchEvent) -> int:
-    """Bytes that are read: of a deletion, those of the state before."""
+    """Bytes read: for a deletion, those of the previous state."""
     return max(len(event.kv.value), len(event.prev_kv.value) if event.prev_kv else 0)

@@ -1,4 +1,4 @@
-"""Writes as kube-apiserver's etcd3 store makes them: transactions on mod_revision."""
+"""Writes as in kube-apiserver's etcd3 store: transactions on mod_revision."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 
 class NoWrite(Exception):
-    """Raised by a change that leaves the object in etcd as it is."""
+    """Raised by a change that leaves the object in etcd unchanged."""
 
 
 class Writer:
-    """Creates, changes and deletes objects of one resource. Every method may raise StatusError.
+    """Creates, updates and deletes objects of one resource. Every method may raise StatusError.
 
-    Objects come finished (uid, times, generation): here they only lose their resourceVersion.
+    Objects are complete (uid, times, generation): here they only lose their resourceVersion.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Writer:
         self._leases = leases
 
     async def create(self, obj: dict[str, Any], ttl: int = 0) -> StoredObject:
-        """Put a new object, to be gone after `ttl` seconds (0: never). 409 when its key is taken."""
+        """Put a new object that expires after `ttl` seconds (0: never). 409 if its key exists."""
         metadata = obj["metadata"]
         name = metadata["name"]
         key = self._keys.of(metadata.get("namespace"), name)
@@ -65,13 +65,13 @@ class Writer:
     ) -> StoredObject:
         """Change or delete an object in a Txn that compares the revision `change` saw; 404 if there is none.
 
-        When the comparison fails, `change` is called again with the object that etcd has now
-        (GuaranteedUpdate): whatever it decides holds for the object that the Txn compares.
+        If the comparison fails, `change` is called again with the current object
+        (GuaranteedUpdate): its decision applies to the object that the Txn compares.
 
         `change` gets the object as JSON. It returns the object to write, or None to delete it (the
-        answer is then its last state, at the deletion's revision), or raises NoWrite. Bytes that
-        stay the same are not written. `cached` saves the first read: a refusal or NoWrite over it
-        is decided again over etcd's object. `verb` is the one that errors name.
+        answer is then its last state, at the deletion's revision), or raises NoWrite. Unchanged
+        bytes are not written. `cached` saves the first read: if `change` refuses or raises NoWrite for
+        it, that is decided again for etcd's object. `verb` is used in errors.
         """
         key = self._keys.of(namespace, name)
         with writing(self._resource, name, verb):
@@ -90,7 +90,7 @@ class Writer:
                     fresh = True
                     continue
                 assert current is not None
-                # Decoding may set defaults: what is compared is what etcd has.
+                # Decoding may set defaults: what is compared are etcd's bytes.
                 if raw != (stored or current.raw):
                     written, current, stored = await self._commit(key, raw, current, ttl)
                     if written is not None:
@@ -111,7 +111,7 @@ class Writer:
     async def _commit(
         self, key: bytes, raw: bytes | None, current: StoredObject, ttl: int
     ) -> tuple[StoredObject | None, StoredObject | None, bytes | None]:
-        """What was written or deleted; or None, and what is there instead of `current`."""
+        """What was written or deleted; or None, and the object in place of `current`."""
         if raw is None:
             result = await self._client.delete(key, current.rv)
             if result.succeeded:
@@ -130,13 +130,13 @@ class Writer:
         return self._object(kvs[0] if kvs else None)
 
     def _object(self, kv: KV | None) -> tuple[StoredObject | None, bytes | None]:
-        """The object and its bytes as etcd has them."""
+        """The object and its bytes as stored."""
         return (self._reader.object(kv), kv.value) if kv else (None, None)
 
     async def _lease(self, ttl: int) -> int:
         return await self._leases.lease_for(ttl) if ttl else 0
 
     def _encode(self, obj: dict[str, Any]) -> bytes:
-        """Stored bytes. etcd's mod_revision is the resourceVersion: a stored object has none."""
+        """Bytes to store. etcd's mod_revision is the resourceVersion: a stored object has none."""
         metadata = {k: v for k, v in obj.get("metadata", {}).items() if k != "resourceVersion"}
         return encode_object({**obj, "metadata": metadata}, self._resource)

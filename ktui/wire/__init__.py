@@ -1,1 +1,1 @@
-"""What stored bytes mean: the envelope, protobuf and JSON, splicing resourceVersion."""
+"""The encoding of stored values: envelope, protobuf and JSON, resourceVersion."""

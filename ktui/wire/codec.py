@@ -1,8 +1,8 @@
 """Stored bytes to the JSON that kube-apiserver serves, and back.
 
-`item_json` and `object_json` are what most callers want. Who holds on to an
-object keeps its template instead: the JSON with a mark where the
-resourceVersion goes, so that a new revision never decodes it again.
+Most callers use `item_json` and `object_json`. A caller that keeps an
+object keeps its template instead: the JSON with a placeholder for the
+resourceVersion, so that a new revision never decodes it again.
 """
 
 from functools import cache
@@ -43,7 +43,7 @@ _TAILS = (b"\x1a\0\x22\0", b"", b"\x1a\0", b"\x22\0")
 
 
 class StoredKind(NamedTuple):
-    """A kind met in an envelope: its names, its top-level members, and its function."""
+    """A kind in an envelope: its names, its top-level members, and its function."""
 
     api_version: str
     kind: str
@@ -52,12 +52,12 @@ class StoredKind(NamedTuple):
 
 
 class Codec:
-    """Reads values as a server of Kubernetes 1.`release` would serve them (None: whatever they hold).
+    """Decodes values as a server of Kubernetes 1.`release` would serve them (None: all fields).
 
     `as_stored` leaves out what a server adds to the stored fields (the kind of
     volumeClaimTemplates), as auger prints values.
 
-    Everywhere `rv` is the key's mod_revision, None to keep what is stored, and
+    `rv` is always the key's mod_revision, None to keep the stored text, and
     `api_version` the version to serve ("autoscaling/v1"), None for the stored
     one. An object that cannot be converted is served in its stored version.
     """
@@ -70,13 +70,13 @@ class Codec:
         self._assembler = Assembler()
 
     def prepare(self, api_version: str, kind: str) -> None:
-        """Generate the functions of a kind: with its first object that takes up to 100 ms."""
+        """Generate the functions of a kind, which otherwise delays its first object by up to 100 ms."""
         message = message_of(api_version, kind)
         if message is not None:
             self.transcoder.prepare(message)
 
     def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-        """An object as it stands in a List: built-ins without kind and apiVersion, custom resources with."""
+        """An object in a List: built-ins without kind and apiVersion, custom resources with."""
         return self._joined(raw, None if rv is None else b"%d" % rv, api_version, True)
 
     def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
@@ -84,7 +84,7 @@ class Codec:
         return self._joined(raw, None if rv is None else b"%d" % rv, api_version, False)
 
     def message(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-        """The object as a bare protobuf message; CodecError for one that is stored as JSON."""
+        """The object as a bare protobuf message; CodecError if it is stored as JSON."""
         try:
             if not raw.startswith(MAGIC):
                 raise CodecError("stored as JSON, not as protobuf")
@@ -96,20 +96,20 @@ class Codec:
             raise _reason(error) from None
 
     def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> Pieces:
-        """`item_json` in pieces that equal parts of other objects are shared with."""
+        """`item_json` in pieces, which are shared with equal parts of other objects."""
         texts = self._guarded(raw, None if rv is None else b"%d" % rv, api_version, True)
         return self._assembler.pieces(texts)
 
     def item_template(self, raw: bytes, api_version: str | None = None) -> bytes:
-        """`item_json` with a mark for `fill` to replace."""
+        """`item_json` with a placeholder for `fill`."""
         return self._joined(raw, RV_MARK, api_version, True)
 
     def object_template(self, raw: bytes, api_version: str | None = None) -> bytes:
-        """`object_json` with a mark for `fill` to replace."""
+        """`object_json` with a placeholder for `fill`."""
         return self._joined(raw, RV_MARK, api_version, False)
 
     def message_json(self, api_version: str, kind: str, message: bytes) -> bytes:
-        """A bare message of a known kind, as it is in an envelope without typeMeta; no kind is printed."""
+        """A bare message of a known kind, as in an envelope without typeMeta; without kind in the JSON."""
         try:
             return b"{" + _members(self._kind(api_version, kind), message)[1:] + b"}"
         except _BAD_BYTES as error:
@@ -141,7 +141,7 @@ class Codec:
         return texts
 
     def _converted(self, stored: StoredKind, body: bytes, wanted: str) -> tuple[StoredKind, bytes] | None:
-        """The object as a message of the wanted version, None when it cannot be one."""
+        """The object as a message of the wanted version, None if that is impossible."""
         message = message_of(wanted, stored.kind)
         if message is None:
             return None
@@ -213,7 +213,7 @@ def _reason(error: Exception) -> CodecError:
 
 
 def fill(template: bytes, rv: int) -> bytes:
-    """A template with its resourceVersion."""
+    """A template with its resourceVersion filled in."""
     return template.replace(RV_MARK, b"%d" % rv, 1)
 
 
@@ -224,20 +224,20 @@ def codec_for(release: int | None = None, *, as_stored: bool = False) -> Codec:
 
 
 def item_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-    """`Codec.item_json` of the codec that serves whatever a value holds."""
+    """`Codec.item_json` of the codec without a release."""
     return codec_for().item_json(raw, rv, api_version)
 
 
 def object_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-    """`Codec.object_json` of the codec that serves whatever a value holds."""
+    """`Codec.object_json` of the codec without a release."""
     return codec_for().object_json(raw, rv, api_version)
 
 
 def item_template(raw: bytes, api_version: str | None = None) -> bytes:
-    """`Codec.item_template` of the codec that serves whatever a value holds."""
+    """`Codec.item_template` of the codec without a release."""
     return codec_for().item_template(raw, api_version)
 
 
 def object_template(raw: bytes, api_version: str | None = None) -> bytes:
-    """`Codec.object_template` of the codec that serves whatever a value holds."""
+    """`Codec.object_template` of the codec without a release."""
     return codec_for().object_template(raw, api_version)

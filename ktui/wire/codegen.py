@@ -1,13 +1,13 @@
 """Source text of the function that turns one protobuf message into JSON text.
 
 Kubernetes writes fields in ascending order, each singular one once. So the
-function is a straight line: for every field, in order, "is this the next
-tag?". Bytes that do not fit that line (unknown fields, another order, packed
-numbers) are put in canonical order by `again` and read once more.
+function is linear: for every field, in order, "is this the next
+tag?". Bytes that do not fit (unknown fields, another order, packed
+numbers) are put in canonical order by `again` and decoded once more.
 
-Each field's text begins with a comma; braces drop the first one. What a text
-is put together from stays apart as long as possible, so that pieces which many
-objects share are never copied into each of them.
+Each field's text begins with a comma; braces drop the first one. Texts are joined
+as late as possible, so that pieces shared by many
+objects are never copied into each of them.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ ALWAYS_TEXT = {
 
 
 def spreads(field: SchemaField, whole_object: bool) -> bool:
-    """Whether the field is a part of a whole object (spec, status) whose own parts stay apart."""
+    """True for a part of a whole object (spec, status) whose own parts are not joined."""
     return (
         whole_object
         and field.kind == "message"
@@ -50,7 +50,10 @@ def spreads(field: SchemaField, whole_object: bool) -> bool:
 
 
 def stays_apart(message: str, field: SchemaField) -> bool:
-    """Whether the list's items stay in pieces: an entry's time is its own, its fields many objects have."""
+    """True if the list's items stay in pieces:
+
+    an entry's time is unique, its fields are shared by many objects.
+    """
     return message == META and field.name == "managedFields"
 
 
@@ -105,7 +108,7 @@ def _field(field: SchemaField, *, apart: bool = False) -> Iterator[str]:
 
 
 def _unless_empty(field: SchemaField, lines: tuple[str, ...]) -> Iterator[str]:
-    """Strings that are written even when empty and printed only when not: most of them are empty."""
+    """Strings that are written even if empty and printed only if not: most of them are empty."""
     if field.kind != "string" or field.has("p") or field.default or not field.has("o"):
         yield from lines
         return
@@ -116,7 +119,7 @@ def _unless_empty(field: SchemaField, lines: tuple[str, ...]) -> Iterator[str]:
 
 
 def _resource_version(field: SchemaField) -> Iterator[str]:
-    """Stored empty; `rv` is the text that goes between the quotes."""
+    """Stored empty; `rv` is the text between the quotes."""
     yield from _field(field)
     yield "if rv is not None:"
     yield f" if out and out[-1].startswith({_key(field)!r}): out.pop()"
@@ -129,7 +132,7 @@ def _metadata(field: SchemaField) -> Iterator[str]:
 
 
 def _spread(field: SchemaField, parts: str) -> Iterator[str]:
-    """A message whose parts join those of the object that it belongs to."""
+    """A message whose parts are added to those of its object."""
     yield f"if {_tag_test(field)}:"
     yield from (" " + line for line in _value(field))
     yield " t = b[i]"
@@ -154,7 +157,7 @@ def _key(field: SchemaField) -> bytes:
 
 
 def _value(field: SchemaField) -> Iterator[str]:
-    """Reads the value to `v` and moves `i` behind it."""
+    """Read the value into `v` and advance `i`."""
     skip = 1 if field.number < 16 else 2
     if field.wire_type == 1:
         yield f"v = b[i + {skip}:i + {skip + 8}]"
@@ -213,7 +216,7 @@ def _emit(field: SchemaField) -> Iterator[str]:
 
 
 def _absent(field: SchemaField) -> str:
-    """The statement for a field that is not on the wire, "" when it is left out."""
+    """The statement for a field that is not on the wire, "" if it is left out."""
     if field.default:
         return _default(field)
     if field.has("a") or field.has("x") or field.has("z"):

@@ -1,6 +1,6 @@
-"""Text of the small wrapper messages: map entries, string lists, schema-or-something.
+"""JSON text of the small wrapper messages: map entries, string lists, schema-or-something.
 
-Each function here makes a function from encoded bytes to JSON text.
+Each function returns a function from encoded bytes to JSON text.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ Text = Callable[[bytes], bytes]
 
 
 def map_entry_text(key_text: Text, value_text: Text) -> Text:
-    """A map entry {1 key, 2 value} → `"key":value`. A missing value is what no bytes decode to."""
+    """A map entry {1 key, 2 value} → `"key":value`. A missing value is decoded from no bytes."""
 
     def text(encoded: bytes) -> bytes:
         # The usual form: both present, in order, a short key, a value of less than 16 KB.
@@ -31,7 +31,7 @@ def map_entry_text(key_text: Text, value_text: Text) -> Text:
 
 
 def list_text(item_text: Text) -> Text:
-    """{1 repeated} → array; Kubernetes keeps no empty one apart from null."""
+    """{1 repeated} → array; Kubernetes does not distinguish an empty one from null."""
 
     def text(encoded: bytes) -> bytes:
         items = [

@@ -1,8 +1,8 @@
 """JSON objects to the bytes that kube-apiserver stores.
 
-The writer emits every plain scalar and message it knows, even when zero;
-pointers, lists and maps only when they are there; maps by sorted key. Fields
-that were removed, or that only newer releases know, are written when the JSON
+Every known plain scalar and message is written, even if zero;
+pointers, lists and maps only if present; maps by sorted key. Fields
+that were removed, or that only newer releases have, are written if the JSON
 has them.
 """
 
@@ -28,19 +28,19 @@ Json = Mapping[str, Any]
 
 
 class Encoded(NamedTuple):
-    """What to store, and the paths of fields that no Kubernetes release knows ("spec.foo")."""
+    """The bytes to store, and the paths of fields that no Kubernetes release knows ("spec.foo")."""
 
     raw: bytes
     unknown: tuple[str, ...]
 
 
 def encode_object(obj: Json, resource: "Resource") -> bytes:
-    """The stored form of an object. CodecError names the path that does not fit its type."""
+    """The stored form of an object. Raises CodecError with the path that does not fit its type."""
     return encode(obj, resource).raw
 
 
 def encode(obj: Json, resource: "Resource") -> Encoded:
-    """As `encode_object`, and the unknown fields, about which kube-apiserver warns `unknown field "…"`.
+    """As `encode_object`, with the unknown fields, for which kube-apiserver warns `unknown field "…"`.
 
     metadata.resourceVersion is stored empty. Objects in another version of a
     built-in resource are converted to the storage version.
@@ -67,12 +67,12 @@ def envelope_of(api_version: str, kind: str, body: bytes) -> bytes:
 
 
 def encode_message(message: str, obj: Json, unknown: list[str] | None = None) -> bytes:
-    """A JSON object as one protobuf message; paths of unknown fields are appended to `unknown`."""
+    """A JSON object as one protobuf message; appends paths of unknown fields to `unknown`."""
     return write_message(message, obj, "", [] if unknown is None else unknown)
 
 
 def _in_version(obj: Json, given: str, resource: "Resource", unknown: list[str]) -> Json:
-    """The object in the storage version; fields that its own version does not know are `unknown`."""
+    """The object in the storage version; adds fields that its own version does not have to `unknown`."""
     own, stored = message_of(given, resource.kind), message_of(resource.storage_version, resource.kind)
     if own is None or stored is None:
         raise CodecError(f"apiVersion: no {resource.kind} in {given}")

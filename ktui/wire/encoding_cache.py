@@ -1,7 +1,7 @@
-"""Encodings of parts that were met before.
+"""Cached encodings of parts of objects.
 
-A write encodes an object twice: to see what its type keeps of it, and to store it. Between the two,
-and between the pods of a ReplicaSet, most of its parts are the same, so a part is looked up by its
+A write encodes an object twice: for what its type keeps of it, and to store it. Between the two,
+and between the pods of a ReplicaSet, most parts are the same, so a part is looked up by its
 value before it is written field by field.
 """
 
@@ -17,14 +17,14 @@ LONGEST = 16 << 10
 """Bytes of a value that is remembered: larger ones hardly ever repeat."""
 
 _BUDGET = Budget(4 << 20)
-# The last one without references: equal values then have equal bytes, and 1, 1.0 and true others.
+# The last one without references: equal values then have equal bytes, and 1, 1.0 and true differ.
 _FORMAT = 2
 
 
 def remembering(write: Write) -> Write:
-    """The same writer, asked once for each value; (value, its path, paths of unknown members) → bytes.
+    """The same writer, called once per value; (value, its path, paths of unknown members) → bytes.
 
-    Values with unknown members are not remembered: their paths are reported each time.
+    Values with unknown members are not cached: their paths are reported each time.
     """
     written: dict[bytes, bytes] = {}
     _BUDGET.register(written)
@@ -34,7 +34,7 @@ def remembering(write: Write) -> Write:
             return write(value, path, unknown)
         try:
             key = marshal.dumps(value, _FORMAT)
-        except ValueError:  # no plain JSON value, or nested too deeply: the writer knows what to say
+        except ValueError:  # not a plain JSON value, or nested too deeply: the writer raises the right error
             return write(value, path, unknown)
         found = written.get(key)
         if found is None:
@@ -49,7 +49,7 @@ def remembering(write: Write) -> Write:
 
 
 def _has_many(value: Any) -> bool:
-    """Whether the value is surely longer than LONGEST: finding out its length would take long."""
+    """True if the value is certainly longer than LONGEST: computing its length would take long."""
     if not isinstance(value, dict | list):
         return False
     parts = value.values() if isinstance(value, dict) else value
@@ -57,5 +57,5 @@ def _has_many(value: Any) -> bool:
 
 
 def forget() -> None:
-    """Remember nothing: to measure what writing costs, and for tests."""
+    """Clear the cache: to measure the cost of writing, and for tests."""
     _BUDGET.clear()

@@ -1,4 +1,4 @@
-"""What a stored value is: protobuf, JSON, encrypted, CBOR, or nothing known.
+"""The envelope of a stored value: protobuf, JSON, encrypted, CBOR, or unknown.
 
 protobuf is `k8s\\0` and one runtime.Unknown {1 typeMeta {1 apiVersion, 2 kind},
 2 raw, 3 contentEncoding, 4 contentType}; 3 and 4 are empty in storage.
@@ -22,11 +22,11 @@ Encoding = Literal["protobuf", "json", "encrypted", "cbor", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A value taken apart as far as it can be without its schema.
+    """A value split as far as possible without its schema.
 
     `body` is the message (protobuf), the document (json), the ciphertext
     (encrypted) or the value itself. `provider` is e.g. "secretbox:v1".
-    `reason` says why a value that is neither protobuf nor JSON cannot be read.
+    `reason` is why a value that is neither protobuf nor JSON cannot be decoded.
     """
 
     encoding: Encoding
@@ -47,7 +47,7 @@ _type_meta = msgspec.json.Decoder(_TypeMeta)
 
 
 def open_value(raw: bytes) -> Envelope:
-    """Takes a stored value apart. CodecError: it begins like protobuf or JSON and then is not."""
+    """Split a stored value. Raises CodecError if it begins like protobuf or JSON but is invalid."""
     if raw.startswith(MAGIC):
         return _open_protobuf(raw)
     if raw.startswith(b"{"):
@@ -74,7 +74,7 @@ def _open_protobuf(raw: bytes) -> Envelope:
         elif number in (3, 4) and value:
             name = "contentEncoding" if number == 3 else "contentType"
             raise CodecError(f"the envelope has a {name}: storage never writes one")
-    if body is None:  # storage writes it even of an object without fields
+    if body is None:  # storage writes it even for an object without fields
         raise CodecError(TRUNCATED)
     return Envelope("protobuf", utf8(api_version), utf8(kind), body)
 

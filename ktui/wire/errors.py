@@ -1,12 +1,12 @@
-"""The one error of this room."""
+"""The error of this package."""
 
 _LONGEST = 400
 
 
 class CodecError(Exception):
-    """Bytes that cannot be read, or an object that cannot be written, and why.
+    """Bytes that cannot be decoded, or an object that cannot be encoded, and the reason.
 
-    `reason` is one sentence for people. Names in it come from the value, so
+    `reason` is one sentence. Names in it come from the value, so
     unprintable characters are replaced.
     """
 

@@ -18,10 +18,10 @@ _GROUP_TO_CORE = {group: core for core, group in _CORE_TO_GROUP.items()}
 
 
 def to_events_group(event: dict[str, Any]) -> dict[str, Any]:
-    """A core v1 Event under the names of events.k8s.io/v1."""
+    """A core v1 Event with the names of events.k8s.io/v1."""
     return {_CORE_TO_GROUP.get(name, name): value for name, value in event.items()}
 
 
 def to_core(event: dict[str, Any]) -> dict[str, Any]:
-    """An events.k8s.io/v1 Event under the names of core v1."""
+    """An events.k8s.io/v1 Event with the names of core v1."""
     return {_GROUP_TO_CORE.get(name, name): value for name, value in event.items()}

@@ -1,8 +1,8 @@
-"""Fields of protobuf messages from JSON values: one writer a field, made once.
+"""Write fields of protobuf messages from JSON values: one writer per field, created once.
 
-A write encodes an object twice, so what can be known of a field beforehand
-(its tag, its kind's writer) is bound into its writer, and parts that repeat are
-remembered: items of lists, and an object's spec and status.
+A write encodes an object twice, so the constants of a field
+(its tag, its kind's writer) are bound into its writer, and parts that repeat are
+cached: items of lists, and an object's spec and status.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,16 +29,16 @@ _PARTS = ("spec", "status")
 
 
 class MessageLayout(NamedTuple):
-    """How a message is written: `blank` are its fields, in order, as they stand when no member is there.
+    """How a message is written: `blank` are its fields, in order, as written if no member is present.
 
     `slots` give a member's field number and writer by its name; `inlined`
-    are messages whose members lie among those of their parent, by place.
+    are messages whose members are among those of their parent, by index.
     """
 
     blank: list[bytes]
     slots: dict[str, tuple[int, FieldWriter]]
     inlined: tuple[tuple[int, SchemaField], ...]
-    elsewhere: frozenset[str]  # names that are known, but have no slot
+    elsewhere: frozenset[str]  # known names without a slot
 
 
 def write_message(message: str, obj: Any, path: str, unknown: Unknown) -> bytes:
@@ -78,7 +78,7 @@ def _plan(message: str) -> MessageLayout:
 
 
 def _absent(field: SchemaField) -> bytes:
-    """What stands for a member that is missing or null."""
+    """The encoding of a member that is missing or null."""
     if field.has("i") or field.repeated or field.kind == "bytes":
         return b""
     optional = field.has("p") or field.has("x") or field.has("a")
@@ -86,7 +86,7 @@ def _absent(field: SchemaField) -> bytes:
 
 
 def _writer(field: SchemaField, *, repeats: bool = False) -> FieldWriter:
-    """`repeats`: the same value will be met again."""
+    """`repeats`: the same value is likely to occur again."""
     if field.is_map:
         return _map_writer(field)
     single = _single_writer(field, repeats or field.repeated)
@@ -108,7 +108,7 @@ def _map_writer(field: SchemaField) -> FieldWriter:
         if not isinstance(value, Mapping):
             raise CodecError(f"{path}: expected an object, got {describe(value)}")
         parts = []
-        for key in in_order(value):  # of code points, which is that of their UTF-8
+        for key in in_order(value):  # in the order of code points, which is that of their UTF-8
             entry = put_bytes(1, WRITERS["string"](key, path))
             entry += put_bytes(2, payload(value[key], _join(path, key), unknown))
             parts.append(_framed(tag, entry))

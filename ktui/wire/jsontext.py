@@ -1,6 +1,6 @@
 """JSON text of protobuf scalars, as Kubernetes prints them: bytes in, bytes out.
 
-Whatever the input, the output is valid JSON: control characters are escaped
+The output is always valid JSON: control characters are escaped
 and each byte that is not UTF-8 becomes U+FFFD, as in Go.
 """
 
@@ -32,7 +32,7 @@ codecs.register_error(GO_UTF8, _replace_one_byte)
 
 
 def utf8(data: bytes) -> str:
-    """Text of stored bytes; Go replaces every single invalid byte, Python would group them."""
+    """Text of stored bytes; Go replaces every invalid byte, Python would group them."""
     return data.decode("utf-8", GO_UTF8)
 
 
@@ -63,7 +63,7 @@ def float_text(value: float) -> bytes:
 
 
 def embed(data: bytes) -> bytes:
-    """Stored JSON as part of our JSON: checked, without needless space; numbers keep their digits."""
+    """Stored JSON as part of other JSON: validated and compact; numbers keep their digits."""
     try:
         text = msgspec.json.format(data, indent=-1)
     except (msgspec.MsgspecError, RecursionError) as error:

@@ -1,7 +1,7 @@
 """Values stored as JSON: custom resources, CustomResourceDefinitions, APIServices.
 
-Only the members that change are touched. Everything else stays the bytes that
-were stored, so numbers that no float can hold (2^53+1) survive.
+Only members that change are parsed. Everything else keeps its stored
+bytes, so numbers that no float can represent (2^53+1) survive.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _BEFORE_REVISION = ("name", "generateName", "namespace", "selfLink", "uid")
 
 
 def members_of(text: bytes | Raw, what: str) -> Members:
-    """The members of a JSON object, each as its text. CodecError names `what` when it is none."""
+    """The members of a JSON object, each as its text. CodecError names `what` if it is not an object."""
     try:
         return _members.decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -42,7 +42,7 @@ def json_object(
 ) -> bytes:
     """A stored JSON object with its resourceVersion, as `api_version` if given.
 
-    `rv` is the text between the quotes; None keeps what is stored. Objects for
+    `rv` is the text between the quotes; None keeps the stored text. Objects for
     which `bare(apiVersion, kind)` lose both, as built-ins do in a List.
     """
     text = embed(raw)
@@ -65,7 +65,7 @@ def json_object(
 
 
 def _with_resource_version(metadata: Raw | None, rv: bytes, built_in: bool) -> Raw:
-    """The revision where upstream has it: built-ins' members stand in their type's order, others sorted."""
+    """The revision at upstream's position: built-ins' members are in their type's order, others sorted."""
     if metadata is None or bytes(metadata) == b"null":
         found: Members = {}
     else:

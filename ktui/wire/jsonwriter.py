@@ -12,12 +12,12 @@ _ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028
 
 
 def text(value: Any) -> bytes:
-    """Compact, members in the order given, a newline at the end."""
+    """Compact, members in the given order, with a trailing newline."""
     return _dump(value, None)
 
 
 def sorted_text(value: Any) -> bytes:
-    """Compact, members sorted: Go writes the maps of an unstructured object so. A newline at the end."""
+    """Compact, members sorted: as Go writes the maps of an unstructured object. With a trailing newline."""
     return _dump(value, "sorted")
 
 
@@ -33,7 +33,7 @@ def _dump(value: Any, order: Literal["sorted"] | None) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as Go has them: int64, or float64 for everything else."""
+    """Numbers as in Go: int64, or float64 for everything else."""
     kind = type(value)
     if kind is str:
         return value

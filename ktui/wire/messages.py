@@ -1,4 +1,4 @@
-"""Answers in protobuf of whatever is stored: what the API server asks for."""
+"""Responses in protobuf for any stored object."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ PARTIAL = "PartialObjectMetadata"
 
 
 class Messages:
-    """Whole answers, items of Lists, and events. All raise CodecError for what cannot be read."""
+    """Complete responses, items of Lists, and events. All raise CodecError for undecodable input."""
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
 
     def object(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
-        """A stored object as a whole answer in `api_version`."""
+        """A stored object as a complete response in `api_version`."""
         return envelope_of(api_version, kind, self._message(raw, rv, api_version, kind))
 
     def item(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
@@ -29,7 +29,7 @@ class Messages:
         return protobuf.item_field(self._message(raw, rv, api_version, kind))
 
     def document(self, document: bytes) -> bytes:
-        """A JSON object (a Status, a bookmark, a PartialObjectMetadata) as a whole answer."""
+        """A JSON object (a Status, a bookmark, a PartialObjectMetadata) as a complete response."""
         obj = msgspec.json.decode(document)
         api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
         if kind == PARTIAL:
@@ -49,7 +49,7 @@ class Messages:
         return protobuf.list_tail()
 
     def frame(self, event_type: str, answer: bytes) -> bytes:
-        """One event of a WATCH around a whole answer."""
+        """One event of a WATCH with a complete response as its object."""
         return protobuf.watch_frame(event_type, answer)
 
     def _message(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:

@@ -66,7 +66,7 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     """Every field of a message, in the order of the wire: (number, wire type, value).
 
     Varints come as unsigned numbers, everything else as bytes.
-    Raises CodecError for bytes that are no protobuf message.
+    Raises CodecError for bytes that are not a protobuf message.
     """
     at, end = 0, len(data)
     try:
@@ -94,9 +94,9 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
 
 
 def spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Where the fields of a message lie: (number, start of the tag, start and end of the value).
+    """The positions of a message's fields: (number, start of the tag, start and end of the value).
 
-    Raises CodecError for bytes that are no protobuf message, IndexError where they are truncated.
+    Raises CodecError for bytes that are not a protobuf message, IndexError if they are truncated.
     """
     while at < end:
         began = at

@@ -1,9 +1,9 @@
 """An object's JSON as a few pieces, the long ones shared with other objects.
 
-Transcoding gives some sixty texts an object, most of them short. Long ones that
-come out of a memo are one and the same in many objects and stay by themselves;
-what lies between two of them is put together. A pod that has a dozen siblings
-then costs a tuple and the kilobyte that is its own, not its nine kilobytes.
+Transcoding yields some sixty texts per object, most of them short. Long ones from
+a cache are shared by many objects and stay separate;
+the others in between are joined. A pod that has a dozen siblings
+then takes a tuple and about one kilobyte of its own, not nine kilobytes.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _MOST_RUNS = 10_000
 
 
 class Assembler:
-    """Makes pieces of texts. Remembers short runs, so that equal ones are one."""
+    """Joins texts into pieces. Caches short runs, so that equal ones are shared."""
 
     def __init__(self) -> None:
         self._runs: dict[bytes, bytes] = {}

@@ -1,7 +1,7 @@
-"""Answers in protobuf: stored messages with their resourceVersion, and what goes around them.
+"""Responses in protobuf: stored messages with their resourceVersion, and their envelopes.
 
-An answer is the envelope of storage again (`k8s\\0`, typeMeta, message). A List's items
-are the bare messages of its objects, so that a stored object is sent as it is, but for
+A response has the envelope of storage (`k8s\\0`, typeMeta, message). A List's items
+are the bare messages of its objects, so a stored object is sent unchanged except for
 the resourceVersion, which storage leaves empty.
 """
 
@@ -55,18 +55,18 @@ def list_head(api_version: str, kind: str, metadata: dict[str, Any], item_bytes:
 
 
 def list_tail() -> bytes:
-    """What follows the last item."""
+    """The rest after the last item."""
     return _TAIL
 
 
 def watch_frame(event_type: str, document: bytes) -> bytes:
-    """One event of a WATCH: four bytes of length, then a WatchEvent that holds a whole answer."""
+    """One event of a WATCH: four bytes of length, then a WatchEvent that contains a complete response."""
     event = put_bytes(1, event_type.encode()) + put_bytes(2, put_bytes(1, document))
     return len(event).to_bytes(4, "big") + event
 
 
 def _metadata(message: bytes) -> tuple[int, int]:
-    """Where the metadata's message begins and ends."""
+    """The start and end of the metadata's message."""
     if not message or message[0] != _METADATA:
         return 0, 0
     size, start = varint(message, 1)

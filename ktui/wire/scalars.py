@@ -1,6 +1,6 @@
 """JSON values to the encoded payload of protobuf fields, by kind. None is the kind's zero.
 
-CodecError names the JSON path and what was expected there.
+CodecError has the JSON path and the expected type.
 """
 
 import base64
@@ -22,7 +22,7 @@ Writer = Callable[[Any, str], bytes]
 
 
 def describe(value: Any) -> str:
-    """What a JSON value is, in the words of JSON."""
+    """The JSON type of a value."""
     match value:
         case None:
             return "null"
@@ -84,7 +84,7 @@ _A_TIME = "a time such as 2006-01-02T15:04:05Z"
 
 @cached_by_text(maxsize=4096, longest=64)
 def _parsed_time(text: str) -> tuple[int, int]:
-    """The times of one object are mostly the same few. ValueError says what was expected."""
+    """Cached: the times of one object are mostly the same few. ValueError has what was expected."""
     match = _RFC3339.fullmatch(text)
     if match is None:
         raise ValueError(f"{_A_TIME}, got a string")

@@ -25,11 +25,11 @@ class JsonScan:
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_struct("Object", tree))
 
     def scan(self, raw: bytes) -> Scanned:
-        """What the document holds. Raises ValueError (msgspec's) for anything but a JSON object."""
+        """Scan a document. Raises ValueError (msgspec's) for anything but a JSON object."""
         try:
             found = self._decoder.decode(raw)
         except msgspec.ValidationError:
-            found = msgspec.json.decode(raw)  # a value on the path is not an object: look for the rest
+            found = msgspec.json.decode(raw)  # a value on the path is not an object: read the rest
         labels = _at(found, ("metadata", "labels"))
         values = {path: as_selected(_at(found, path)) for path in self._paths}
         return Scanned(

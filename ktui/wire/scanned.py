@@ -1,4 +1,4 @@
-"""What a scan gives, and the texts that many objects have in common."""
+"""The result of a scan, and texts shared by many objects."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ _MOST = 20_000
 
 
 class Scanned(msgspec.Struct, frozen=True, gc=False):
-    """What a filter needs of one object. Equal label sets share one dict: never change it."""
+    """The fields of one object that filters need. Equal label sets share one dict: never change it."""
 
     namespace: str
     name: str

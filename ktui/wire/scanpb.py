@@ -1,4 +1,4 @@
-"""Generated skip loops: from a protobuf message to a handful of its fields."""
+"""Generated scan functions: from a protobuf message to a few of its fields."""
 
 from collections.abc import Callable
 from typing import Any
@@ -70,7 +70,7 @@ def _fields_dict(selectable: Selectable, variables: dict[Path, str]) -> str:
 
 
 def _level(message: str, tree: Tree, data: str, out: list[str], defaults: dict[str, str]) -> None:
-    """Statements that walk one message, held in the variable `data`, to the fields of `tree`."""
+    """Statements that scan one message, in the variable `data`, for the fields of `tree`."""
     at = f"i_{data}"
     out += [f"{at} = 0", f"t = {data}[0]"]
     for field in fields(message):
@@ -92,7 +92,7 @@ def _default(field: SchemaField, variable: str) -> str:
 
 
 def _skip_to(field: SchemaField, data: str, at: str) -> list[str]:
-    """Past all fields with a lower number. `t` is the byte at `at`.
+    """Skip all fields with a lower number. `t` is the byte at `at`.
 
     Only wire type 2 of those that occur has bit 1 set.
     """

@@ -1,4 +1,4 @@
-"""The messages of the Kubernetes API as data: which field number is which JSON field.
+"""The messages of the Kubernetes API as data: the JSON field of each field number.
 
 `data/messages.json` covers releases 1.24 to 1.37. A row is
 `[number, JSON name, kind, flags, type?]`; the flags are
@@ -7,7 +7,7 @@
     m  map, string keys    o  omitempty        z  omitzero
     i  inlined in parent   x  removed from newer releases
 
-`field_absent` adds one of our own: `a`, left out of the JSON when absent.
+`field_absent` adds a flag: `a`, left out of the JSON when absent.
 """
 
 from functools import cache
@@ -34,7 +34,7 @@ class SchemaField(msgspec.Struct, frozen=True, array_like=True):
     """One row: a field of a message.
 
     `type` names the message of a `message`, `list` or `schemaOr…` field;
-    `default` is what a server puts for an empty string on reading.
+    `default` is the server's default for an empty string when decoding.
     """
 
     number: int
@@ -90,7 +90,7 @@ def message_of(api_version: str, kind: str) -> str | None:
 
 @cache
 def kind_messages() -> dict[str, tuple[str, str]]:
-    """Messages that are whole objects → their (apiVersion, kind)."""
+    """Messages of whole objects → their (apiVersion, kind)."""
     found = {}
     for name, message in _file().kinds.items():
         api_version, kind = name.split(" ")
@@ -100,11 +100,11 @@ def kind_messages() -> dict[str, tuple[str, str]]:
 
 @cache
 def fields(message: str, release: int | None = None, *, served: bool = False) -> tuple[SchemaField, ...]:
-    """The fields of a message, ascending by number, as Kubernetes 1.`release` knows them.
+    """The fields of a message, ascending by number, in Kubernetes 1.`release`.
 
-    `served` is for reading as a server does, with its defaults. Without a release
-    removed fields are kept, and fields that only some servers print even when
-    absent are printed as 1.36 does if `served`, else left out.
+    `served` is for decoding as a server does, with its defaults. Without a release
+    removed fields are kept, and fields that only some servers print even if
+    absent are printed as in 1.36 if `served`, else left out.
     """
     raw = _file().messages.get(message)
     if raw is None:
@@ -115,7 +115,7 @@ def fields(message: str, release: int | None = None, *, served: bool = False) ->
 
 @cache
 def fields_by_name(message: str) -> dict[str, SchemaField]:
-    """Fields by JSON name, those of inlined structs among them."""
+    """Fields by JSON name, including those of inlined structs."""
     known: dict[str, SchemaField] = {}
     for field in fields(message):
         known |= fields_by_name(field.type) if field.has("i") else {field.name: field}

@@ -1,7 +1,7 @@
-"""Where the value of a field selector stands in the object.
+"""The position in the object of each field selector's value.
 
-Most selectors are paths of the JSON. The rest are named here, as the
-`ToSelectableFields` of each registry in kube-apiserver 1.36 has them.
+Most selectors are JSON paths. The others are listed here, from
+`ToSelectableFields` of each registry in kube-apiserver 1.36.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ A repeated field on the way stands for its first element."""
 
 @dataclass(frozen=True, slots=True)
 class Selectable:
-    """The field selectors of a resource, each with the paths where its value may stand."""
+    """The field selectors of a resource, each with the paths of its value."""
 
     paths: dict[str, tuple[Path, ...]]
 
@@ -37,7 +37,7 @@ class Selectable:
 
 
 def selectable_of(resource: "Resource") -> Selectable:
-    """The field selectors of a resource; metadata.name and metadata.namespace always are."""
+    """The field selectors of a resource, always with metadata.name and metadata.namespace."""
     names = dict.fromkeys(("metadata.name", "metadata.namespace", *resource.field_selectors))
     return Selectable({name: _paths(resource, name) for name in names})
 
@@ -54,7 +54,7 @@ def _paths(resource: "Resource", name: str) -> tuple[Path, ...]:
 
 
 def combined(values: dict[Path, str], selectable: Selectable) -> dict[str, str]:
-    """Field selectors → the first value that is not empty."""
+    """Field selectors → the first non-empty value."""
     fields = {}
     for name, paths in selectable.paths.items():
         fields[name] = next((value for path in paths if (value := values.get(path, ""))), "")
@@ -62,7 +62,7 @@ def combined(values: dict[Path, str], selectable: Selectable) -> dict[str, str]:
 
 
 def as_selected(value: object) -> str:
-    """A JSON value as field selectors see it; objects and arrays have none."""
+    """A JSON value for field selectors; objects and arrays have none."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, str | int | float) else ""

@@ -1,9 +1,9 @@
-"""Scanning by shape: pods of one ReplicaSet have their fields at the same places.
+"""Scanning by shape: pods of one ReplicaSet have their fields at the same offsets.
 
-A shape is the bytes that steer a scan (tags, lengths, numbers) and where they
-stand. A value of the same size with the same bytes there would be walked step
-by step alike, so what is wanted of it is cut out at the places already known,
-without walking. All other values are walked as usual.
+A shape is the bytes that control a scan (tags, lengths, numbers) and their
+offsets. A value of the same size with the same bytes there would be scanned
+in the same steps, so its fields are copied from the known
+offsets without scanning. All other values are scanned as usual.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Wanted = dict[int, tuple[Path, "Wanted | None"]]
 
 
 class ValueShape(NamedTuple):
-    """Values of one size and structure. `steering` must give `expected` for a value to have it."""
+    """Values of one size and structure. A value has it if `steering` returns `expected`."""
 
     steering: Callable[[bytes], Any]
     expected: Any
@@ -37,7 +37,7 @@ class ValueShape(NamedTuple):
 
 
 class Shapes:
-    """The shapes met by one scanner, by the size of their values."""
+    """The shapes of one scanner, by the size of their values."""
 
     def __init__(self, message: str, selectable: Selectable) -> None:
         self._paths = selectable.paths
@@ -48,7 +48,7 @@ class Shapes:
         self._labels = SharedLabels().__getitem__
 
     def scan(self, raw: bytes) -> Scanned | None:
-        """What a value of a known shape holds; None for all others."""
+        """The scan of a value with a known shape; None for all others."""
         shape = self._by_size.get(len(raw))
         if shape is None or shape.steering(raw) != shape.expected:
             return None
@@ -61,7 +61,7 @@ class Shapes:
         )
 
     def missed(self, raw: bytes, start: int, end: int, scanned: Scanned) -> None:
-        """Learns the shape of a value that was walked, once its size has been seen before."""
+        """Learn the shape of a scanned value, once its size has been seen before."""
         size = len(raw)
         misses = self._misses[size] = self._misses.get(size, 0) + 1
         if misses != _LEARN_AT and misses % _RELEARN_EVERY:
@@ -106,10 +106,10 @@ def _wanted(message: str, paths: tuple[Path, ...], above: Path = ()) -> Wanted:
 def _walk(
     raw: bytes, at: int, end: int, wanted: Wanted, steering: list[int], spans: dict[Path, slice]
 ) -> bool:
-    """Notes what steers a scan of one message, and the spans of its texts.
+    """Record the control bytes of a scan of one message, and the spans of its texts.
 
-    Ends where the scan ends: behind the last wanted field. False for what is
-    better walked each time: fields in another order, numbers of fixed width.
+    Ends where the scan ends: after the last wanted field. False for messages
+    that have to be scanned each time: fields in another order, numbers of fixed width.
     """
     last, before = max(wanted), 0
     while at < end and before <= last:

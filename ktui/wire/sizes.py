@@ -1,4 +1,4 @@
-"""What takes the space in a stored value: encoded bytes by field, two levels deep."""
+"""The size of a stored value by field: encoded bytes, two levels deep."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,9 @@ ENVELOPE = "(envelope)"
 
 
 class EncodedField(msgspec.Struct, frozen=True):
-    """A field by its JSON path ("metadata.managedFields") and what its encoding takes.
+    """A field by its JSON path ("metadata.managedFields") and the size of its encoding.
 
-    `share` is of the whole value, from 0 to 1. Bytes of a field hold those of the fields in it.
+    `share` is of the whole value, from 0 to 1. Bytes of a field include those of its subfields.
     """
 
     path: str
@@ -27,7 +27,7 @@ class EncodedField(msgspec.Struct, frozen=True):
 def field_sizes(raw: bytes) -> list[EncodedField]:
     """Top-level and second-level fields of a stored value, the largest first.
 
-    Fields that the table does not know are named by number ("spec.#99"). Raises
+    Unknown fields are named by number ("spec.#99"). Raises
     CodecError for values without fields.
     """
     envelope = open_value(raw)

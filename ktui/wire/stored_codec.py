@@ -12,7 +12,7 @@ from ktui.wire.messages import Messages
 from ktui.wire.nulls import clear_nulls
 from ktui.wire.schema import message_of
 
-# Kinds that every cluster has many of, or whose objects are written all the time.
+# Kinds that every cluster has many of, or that are written often.
 COMMON = (
     ("v1", "ConfigMap"),
     ("v1", "Event"),
@@ -29,7 +29,7 @@ COMMON = (
 
 
 def prepare(*codecs: Codec) -> None:
-    """Generate the functions of common kinds, for which their first request would keep others waiting."""
+    """Generate the functions of common kinds, which would otherwise delay other requests."""
     for codec in codecs:
         for api_version, kind in COMMON:
             codec.prepare(api_version, kind)
@@ -40,21 +40,24 @@ class StoredCodec(Codec):
 
     @cached_property
     def messages(self) -> Messages:
-        """The same as protobuf."""
+        """The same codec for protobuf."""
         return Messages(self)
 
     def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
-        """CodecError names the JSON path that does not fit."""
+        """Encode an object. CodecError names the JSON path that does not fit."""
         return encode_object(obj, resource)
 
     def knows(self, api_version: str, kind: str) -> bool:
-        """Whether there is a message for the kind."""
+        """True if there is a message for the kind."""
         return message_of(api_version, kind) is not None
 
     def go_mismatch(self, obj: dict[str, Any], api_version: str, kind: str) -> str:
-        """What Go's JSON decoder says of the first member of a wrong type, "" when it would take all."""
+        """Go's JSON decoding error for the first member of a wrong type, "" if there is none."""
         return go_mismatch(obj, api_version, kind)
 
     def clear_nulls(self, obj: dict[str, Any], api_version: str, kind: str) -> None:
-        """Null as Go's decoder takes it: a member is not there, an item is empty. In place."""
+        """Remove nulls as Go's decoder treats them: a member counts as missing, an item as empty.
+
+        In place.
+        """
         clear_nulls(obj, api_version, kind)

@@ -1,6 +1,6 @@
-"""Labels that Kubernetes sets while it decodes a stored object: those of its pod template.
+"""Default labels that Kubernetes sets while it decodes a stored object: those of its pod template.
 
-A Job or a ReplicationController that is stored without labels is read, and selected, with
+A Job or a ReplicationController that is stored without labels is decoded, and selected, with
 the labels of its template (SetDefaults_Job, SetDefaults_ReplicationController).
 """
 
@@ -34,11 +34,11 @@ class TemplateLabels:
         self._labels = next(field.number for field in fields("meta.v1.ObjectMeta") if field.name == "labels")
 
     def set(self, raw: bytes) -> bytes:
-        """The value with its template's labels if it has none of its own; any other as it is."""
+        """The value with its template's labels if it has none of its own; any other unchanged."""
         try:
             return self._set(raw) if raw.startswith(MAGIC) else _set_json(raw)
         except (CodecError, IndexError):
-            return raw  # reading it reports what is wrong with it
+            return raw  # decoding it reports the error
 
     def _set(self, raw: bytes) -> bytes:
         for number, at, start, end in spans(raw, len(MAGIC), len(raw)):
@@ -48,7 +48,7 @@ class TemplateLabels:
         return raw
 
     def _object(self, body: bytes) -> bytes:
-        """The message with labels, empty when it needs none."""
+        """The message with labels, empty if it needs none."""
         found = {number: (at, start, end) for number, at, start, end in spans(body, 0, len(body))}
         if _METADATA not in found or _SPEC not in found:
             return b""

@@ -1,7 +1,7 @@
 """Protobuf messages to JSON text, by generated functions for each message.
 
-Functions are generated when their message is first met and kept; see
-`ktui.wire.codegen` for their shape and `ktui.wire.transcode_cache` for what is shared.
+Functions are generated when their message is first used; see
+`ktui.wire.codegen` for their form and `ktui.wire.transcode_cache` for what is shared.
 """
 
 from collections.abc import Callable
@@ -37,34 +37,34 @@ Text = Callable[[bytes], bytes]
 
 
 class Parts(Protocol):
-    """Encoded message → texts that joined are its members, each led by a comma.
+    """Encoded message → texts that joined are its members, each with a leading comma.
 
-    `rv` replaces what metadata.resourceVersion holds, at the top level only. The list is the caller's.
+    `rv` replaces metadata.resourceVersion, at the top level only. The list belongs to the caller.
     """
 
     def __call__(self, encoded: bytes, rv: bytes | None = None) -> list[bytes]: ...
 
 
 class Functions(NamedTuple):
-    """What is generated for one message; `object` joins the parts and puts them in braces."""
+    """The generated functions of one message; `object` joins the parts in braces."""
 
     parts: Parts
     object: Text
 
 
 class Slot(NamedTuple):
-    """Where a generated function looks up the function of one of its fields."""
+    """Where a generated function finds the function of one of its fields."""
 
     names: dict[str, Any]
     name: str
 
 
 class Transcoder:
-    """All generated functions for one Kubernetes release (None: whatever the bytes hold).
+    """All generated functions for one Kubernetes release (None: all fields).
 
     `served` adds what a server adds to the fields on the wire; without it a
-    message prints as it was stored. `share_bytes` bounds the memory of shared
-    pieces; 0 turns the sharing of messages off (short strings always are).
+    message is printed as stored. `share_bytes` bounds the memory of shared
+    pieces; 0 disables the sharing of messages (short strings are always shared).
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class Transcoder:
         self._string_entry = self._kept(map_entry_text(self._string, self._string), ShortTranscodeCache)
 
     def parts(self, message: str) -> Parts:
-        """Members of a message, led by commas, in parts; generated now if need be."""
+        """Members of a message with leading commas, in parts; generated now if needed."""
         return self._of(message).parts
 
     def prepare(self, message: str) -> None:
-        """Generate the functions of a message and of all that it may hold."""
+        """Generate the functions of a message and of all its submessages."""
         if message not in self._prepared:
             self._prepared.add(message)
             self._of(message)
@@ -105,7 +105,7 @@ class Transcoder:
                     self.prepare(field.type)
 
     def members(self, message: str, encoded: bytes) -> bytes:
-        """Members of a message, led by commas."""
+        """Members of a message with leading commas."""
         return b"".join(self._of(message).parts(encoded))
 
     def object(self, message: str) -> Text:
@@ -128,9 +128,9 @@ class Transcoder:
         return found
 
     def _later(self, message: str, which: str, slot: Slot | None = None) -> Callable[[bytes], Any]:
-        """A function of a message that is generated when first called: messages may hold themselves.
+        """A function of a message that is generated when first called: messages may be recursive.
 
-        It then takes its own place in `slot`, so that this detour is taken once.
+        It then puts the generated one into `slot`.
         """
         made: Callable[[bytes], Any] | None = None
 
@@ -219,11 +219,11 @@ class Transcoder:
         return entry if row.kind == "bytes" else self._shared(entry)
 
     def _claim(self, encoded: bytes) -> bytes:
-        """volumeClaimTemplates[]: the wire has neither kind nor apiVersion, the server shows both."""
+        """volumeClaimTemplates[]: the wire has neither kind nor apiVersion, the server prints both."""
         return _CLAIM + self.members("core.v1.PersistentVolumeClaim", encoded) + b"}"
 
     def _raw(self, encoded: bytes) -> bytes:
-        """A RawExtension; a value that is itself an envelope prints as the object in it."""
+        """A RawExtension; a value that is itself an envelope is printed as its object."""
         inner = wellknown.last_bytes(encoded, 1)
         if inner.startswith(MAGIC):
             return self._nested(inner)

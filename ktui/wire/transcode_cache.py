@@ -1,9 +1,9 @@
-"""Pieces already transcoded: much of a cluster repeats, byte for byte.
+"""Cache of transcoded pieces: much of a cluster repeats, byte for byte.
 
 The pods of a ReplicaSet share containers, tolerations, conditions and the
-fieldsV1 of their managers, so the encoded piece is looked up before it is
-decoded. All memos of a codec live within one budget of bytes; when it is
-spent they are emptied together.
+fieldsV1 of their managers, so an encoded piece is looked up before it is
+decoded. All caches of a codec share one budget of bytes; when it is
+spent they are cleared together.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ OVERHEAD = 220
 
 
 class Budget:
-    """Bytes that the memos registered here may hold together."""
+    """Bytes that the registered caches may hold together."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -39,7 +39,7 @@ class Budget:
 
 
 class TranscodeCache(dict[bytes, bytes]):
-    """`memo[encoded]` is its JSON text; made by `make` on a miss and kept."""
+    """`cache[encoded]` is its JSON text; computed by `make` on a miss and kept."""
 
     __slots__ = ("_budget", "_make")
 
@@ -57,7 +57,7 @@ class TranscodeCache(dict[bytes, bytes]):
 
 
 class ShortTranscodeCache(TranscodeCache):
-    """A memo that keeps only short pieces: long strings hardly ever repeat."""
+    """A cache for short pieces only: long strings hardly ever repeat."""
 
     __slots__ = ()
     LONGEST = 512
@@ -69,7 +69,7 @@ class ShortTranscodeCache(TranscodeCache):
 
 
 class PiecesCache(dict[bytes, Pieces]):
-    """The same for JSON text that is kept in pieces."""
+    """The same for JSON text in pieces."""
 
     __slots__ = ("_budget", "_make")
 

@@ -1,6 +1,6 @@
 """Messages that print as one JSON value: times, quantities, int-or-string, raw JSON.
 
-Each takes the encoded message and gives its JSON text.
+Each function takes the encoded message and returns its JSON text.
 """
 
 from ktui.wire.errors import CodecError
@@ -47,7 +47,7 @@ def _timestamp(data: bytes) -> tuple[int, int]:
 
 
 def _civil(seconds: int) -> str:
-    """Any int64 of Unix seconds as date and time; datetime stops at the years 1 and 9999."""
+    """Any int64 of Unix seconds as date and time; datetime only supports the years 1 to 9999."""
     days, rest = divmod(seconds, _DAY)
     days += 719468
     era, day_of_era = divmod(days, 146097)
@@ -63,7 +63,7 @@ def _civil(seconds: int) -> str:
 
 
 def quantity(data: bytes) -> bytes:
-    """resource.Quantity: stored canonical, printed as it is."""
+    """resource.Quantity: stored in canonical form, printed unchanged."""
     return quote(last_bytes(data, 1) or b"0")
 
 
@@ -84,7 +84,7 @@ def intstr(data: bytes) -> bytes:
 
 
 def raw(data: bytes) -> bytes:
-    """The JSON that a RawExtension, JSON or FieldsV1 holds."""
+    """The JSON in a RawExtension, JSON or FieldsV1."""
     inner = last_bytes(data, 1)
     return embed(inner) if inner else NULL
 

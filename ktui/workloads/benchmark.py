@@ -1,4 +1,4 @@
-"""Measuring a plan: each LIST with and without its selector, and what that means for many agents."""
+"""Measure a plan: each LIST with and without its selector, and the extrapolation to many agents."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ RETRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Extrapolation:
-    """Arithmetic, not a measurement: `agents` clients in a cluster whose collections are
-    `growth` times as large as those that were measured."""
+    """An extrapolation, not a measurement: `agents` clients in a cluster whose collections are
+    `growth` times as large as the measured ones."""
 
     agents: int
     nodes: int
@@ -36,7 +36,7 @@ class Extrapolation:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Bytes and requests of many agents; `processed` None when it was not known for one."""
+    """Bytes and requests of many agents; `processed` None if it is unknown for one."""
 
     requests: int
     processed: int | None
@@ -45,7 +45,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One LIST as measured; `without` is the same without its selector."""
+    """One measured LIST; `without` is the same without its selector."""
 
     planned: PlannedList
     runs: Runs
@@ -58,8 +58,8 @@ class Row:
     def times(self, many: Extrapolation) -> Total:
         """The row for many agents.
 
-        What belongs to one node (`{node}` in its path) does not grow with the cluster; what had
-        to be read for it grows, unless an index or a name narrowed the read to what was returned.
+        A LIST of one node (`{node}` in its path) does not grow with the cluster; what is
+        read for it grows, unless an index or a name limits the read to what is returned.
         """
         measured, of_one_node = self.measured, self.planned.of_one_node
         narrowed = of_one_node and measured.counters.get("fetched", -1) == measured.items
@@ -116,7 +116,7 @@ class Bench:
 
 
 def extrapolated(total: Total) -> dict[str, Any]:
-    """A total as JSON, with its reservation."""
+    """A total as JSON, with its caveat."""
     return {
         "measured": False,
         "requests": total.requests,
@@ -149,7 +149,7 @@ async def fill(
 
 
 async def extrapolation(target: Target, plan: ClientPlan, agents: int, nodes: int) -> Extrapolation | None:
-    """What to multiply with; 0 for what was not asked. Without `agents` one runs on every node of a
+    """The factors; 0 for those not requested. Without `agents` one runs on every node of a
     `per_node` plan, without `nodes` the cluster stays as large as it is."""
     if not (agents or nodes):
         return None
@@ -183,7 +183,7 @@ async def run_bench(
 
 
 async def _patiently(target: Target, question: ApiRequest, repeat: int) -> Runs:
-    """Retry after 429 as client-go does (a cache that is still being filled)."""
+    """Retry after 429 as client-go does (while a cache is being filled)."""
     for _ in range(RETRIES):
         runs = await run_often(target, question, repeat)
         if runs.measured.status != 429:
@@ -210,7 +210,7 @@ class _Page(msgspec.Struct):
 
 
 async def _first(target: Target, plural: str, option: str) -> str:
-    """The name of the first object. A page of one: resourceVersion=0 would bring all of them."""
+    """The name of the first object. A page of one: resourceVersion=0 would return all of them."""
     response = await target.client.request("GET", f"/api/v1/{plural}?limit=1")
     page = _Page()
     if response.status_code == 200:

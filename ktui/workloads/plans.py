@@ -1,4 +1,4 @@
-"""Plans of LISTs, as data: what one client asks for, to be measured by `ktui bench`.
+"""Plans of LISTs, as data: the requests of one client, to be measured by `ktui bench`.
 
 A plan is a TOML file:
 
@@ -8,11 +8,11 @@ A plan is a TOML file:
 
     [[list]]
     path = "/api/v1/pods?fieldSelector=spec.nodeName={node}&resourceVersion=0"
-    without = "/api/v1/pods?resourceVersion=0"   # what to compare with; default: path without
+    without = "/api/v1/pods?resourceVersion=0"   # without = "/api/v1/pods?resourceVersion=0"   # what to compare with; default: path without
                                                  # its selectors; false: nothing
     pages = true                    # follow continue tokens, optional
     client = "another-agent"        # optional
-    note = "why it is asked"        # optional
+    note = "why it is asked"        # note = "why it is sent"         # optional
 
 `{node}` and `{namespace}` stand for a node and a namespace of the server.
 """
@@ -56,7 +56,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class PlannedList:
-    """One LIST; `without` is the same without its selector, "" for none. Paths may hold placeholders."""
+    """One LIST; `without` is the same without its selector, "" for none. Paths may contain placeholders."""
 
     path: str
     without: str = ""
@@ -66,7 +66,7 @@ class PlannedList:
 
     @property
     def of_one_node(self) -> bool:
-        """Whether it asks for what belongs to one node: that does not grow with the cluster."""
+        """True for a LIST of one node's objects: it does not grow with the cluster."""
         return NODE in self.path
 
     def filled(self, node: str, namespace: str) -> PlannedList:
@@ -80,7 +80,7 @@ class PlannedList:
 
 @dataclass(frozen=True, slots=True)
 class ClientPlan:
-    """`per_node`: as many such clients run as there are nodes."""
+    """`per_node`: one such client runs per node."""
 
     name: str
     lists: tuple[PlannedList, ...]
@@ -88,7 +88,7 @@ class ClientPlan:
     per_node: bool = False
 
     def needs(self, placeholder: str) -> bool:
-        """Whether the server has to be asked for a node or a namespace."""
+        """True if the server has to be asked for a node or a namespace."""
         return any(placeholder in planned.path + planned.without for planned in self.lists)
 
 
@@ -101,7 +101,7 @@ def builtin_plans() -> dict[str, ClientPlan]:
 
 
 def find_plan(word: str) -> ClientPlan:
-    """A built-in plan by its name, else the file of that name. PlanError says what there is."""
+    """A built-in plan by its name, else the file of that name. PlanError lists the built-in ones."""
     plans = builtin_plans()
     if word in plans:
         return plans[word]

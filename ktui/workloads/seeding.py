@@ -22,7 +22,7 @@ WRITERS = 8
 
 @dataclass(slots=True)
 class SeedProgress:
-    """What has been done so far; `existed` were there already (a second run adds nothing)."""
+    """Progress so far; `existed` counts existing objects (a second run adds nothing)."""
 
     stage: str = ""
     created: int = 0
@@ -30,7 +30,7 @@ class SeedProgress:
 
 
 def stages(plan: DemoPlan, now: float) -> Iterator[tuple[str, Iterator[Create]]]:
-    """(name, objects) in the order of dependence: definitions before custom resources, namespaces first."""
+    """(name, objects) in dependency order: definitions before custom resources, namespaces first."""
     yield "namespaces", cluster.namespaces(plan)
     yield "custom resource definitions", cilium.definitions()
     yield "nodes", cluster.nodes(plan, now)
@@ -47,7 +47,7 @@ def stages(plan: DemoPlan, now: float) -> Iterator[tuple[str, Iterator[Create]]]
 
 
 def count_objects(plan: DemoPlan) -> int:
-    """How many objects `seed` will create; makes each of them once (20 µs an object)."""
+    """The number of objects that `seed` creates; builds each of them once (20 µs per object)."""
     return sum(1 for _, objects in stages(plan, time.time()) for _ in objects)
 
 
@@ -69,7 +69,7 @@ async def seed(
 
 
 class _Work:
-    """The objects that are still to be created, shared by the threads that create them."""
+    """The objects still to be created, shared by the threads that create them."""
 
     def __init__(self, report: Callable[[SeedProgress], None]) -> None:
         self.progress = SeedProgress()
@@ -85,7 +85,7 @@ class _Work:
             self._objects = iter(())
 
     def take(self) -> Create | None:
-        """The next object; None when there is no more."""
+        """The next object; None if there is none."""
         with self._lock:
             return next(self._objects, None)
 
@@ -106,7 +106,7 @@ def _drain(client: BlockingClient, work: _Work) -> None:
 
 
 def _create(client: BlockingClient, item: Create) -> bool:
-    """Whether it was created, with its status; False when it was there already."""
+    """Whether it was created, with its status; False if it existed."""
     response = client.write("POST", item.path, item.body)
     if response.status == 409:
         return False

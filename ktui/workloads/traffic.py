@@ -1,4 +1,4 @@
-"""The demo's gentle traffic: kubelets, informers and pollers, each at its own pace."""
+"""The demo's light traffic: kubelets, informers and pollers, each at its own rate."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ INFORMERS = (
 
 
 def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
-    """Start informers and pollers; they may begin before there is anything to read.
+    """Start informers and pollers; they may start before any object exists.
 
-    A refused or failed request is the server's to report: the next one follows all the same.
+    A refused or failed request is reported by the server: the next one follows all the same.
     """
     for poll in habits(plan):
         client = ApiClient(connection, poll.user_agent)
@@ -47,7 +47,7 @@ def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: De
 
 
 def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
-    """Start lease renewals, statuses and events; the nodes and pods have to be there."""
+    """Start lease renewals, statuses and events; nodes and pods must exist."""
     kubelets = Kubelets(ApiClient(connection, "kubelet/v1.36.2"), plan)
     every = LEASE_SECONDS / max(1, len(plan.nodes))
     for what, seconds, action in (
@@ -80,7 +80,7 @@ async def boot_agent(client: ApiClient, node: str) -> None:
 
 async def _repeat(every: float, action: Callable[[], Awaitable[None]]) -> None:
     while True:
-        # When the server stopped or refused it says so itself, and may be back next time.
+        # A server that stopped or refused reports that itself, and may be back next time.
         with contextlib.suppress(ClientError):
             await action()
         await asyncio.sleep(every)

@@ -45,7 +45,7 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
     def change(old: Obj) -> Obj:
         _check_declared(server, config, resource)
         new = apply.merged(old)
-        check_identity(new, context)  # the name may be the object's own
+        check_identity(new, context)  # the name may come from the object itself
         return new
 
     async def create_it() -> None:
@@ -62,7 +62,7 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
 
 
 def _configuration(body: SentBody, resource: Resource) -> Obj:
-    """The body, YAML or JSON; StatusError 400."""
+    """The parsed body, YAML or JSON; StatusError 400."""
     try:
         document = body.document()
         if body.duplicates:
@@ -84,11 +84,11 @@ def _configuration(body: SentBody, resource: Resource) -> Obj:
 
 
 def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
-    """StatusError 500, as upstream, for fields that the type does not have and items without their keys."""
+    """StatusError 500, as upstream, for undeclared fields and items without their keys."""
     try:
         paths = undeclared(server, config, resource)
     except Unfit:
-        return  # reported later, in other words
+        return  # reported later, with another message
     faults = [f".{path}: field not declared in schema" for path in paths]
     faults += list_faults(config, root_of(resource))
     if not faults:

@@ -1,4 +1,4 @@
-"""What strategies change in a new object between field management and validation."""
+"""Changes that strategies make to a new object between field management and validation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def prepare(obj: Obj, minor: int) -> None:
 
 
 def generate_selector(job: Obj, minor: int) -> None:
-    """The labels by which a Job finds its own pods only, unless it selects them by hand."""
+    """The labels by which a Job finds only its own pods, unless the selector is set manually."""
     spec = job.setdefault("spec", {})
     if spec.get("manualSelector"):
         return

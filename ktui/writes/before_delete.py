@@ -1,4 +1,4 @@
-"""What a deletion does to an object: it is removed, or marked and kept."""
+"""The effect of a deletion: the object is removed, or marked and kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.writes.options import DeleteOptions
 
 Obj = dict[str, Any]
 
-# Strategies that answer the deleted object instead of a Status (ReturnDeletedObject).
+# Strategies that return the deleted object instead of a Status (ReturnDeletedObject).
 ANSWERS_OBJECT = frozenset(
     {
         "csidrivers",
@@ -38,18 +38,18 @@ FINALIZER_OF = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
 
 
 class Fate(Enum):
-    """What a deletion does to the object."""
+    """The effect of a deletion on the object."""
 
     REMOVE = "remove"
     MARK = "mark"  # write the deletionTimestamp, keep the object
-    MARK_AND_REMOVE = "mark and remove"  # a pod without grace: both, one after the other
+    MARK_AND_REMOVE = "mark and remove"  # a pod without grace period: both, one after the other
     NOTHING = "nothing"  # already marked
 
 
 def begin_deletion(
     obj: Obj, options: DeleteOptions, now: datetime.datetime | None = None
 ) -> tuple[Fate, Obj]:
-    """The fate of an object, and the object as it is written when it is marked.
+    """The fate of an object, and the object to write if it is marked.
 
     kube-apiserver: BeforeDelete, deletionFinalizersForGarbageCollection and markAsDeleting.
     """
@@ -67,7 +67,7 @@ def begin_deletion(
 
 
 def _fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
-    """Without grace: objects with finalizers are marked, all others removed."""
+    """Without grace period: objects with finalizers are marked, all others removed."""
     metadata = marked["metadata"]
     if not metadata.get("finalizers"):
         return Fate.REMOVE
@@ -96,7 +96,7 @@ def _pod_fate(pod: Obj, marked: Obj, options: DeleteOptions, now: datetime.datet
     if not left:
         return _fate(pod, marked, now)
     if options.grace_seconds is None or options.grace_seconds >= left:
-        return Fate.NOTHING  # only ever shortened
+        return Fate.NOTHING  # can only be shortened
     metadata["deletionTimestamp"], grace = _shortened(metadata, options.grace_seconds, now)
     metadata["deletionGracePeriodSeconds"] = grace
     return Fate.MARK if grace or metadata.get("finalizers") else Fate.MARK_AND_REMOVE
@@ -123,7 +123,7 @@ def _shortened(metadata: Obj, grace: int, now: datetime.datetime) -> tuple[str, 
 
 
 def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
-    """A pod that no kubelet runs (not scheduled, or over) needs no grace."""
+    """The grace period; 0 for a pod that no kubelet runs (not scheduled, or finished)."""
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in ("Failed", "Succeeded"):
         return 0
@@ -134,7 +134,7 @@ def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
 
 
 def _finalizers(obj: Obj, options: DeleteOptions) -> list[str]:
-    """The finalizers with those that the garbage collector handles, as the policy demands."""
+    """The finalizers with those of the garbage collector, as the policy requires."""
     present = list(metadata_of(obj).get("finalizers") or [])
     wanted = _collector_finalizer(obj, present, options.policy)
     finalizers = [finalizer for finalizer in present if finalizer not in (FOREGROUND, ORPHAN)]
@@ -144,7 +144,7 @@ def _finalizers(obj: Obj, options: DeleteOptions) -> list[str]:
 
 
 def _collector_finalizer(obj: Obj, present: list[str], policy: str) -> str:
-    """The policy of the options, else the finalizer that is there, else the kind's default."""
+    """By the policy of the options, else by the present finalizer, else by the kind's default."""
     if obj.get("kind") in WITHOUT_DEPENDENTS:
         return ""
     if policy:

@@ -1,4 +1,4 @@
-"""From the stored object and what a client sent to the object that is written."""
+"""The object to write, from the stored object and the one that a client sent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ktui.writes.validation.updates.preserved_fields import settled
 
 Obj = dict[str, Any]
 
-# Only the server sets these; what a client sends for them is ignored.
+# Only the server sets these; values from clients are ignored.
 SERVERS_OWN = (
     "uid",
     "creationTimestamp",
@@ -60,10 +60,10 @@ CONDITIONAL_ONLY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
-    """Who updates what. `whole` False: a patch, whose result may lack what the client did not send.
+    """An update. `whole` False: a patch, whose result may lack fields that the client did not send.
 
-    `key` is the object's in etcd; `touched` are the containers that a patch goes into
-    (`patches.touched`); `apply` is there when the update is a server-side apply.
+    `key` is the object's in etcd; `touched` are the containers that a patch changes
+    (`patches.touched`); `apply` is set for a server-side apply.
     """
 
     resource: Resource
@@ -78,7 +78,7 @@ class UpdateContext:
 
 
 def check_identity(new: Obj, context: UpdateContext) -> None:
-    """The object must be the one that the path names; StatusError 400."""
+    """The object must be the one in the path; StatusError 400."""
     metadata = metadata_of(new)
     if context.namespace and (metadata.get("namespace") or context.namespace) != context.namespace:
         raise other_namespace()
@@ -99,8 +99,8 @@ def check_identity(new: Obj, context: UpdateContext) -> None:
 def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     """The object to store. Raises StatusError 409 or 422.
 
-    `old` has the resourceVersion that etcd has now; `new` is not stored if it
-    comes out the same.
+    `old` has etcd's current resourceVersion; `new` is not stored if it
+    is unchanged.
     """
     resource = context.resource
     _check_uid(old, new, context)
@@ -137,7 +137,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
 
 
 def _count_templates(old: Obj, new: Obj) -> None:
-    """A DaemonSet counts its templates; what a client sends for that is ignored."""
+    """A DaemonSet counts its templates; values from clients are ignored."""
     if new.get("kind") != "DaemonSet":
         return
     counted = str((metadata_of(old).get("annotations") or {}).get(TEMPLATE_GENERATION))
@@ -147,9 +147,9 @@ def _count_templates(old: Obj, new: Obj) -> None:
 
 
 def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:
-    """What is wrong besides the metadata: with the object by itself, and with what it changes.
+    """Errors outside the metadata: in the object itself, and in its changes.
 
-    What a client may leave out of a built-in kind is put back before that.
+    Fields that a client may omit of a built-in kind are restored before that.
     """
     resource = context.resource
     if resource.custom:
@@ -171,14 +171,14 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
     if wanted in ("", "0"):
         if context.resource.custom or context.resource.resource in CONDITIONAL_ONLY:
             error = invalid_number("metadata.resourceVersion", 0, "must be specified for an update")
-            # Upstream has the resource where others have the kind.
+            # Upstream uses the resource where others use the kind.
             raise invalid_object(context.resource.resource, context.resource.group, context.name, [error])
     elif wanted != metadata_of(old).get("resourceVersion"):
         raise conflict(context.resource, context.name)
 
 
 def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
-    """Of two states' metadata: another uid or a new deletion timestamp is not an update."""
+    """Errors between two states' metadata: the uid and the deletion timestamp must not change."""
     errors = []
     uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
     if uid and uid != was.get("uid"):
@@ -192,19 +192,19 @@ def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
 
 
 def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
-    """What is sent whole names the object that is meant; StatusError 409."""
+    """A whole object must have the uid of the stored one; StatusError 409."""
     wanted, found = metadata_of(new).get("uid"), metadata_of(old).get("uid")
     if context.whole and wanted and wanted != found:
         raise uid_conflict(context, str(wanted), str(found))
 
 
 def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError:
-    """409 of a PUT that names another uid, which storage takes for a precondition."""
+    """409 of a PUT with another uid, which storage treats as a precondition."""
     return unmet_in_storage(context.resource, context.name, context.key, "UID", wanted, found)
 
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
-    """The status is changed through its subresource only, all else not through it."""
+    """The status is changed only through its subresource, everything else only without."""
     if context.subresource == "status":
         for name in (old.keys() | new.keys()) - {"status", "metadata"}:
             _keep(old, new, name)
@@ -223,7 +223,7 @@ def _keep(old: Obj, new: Obj, name: str) -> None:
 
 
 def finished_deleting(obj: Obj) -> bool:
-    """Whether an update took the last thing away that kept a deleted object."""
+    """True if an update removed the last reason to keep a deleted object."""
     metadata = metadata_of(obj)
     if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
         return False

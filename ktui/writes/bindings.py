@@ -61,7 +61,7 @@ def _target(name: str, binding: Obj) -> str:
 
 
 def _check_preconditions(server: Server, call: Call, resource: Resource, pod: Obj, binding: Obj) -> None:
-    """The pod that a Binding names by uid and resourceVersion; StatusError 409."""
+    """Check the uid and resourceVersion of a Binding; StatusError 409."""
     wanted, found = binding.get("metadata") or {}, pod.get("metadata") or {}
     info = call.info
     key = f"{server.cacher(resource).store.prefix}{info.namespace}/{info.name}"
@@ -71,7 +71,7 @@ def _check_preconditions(server: Server, call: Call, resource: Resource, pod: Ob
 
 
 def _check_unassigned(name: str, pod: Obj) -> None:
-    """StatusError 409 for a pod that cannot be assigned (any more)."""
+    """StatusError 409 for a pod that cannot be assigned."""
     spec = pod.get("spec") or {}
     if (pod.get("metadata") or {}).get("deletionTimestamp"):
         raise _conflict(name, f"pod {name} is being deleted, cannot be assigned to a host")

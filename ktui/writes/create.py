@@ -1,4 +1,4 @@
-"""POST: create. What an update or an apply finds missing is created here as well."""
+"""POST: create. Also used for an update or an apply of a missing object."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 Obj = dict[str, Any]
 
-# Kinds whose clients report the status with the object itself.
+# Kinds whose clients send the status with the object itself.
 KEEPS_STATUS = frozenset({"Node"})
 
 
@@ -58,9 +58,9 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """What is to be created. `faults` of the body are reported with unknown fields.
+    """The object to create. `faults` of the body are reported with unknown fields.
 
-    `apply` is there when the object is made by a server-side apply.
+    `apply` is set for a server-side apply.
     """
 
     resource: Resource
@@ -71,7 +71,7 @@ class Creation:
 
 
 async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
-    """Store a new object, unless it is a dry run, and answer it."""
+    """Store a new object, unless it is a dry run, and send it."""
     resource = new.resource
     await _check_namespace(server, resource, call.info.namespace, new.obj)
     obj = await _prepared(server, call, new)
@@ -89,7 +89,7 @@ async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
 
 
 async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> StoredObject | None:
-    """The object in etcd, None of a dry run; StatusError 409 when there is one of that name."""
+    """The stored object, None for a dry run; StatusError 409 if the name exists."""
     resource, cacher = new.resource, server.cacher(new.resource)
     if not new.options.dry_run:
         return await cacher.store.create(obj, ttl_of(server, resource))
@@ -100,7 +100,7 @@ async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> Stored
 
 
 async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken: StatusError) -> StatusError:
-    """What upstream makes of a name that is taken, by what it was made of and by what has it."""
+    """Upstream's error for an existing name, depending on how it was generated and what has it."""
     metadata = metadata_of(obj)
     if metadata.get("generateName"):
         taken = generated_name_taken(resource, metadata["name"])
@@ -112,12 +112,12 @@ async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken
 
 
 def ttl_of(server: Server, resource: Resource) -> int:
-    """Seconds that an object lives, 0 for ever: an Event goes by itself."""
+    """The lifetime of an object in seconds, 0 for unlimited: Events expire."""
     return server.services.event_ttl if resource.prefix == "events/" else 0
 
 
 async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
-    """The object as it is to be stored: defaults, managed fields, admission, in upstream's order."""
+    """The object to store: defaults, managed fields, admission, in upstream's order."""
     obj = await compute(_tracked, server, call, new)
     node = None
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
@@ -127,7 +127,7 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
 
 
 def _tracked(server: Server, call: Call, new: Creation) -> Obj:
-    """The object in its shape, with valid metadata and its managed fields."""
+    """The typed object, with valid metadata and its managed fields."""
     resource, obj = new.resource, _shaped(server, call, new)
     validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
     metadata_of(obj).pop("managedFields", None)
@@ -140,7 +140,7 @@ def _tracked(server: Server, call: Call, new: Creation) -> Obj:
 
 
 def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
-    """Admission and validation; `node` is the one that a pod names. StatusError 422."""
+    """Admission and validation; `node` is the pod's node. StatusError 422."""
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
     if not resource.custom:
@@ -151,7 +151,7 @@ def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
 
 
 def _shaped(server: Server, call: Call, new: Creation) -> Obj:
-    """The object as its type has it, filled in; StatusError 400 for what does not fit or is unknown."""
+    """The typed and defaulted object; StatusError 400 for wrong types or unknown fields."""
     resource, obj, options = new.resource, new.obj, new.options
     try:
         check_metadata(obj)
@@ -170,14 +170,14 @@ def _shaped(server: Server, call: Call, new: Creation) -> Obj:
 
 
 async def find_node(server: Server, name: str) -> Obj | None:
-    """The node that a pod is bound to, if there is one."""
+    """The node of a pod, if it exists."""
     nodes = BUILTIN.find("", "v1", "nodes")
     assert nodes is not None
     return await stored_objects.find(server, nodes, "", name)
 
 
 async def _check_namespace(server: Server, resource: Resource, namespace: str, obj: Obj) -> None:
-    """Admission NamespaceLifecycle: nothing is created in a namespace that is not there or is ending."""
+    """Admission NamespaceLifecycle: the namespace must exist and not be terminating."""
     if not namespace:
         return
     namespaces = BUILTIN.find("", "v1", "namespaces")

@@ -17,7 +17,7 @@ async def run_informer(client: ApiClient, collection: str, selector: str = "") -
     """Keep watching `collection` (a path, plus an encoded selector) until cancelled."""
     extra = f"&{selector}" if selector else ""
     while True:
-        # The server is restarting, or refuses, or its answer is broken: as client-go, back off and relist.
+        # The server is restarting, refuses, or its response is broken: back off and relist, as client-go.
         with contextlib.suppress(ClientError):
             await _list_and_watch(client, collection, extra)
         await asyncio.sleep(BACKOFF_SECONDS)
@@ -32,4 +32,4 @@ async def _list_and_watch(client: ApiClient, collection: str, extra: str) -> Non
     since = f"resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}"
     query = f"watch=true&allowWatchBookmarks=true&{since}{extra}"
     async for _ in client.watch(f"{collection}?{query}"):
-        pass  # a cache would apply it; here the server's work is the point
+        pass  # a cache would apply it; here the server's work matters

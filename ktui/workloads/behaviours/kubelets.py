@@ -1,4 +1,4 @@
-"""What the demo's kubelets write: lease renewals, pod statuses, events."""
+"""Writes of the demo's kubelets: lease renewals, pod statuses, events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MERGE = "application/merge-patch+json"
 
 
 class Kubelets:
-    """All kubelets of the plan behind one client; each call is one node's or one pod's turn."""
+    """All kubelets of the plan with one client; each call is for one node or one pod."""
 
     def __init__(self, client: ApiClient, plan: DemoPlan) -> None:
         self._client = client

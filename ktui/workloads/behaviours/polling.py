@@ -1,4 +1,4 @@
-"""Clients that LIST again and again, in good ways and bad: what the request log is there to show."""
+"""Clients that poll LISTs, in efficient ways and inefficient ones, as examples in the request log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.workloads.demo.plan import DemoPlan
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """One client's habit: GET `path` every `every` seconds (pages followed when `pages`)."""
+    """One client's poll: GET `path` every `every` seconds (with all pages if `pages`)."""
 
     user_agent: str
     every: float
@@ -19,10 +19,10 @@ class Poll:
 
 
 def habits(plan: DemoPlan) -> Iterator[Poll]:
-    """The demo's pollers; paths are those that the articles on LIST cost talk about."""
+    """The demo's pollers; the paths are those of articles about the cost of LISTs."""
     node = plan.nodes[0]
     team = plan.teams[0]
-    # Full LISTs of a large collection, most recent: the expensive habit.
+    # Full LISTs of a large collection, most recent: the expensive pattern.
     yield Poll("cost-exporter/v0.3", 7, "/api/v1/pods")
     # The typo that the server ignores: an unfiltered LIST.
     yield Poll("legacy-agent/v1.0", 29, f"/api/v1/pods?filedSelector=spec.nodeName%3D{node}")

@@ -1,1 +1,1 @@
-"""A demo cluster: objects as a real one would hold them, the same for the same seed."""
+"""A demo cluster: objects as in a real one, the same for the same seed."""

@@ -1,4 +1,4 @@
-"""Deployments and what hangs on them: ReplicaSet, Service, EndpointSlice, ConfigMap, Secret, pods."""
+"""Deployments and their objects: ReplicaSet, Service, EndpointSlice, ConfigMap, Secret, pods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.workloads.demo.objects import Create, Json, core, demo_uid, group, own
 from ktui.workloads.demo.plan import App, DemoPlan
 from ktui.workloads.demo.pods import PodFacts, pod
 
-# One pod in this many is not Running: a cluster without problems teaches little.
+# One pod in this many is not Running: a cluster without problems shows little.
 PENDING_EVERY, FAILED_EVERY = 97, 211
 
 
@@ -171,7 +171,7 @@ def _config(namespace: str, name: str, labels: dict[str, str], data: dict[str, s
 
 
 def _release_secret(app: App) -> Json:
-    """As helm keeps a release: what `helm list` LISTs by label, values and all."""
+    """A Secret as helm stores a release: `helm list` LISTs these by label, with their values."""
     payload = base64.b64encode(f"release of {app.name} ".encode() * 60).decode()
     return {
         "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""Cilium's custom resources, as its agents and operator keep them."""
+"""Cilium's custom resources, as its agents and operator create them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every builder shares: an object to create, and where to POST it."""
+"""The parts that all builders share: an object to create, and the path to POST it to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the demo cluster is and what runs in it: decided once, from a seed."""
+"""The size of the demo cluster and what runs in it: computed once, from a seed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class DemoPlan:
         return tuple(name for name in self.namespaces if name not in SYSTEM_NAMESPACES)
 
     def node_of(self, index: int) -> str:
-        """Pods go round the nodes; a stride of a prime keeps one app's pods apart."""
+        """Pods are distributed over the nodes; a stride of a prime keeps one app's pods apart."""
         return self.nodes[(index * 7) % len(self.nodes)]
 
     def app_pods(self) -> Iterator[tuple[App, int, str]]:
@@ -93,7 +93,7 @@ def _teams(count: int) -> tuple[str, ...]:
 
 
 def _apps(teams: tuple[str, ...], pods: int, rng: random.Random) -> Iterator[App]:
-    """Apps round the teams until the pods are spent; sizes skewed as they are in life."""
+    """Apps are distributed over the teams until all pods are used; with realistically skewed sizes."""
     average = max(1, pods // max(1, len(teams) * 6))
     number = 0
     while pods > 0:

@@ -1,4 +1,4 @@
-"""A pod as a kubelet would have it: spec, then the status that follows."""
+"""A pod as created by a workload: its spec, and the status that the kubelet reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.workloads.demo.objects import Create, Json, core, demo_uid, owner, tim
 
 @dataclass(frozen=True, slots=True)
 class PodFacts:
-    """What one pod differs in from the next. `owner`: (apiVersion, kind, name)."""
+    """The differences between pods. `owner`: (apiVersion, kind, name)."""
 
     namespace: str
     name: str

@@ -1,4 +1,4 @@
-"""What admission plugins add to a new object, after managed fields were taken down."""
+"""Changes that admission plugins make to a new object, after field management."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone
 
 
 def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> None:
-    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node`: the one it is bound to."""
+    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node."""
     spec = pod.setdefault("spec", {})
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
@@ -24,7 +24,7 @@ def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> N
 
 
 def copy_topology(pod: dict[str, Any], node: dict[str, Any], minor: int) -> None:
-    """The node's region and zone become the pod's labels."""
+    """Copy the node's region and zone into the pod's labels."""
     if minor < TOPOLOGY_SINCE:
         return
     found = (node.get("metadata") or {}).get("labels") or {}

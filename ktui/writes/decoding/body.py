@@ -1,4 +1,4 @@
-"""What a request body means: media types, and what upstream says of documents that it cannot use."""
+"""Decode a request body: media types, and upstream's errors for invalid documents."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ NO_MESSAGE = "provided data does not appear to be a protobuf message, expected p
 
 
 def media_type(content_type: str) -> str:
-    """Without parameters, lower case."""
+    """The media type without parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True, slots=True)
 class SentBody:
-    """A body and what its parser found in it: a tree, or an error.
+    """A body and the result of its parser: a tree, or an error.
 
-    `media_type` is "" when none was sent. `error` is about the text, `message_error` about the
-    protobuf message that should have become JSON.
+    `media_type` is "" if none was sent. `error` is about the text, `message_error` about a
+    protobuf message that should have been converted to JSON.
     """
 
     raw: bytes
@@ -72,7 +72,7 @@ def decode_object(body: SentBody, resource: Resource, knows: Knows) -> Obj:
 
 
 def decode_document(body: SentBody) -> Obj:
-    """The JSON object that any body holds; StatusError 400 or 415."""
+    """The JSON object in any body; StatusError 400 or 415."""
     if body.media_type and body.media_type not in SERVED_MEDIA_TYPES:
         raise unsupported_media_type()
     try:
@@ -82,9 +82,9 @@ def decode_document(body: SentBody) -> Obj:
 
 
 def _object(body: SentBody) -> Obj:
-    """The JSON object that a body holds, null being an empty one; ValueError in Go's words.
+    """The JSON object in a body, null counts as an empty one; ValueError with Go's message.
 
-    Upstream looks for the kind first: nothing but an object can have one, nor can it be a number.
+    Upstream reads the kind first: only an object can have one, and it cannot be a number.
     """
     if body.message_error is not None:
         raise body.message_error
@@ -109,7 +109,7 @@ def _no_kind(value: Any, where: str) -> ValueError:
 
 
 def json_type(value: Any) -> str:
-    """What Go's decoder calls a JSON value."""
+    """Go's name for a JSON value's type."""
     if isinstance(value, bool):
         return "bool"
     names = {dict: "object", list: "array", str: "string", int: "number", float: "number"}
@@ -143,7 +143,7 @@ def _unrecognized(resource: Resource, why: str, body: bytes) -> StatusError:
 
 
 def summary(body: bytes) -> str:
-    """The beginning of a body as upstream quotes it: text when it looks like JSON, hex otherwise."""
+    """The beginning of a body as upstream quotes it: text if it looks like JSON, hex otherwise."""
     if not body:
         return "<empty>"
     shown = body[:SUMMARY_BYTES]

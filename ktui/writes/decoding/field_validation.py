@@ -1,4 +1,4 @@
-"""Objects that do not fit their type, and fields that it does not know."""
+"""Errors for members of a wrong type and for unknown fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STRICT, WARN = "Strict", "Warn"
 
 
 class Unfit(Exception):
-    """A member has another type than the kind's; `reason` names the path."""
+    """A member with another type than the kind's; `reason` has the path."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -27,7 +27,7 @@ class Unfit(Exception):
 
 
 def check_metadata(obj: Obj) -> None:
-    """Labels and annotations are texts by name, finalizers a list; Unfit otherwise."""
+    """Labels and annotations must be maps of strings, finalizers a list of strings; raises Unfit."""
     metadata = obj.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise Unfit(no_metadata(metadata))
@@ -42,7 +42,7 @@ def check_metadata(obj: Obj) -> None:
 
 
 def no_metadata(value: Any) -> str:
-    """What Go says of a custom resource's metadata that are no object."""
+    """Go's error for a custom resource whose metadata is not an object."""
     return f"json: cannot unmarshal {json_type(value)} into Go value of type v1.ObjectMeta"
 
 
@@ -52,7 +52,7 @@ def refused(resource: Resource, reason: str) -> StatusError:
 
 
 def misfit(kind: str, version: str, reason: str) -> StatusError:
-    """400 of any document whose kind is known from where it was sent to."""
+    """400 for a document whose kind follows from its path."""
     version = version.rpartition("/")[2]
     return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {reason}')
 
@@ -64,7 +64,7 @@ def refused_patch(text: str, reason: str) -> StatusError:
 
 
 def strict_error(faults: Iterable[str]) -> str:
-    """What `fieldValidation=Strict` says, of the first MAX_STRICT_ERRORS."""
+    """The error of `fieldValidation=Strict`, with the first MAX_STRICT_ERRORS."""
     return f"strict decoding error: {', '.join(islice(faults, MAX_STRICT_ERRORS))}"
 
 
@@ -77,7 +77,7 @@ def duplicate_texts(paths: Iterable[str]) -> list[str]:
 
 
 def unknown_fields(sent: Any, stored: Any, path: str = "") -> list[str]:
-    """Paths of members that storage does not keep although they hold something."""
+    """Paths of non-empty members that storage does not keep."""
     if isinstance(sent, dict) and isinstance(stored, dict):
         found: list[str] = []
         for name, value in sent.items():

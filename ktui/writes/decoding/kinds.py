@@ -1,4 +1,4 @@
-"""Whether an object is of the kind that a path takes: what decoding it in Go would say."""
+"""Check that an object is of the kind that a path requires, with Go's decoding errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAMILIES = (
 
 
 def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
-    """Why the object cannot be decoded as one of `resource`, "" if it can, in whichever version.
+    """Why the object cannot be decoded as one of `resource`, "" if it can, in any version.
 
     `knows` reports whether an apiVersion has a kind.
     """
@@ -42,7 +42,7 @@ def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
 
 
 def wrong_custom_kind(obj: Obj, resource: Resource) -> StatusError | None:
-    """422 of a custom resource that says to be something else: anything can be decoded, one kind is valid."""
+    """422 for a custom resource of another kind: anything can be decoded, only one kind is valid."""
     if not resource.custom:
         return None
     wanted = (("kind", resource.kind), ("apiVersion", resource.api_version))

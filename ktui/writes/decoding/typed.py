@@ -1,4 +1,4 @@
-"""An object brought into the shape of its type: defaults set, unknown fields gone."""
+"""An object in the form of its type: defaults set, unknown fields removed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ktui.writes.patches.patched_json import patched_text
 Obj = dict[str, Any]
 
 
-# What most patches leave as it was: it has been through its type already.
+# Members that most patches leave unchanged: they have been typed already.
 _PARTS = ("spec", "status")
 
 
 def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None) -> tuple[Obj, list[str]]:
-    """The object as it can be stored, and what is to be said of fields that its type does not know.
+    """The object to store, and the errors or warnings for unknown fields.
 
-    `obj` is left alone; `old` is what is stored, for an update. Raises Unfit for members of a
+    `obj` is not changed; `old` is the stored one, for an update. Raises Unfit for members of a
     wrong type.
     """
     if resource.custom:
@@ -59,14 +59,14 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
 
 
 def _check_types(server: Server, obj: Obj, old: Obj, resource: Resource) -> None:
-    """Unfit for a member of another type; what a patch has left of `old` as it was has been looked at."""
+    """Raise Unfit for a member of another type; unchanged parts of `old` are skipped."""
     new = {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
     if fault := server.services.codec.go_mismatch(new, resource.api_version, resource.kind):
         raise Unfit(fault)
 
 
 def _check_named(obj: Obj) -> None:
-    """A patch may take away what makes a custom resource one: Unfit without a kind, StatusError 500."""
+    """A patch may remove what identifies a custom resource: Unfit without a kind, StatusError 500."""
     if not obj.get("apiVersion"):
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
     if not obj.get("kind"):
@@ -74,27 +74,27 @@ def _check_named(obj: Obj) -> None:
 
 
 def _untouched(obj: Obj, old: Obj, own: Obj) -> Obj:
-    """The parts of `old` that a patch has left in `obj`: they are the same trees, not only equal ones.
+    """The parts of `old` that a patch left unchanged in `obj`: identical trees, not only equal ones.
 
-    `own` is `obj` with its defaults, which may be missing in what is stored.
+    `own` is `obj` with its defaults, which may be missing in the stored one.
     """
     parts = {name: old[name] for name in _PARTS if name in old and obj.get(name) is old[name]}
     return {name: part for name, part in parts.items() if own.get(name) == part}
 
 
 def _patched(server: Server, obj: Obj, same: Obj, resource: Resource) -> Obj:
-    """As `as_stored`, sparing the parts that are the `same`: a new status alone goes through its type."""
+    """As `as_stored`, without the parts in `same`: a new status alone is typed."""
     if not same or resource.encoding != "protobuf" or resource.api_version != resource.storage_version:
         return stored_objects.as_stored(server, obj, resource)
     stored = stored_objects.as_stored(server, {name: obj[name] for name in obj if name not in same}, resource)
-    if any(name not in stored for name in same):  # its place among the others is not known
+    if any(name not in stored for name in same):  # its position among the others is unknown
         return stored_objects.as_stored(server, obj, resource)
     stored.update(same)
     return stored
 
 
 def keep_empty_lists(obj: Obj, sent: Obj) -> None:
-    """Put back the empty lists of `sent` that are null in storage: a client that sends one manages it."""
+    """Restore the empty lists of `sent` that are null in storage: a client that sends one manages it."""
     for name, value in obj.items():
         given = sent.get(name)
         if value is None and given == []:
@@ -104,7 +104,7 @@ def keep_empty_lists(obj: Obj, sent: Obj) -> None:
 
 
 def _storable(obj: Obj) -> Obj:
-    """Without what is never stored in an object and yet no mistake of the client's."""
+    """Without members that are never stored and no mistake of the client's."""
     if obj.get("kind") == "Secret":
         obj = {name: value for name, value in obj.items() if name != "stringData"}
     metadata = obj.get("metadata")
@@ -114,7 +114,7 @@ def _storable(obj: Obj) -> Obj:
 
 
 def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
-    """Paths that the type of `config` does not declare; Unfit for members of a wrong type."""
+    """Paths that the type of `config` does not declare; raises Unfit for members of a wrong type."""
     shown = copied(config)
     if resource.custom:
         return prune_object(shown, resource.schemas.get(resource.version, ANYTHING))

@@ -1,4 +1,4 @@
-"""Defaults of kinds that run nothing: claims, volumes, classes, bindings, policies, webhooks, limits."""
+"""Defaults of kinds other than workloads: claims, volumes, classes, bindings, policies, webhooks, limits."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def csi_driver(obj: Obj) -> None:
 
 
 def limit_range(obj: Obj) -> None:
-    """What a container gets without limits or requests of its own."""
+    """Defaults for containers without limits or requests."""
     for limit in _items(obj.get("spec") or {}, "limits"):
         if limit.get("type") == "Container":
             default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
@@ -126,7 +126,7 @@ _SCALE_DOWN = [{"type": "Percent", "value": 100, "periodSeconds": 15}]
 
 
 def autoscaler(obj: Obj) -> None:
-    """autoscaling/v2; v1 keeps all but the number of replicas in annotations."""
+    """autoscaling/v2; v1 stores all but the number of replicas in annotations."""
     spec = obj.setdefault("spec", {})
     if not isinstance(spec, dict):
         return

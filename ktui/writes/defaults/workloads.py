@@ -12,7 +12,7 @@ Obj = dict[str, Any]
 
 
 def set_defaults(obj: Obj) -> None:
-    """Fill in what a client left out, in place. Kinds not named here are stored as sent."""
+    """Set the defaults of missing fields, in place. Kinds not listed here are stored as sent."""
     setter = _BY_KIND.get(str(obj.get("kind")))
     if setter is not None:
         setter(obj)
@@ -38,14 +38,14 @@ def _pod(obj: Obj) -> None:
                 continue
             if isinstance(container.get("resources"), dict):
                 _requests(container["resources"])
-            if spec.get("hostNetwork"):  # of templates only with a deprecated gate
+            if spec.get("hostNetwork"):  # for templates only with a deprecated gate
                 for port in container.get("ports") or []:
                     port.setdefault("hostPort", port.get("containerPort"))
     _sub(obj, "status")
 
 
 def _requests(resources: Obj) -> None:
-    """What has a limit and no request requests its limit; of pods only, not of their templates."""
+    """A limit without request is also the request; for pods only, not for their templates."""
     limits, requests = resources.get("limits"), resources.get("requests") or {}
     if limits and isinstance(limits, dict) and isinstance(requests, dict):
         resources["requests"] = {**limits, **requests}
@@ -165,7 +165,7 @@ def _replica_set(obj: Obj) -> None:
 
 
 def _replication_controller(obj: Obj) -> None:
-    """It selects the pods of its template, and has their labels, unless it says otherwise."""
+    """By default it selects the pods of its template, and has their labels."""
     spec = _sub(obj, "spec")
     spec.setdefault("replicas", 1)
     if isinstance(spec.get("template"), dict):

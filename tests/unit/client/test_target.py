@@ -35,7 +35,7 @@ class Apiserver:
         self.remaining, self.metrics = remaining, metrics
         self.fired: list[str] = []
 
-    async def fire(
+    async def send_timed(
         self, path: str, *, on_chunk: Callable[[bytes], None], headers: Any = None
     ) -> TimedResponse:
         self.fired.append(path)
