@@ -1,1 +1,1 @@
-"""JSON and YAML from outside, read within limits of depth, size and memory."""
+"""JSON and YAML from outside ktui, read with limits on depth, size and memory."""

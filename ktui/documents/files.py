@@ -1,4 +1,4 @@
-"""Reading a file of others: not more of it than what may be in such a file."""
+"""Read a file from outside ktui, up to a maximum size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.documents.limits import TooLarge
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """The whole file. Raises OSError, and TooLarge for more than `most` bytes (/dev/zero has more, too)."""
+    """The whole file. Raises OSError, and TooLarge for more than `most` bytes (as /dev/zero has)."""
     with path.open("rb") as file:
         return read_stream(file, most)
 

@@ -1,4 +1,4 @@
-"""JSON read as Go's encoding/json reads it, with its error texts."""
+"""Read JSON as Go's encoding/json does, with its error messages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ktui.documents.nesting import check_nesting
 from ktui.kube.golang import jsonscan
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-# Digits of what may be beyond the range of a float64, or longer than Python reads as an integer.
+# Digits of numbers that may exceed a float64, or Python's limit for integers.
 _HUGE_NUMBER = re.compile(rb"[0-9]{300}|[eE]\+?[0-9]{3}")
 
 MAX_DUPLICATES = 100  # sigs.k8s.io/json reports no more
 
 
 def read_json(data: bytes) -> Any:
-    """The document; DocumentError says what is wrong in Go's words, which takes long for a large one."""
+    """The document; DocumentError has Go's error message, which takes long to find in a large one."""
     try:
         return parse_json(data)
     except DocumentError:
@@ -70,7 +70,7 @@ def _without_surrogates(document: Any) -> Any:
 
 
 def duplicate_fields(data: bytes) -> list[str]:
-    """Paths of members that an object has more than once, the first 100; [] if `data` is not valid JSON."""
+    """Paths of duplicate members, the first 100; [] if `data` is not valid JSON."""
     try:
         check_nesting(data)
     except DocumentError:
@@ -78,7 +78,7 @@ def duplicate_fields(data: bytes) -> list[str]:
     if _is_canonical(data):
         return []
     twice: dict[int, list[str]] = {}
-    kept: list[dict[str, Any]] = []  # keeps the ids in `twice` from being given to other objects
+    kept: list[dict[str, Any]] = []  # keeps the ids in `twice` from being reused
 
     def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
@@ -95,7 +95,7 @@ def duplicate_fields(data: bytes) -> list[str]:
 
 
 def _repeated(names: Iterator[str]) -> list[str]:
-    """The names that come more than once, in the order of their first appearance."""
+    """The duplicate names, in the order of their first appearance."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -103,7 +103,7 @@ def _repeated(names: Iterator[str]) -> list[str]:
 
 
 def _is_canonical(data: bytes) -> bool:
-    """Whether encoding the document again gives the same bytes: then no member is lost in reading."""
+    """True if encoding the document again gives the same bytes: then no member was lost."""
     try:
         return msgspec.json.encode(msgspec.json.decode(data)) == data.rstrip()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):

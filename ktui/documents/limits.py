@@ -1,4 +1,4 @@
-"""How large and how deep a document may be, and the errors for those that exceed it."""
+"""Limits on the size and depth of a document, and the errors for documents that exceed them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from __future__ import annotations
 MAX_DEPTH = 200
 # Objects and lists in one document. The largest objects that etcd can store hold about 50,000.
 MAX_CONTAINERS = 100_000
-# A YAML document with its aliases written out.
+# A YAML document with its aliases expanded.
 MAX_EXPANDED_BYTES = 8 * 1024 * 1024
 
 
 class DocumentError(ValueError):
-    """The document is not valid; str() says why, in the words of Go's libraries where these have some."""
+    """The document is invalid; str() is the reason, with the message of Go's libraries if they have one."""
 
 
 class TooLarge(DocumentError):
-    """The document is valid as far as it was read, but exceeds a limit of its reader."""
+    """The document is valid as far as it was read, but exceeds a limit."""
 
 
 def too_many_containers() -> TooLarge:

@@ -1,4 +1,4 @@
-"""How deep a JSON text nests, found without parsing it."""
+"""The nesting depth of a JSON text, computed without parsing it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def check_nesting(data: bytes, most: int = MAX_DEPTH) -> None:
-    """DocumentError if `data` has more than `most` levels of objects and lists; call it before any parser."""
+    """Raise DocumentError if `data` has more than `most` levels of objects and lists;
+
+    call it before any parser.
+    """
     if data.count(b"[") + data.count(b"{") > most and nesting(data) > most:
         raise DocumentError("exceeded max depth")
 

@@ -1,4 +1,4 @@
-"""A JSON tree cut into pieces of bounded size, so that no single step over it takes long."""
+"""Split a JSON tree into pieces of bounded size, so that no single step takes long."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Path = tuple[str | int, ...]
 
 
 class Piece(msgspec.Struct, array_like=True):
-    """Members or items to add to the object or list at `path`; a tree that is neither is one piece."""
+    """Members or items for the object or list at `path`; a tree that is neither is one piece."""
 
     path: Path
     part: Any
 
 
 def check_containers(tree: Any) -> None:
-    """TooLarge if the tree has more objects and lists than a document may have."""
+    """Raise TooLarge if the tree has more objects and lists than a document may have."""
     waiting, count = [tree], 0
     while waiting:
         value = waiting.pop()
@@ -34,14 +34,14 @@ def check_containers(tree: Any) -> None:
 
 
 def pieces(tree: Any, most: int = PIECE_BYTES) -> Iterator[Piece]:
-    """Cut a tree into pieces of about `most` bytes of JSON; a single long text is one piece."""
+    """Split a tree into pieces of about `most` bytes of JSON; a single long text is one piece."""
     sizes: dict[int, int] = {}
     _measure(tree, sizes)
     return _pieces(tree, (), sizes, most)
 
 
 def joined(parts: Iterable[Piece]) -> Iterator[Any]:
-    """Build the tree again, one piece a step; each step yields the tree as far as it is built."""
+    """Rebuild the tree, one piece per step; each step yields the tree so far."""
     tree: Any = None
     for piece in parts:
         if not piece.path:
@@ -65,7 +65,7 @@ def _extended(value: Any, part: Any) -> Any:
 
 
 def _measure(value: Any, sizes: dict[int, int]) -> int:
-    """About how many bytes of JSON a value is; `sizes` keeps those of objects and lists by their id."""
+    """The approximate size of a value as JSON; `sizes` keeps those of objects and lists by their id."""
     if isinstance(value, str):
         return len(value) + 3
     if isinstance(value, dict):

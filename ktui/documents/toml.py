@@ -1,4 +1,4 @@
-"""TOML read within limits: tomllib takes memory that grows with the square of a dotted key's length."""
+"""TOML read with limits: tomllib's memory grows with the square of a dotted key's length."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 
 MOST_BYTES = 1 << 20
-_MOST_DOTS = 1000  # in a line: more levels than any table has, fewer than would be felt
+_MOST_DOTS = 1000  # per line: more levels than any table has, few enough to be fast
 
 
 def read_toml_text(path: Path) -> str:
@@ -23,7 +23,7 @@ def read_toml_text(path: Path) -> str:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The document. DocumentError says what is wrong, with the line where it is known."""
+    """The document. DocumentError has the error, with the line if known."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > _MOST_DOTS:
             raise DocumentError(f"line {number} has more than {_MOST_DOTS:,} dots: no key is that long")
@@ -31,5 +31,5 @@ def parse_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise DocumentError("its arrays or tables nest too deeply") from None
-    except ValueError as error:  # TOMLDecodeError is one, and a number of thousands of digits
+    except ValueError as error:  # includes TOMLDecodeError, and a number of thousands of digits
         raise DocumentError(str(error)) from None

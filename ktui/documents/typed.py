@@ -1,4 +1,4 @@
-"""JSON of a known type, from outside: what is wrong with it is one sentence."""
+"""JSON of a known type from outside ktui, with errors of one sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def decode_json(data: bytes | bytearray, kind: type[T], *, strict: bool = True) -> T:
-    """`data` as a `kind`; DocumentError. Not `strict`: numbers may be in strings."""
+    """Decode `data` as `kind`; DocumentError. Not `strict`: numbers may be strings."""
     check_nesting(bytes(data))
     try:
         return msgspec.json.decode(data, type=kind, strict=strict)

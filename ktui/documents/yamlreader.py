@@ -1,7 +1,7 @@
-"""YAML read event by event, as sigs.k8s.io/yaml reads it into JSON.
+"""YAML parsed event by event, as sigs.k8s.io/yaml converts it to JSON.
 
-libyaml's parser keeps its state on the heap; what recurses (PyYAML's composer and
-constructors) is not used. Aliases are followed as far as go-yaml v2 follows them.
+libyaml's parser keeps its state on the heap; recursive code (PyYAML's composer and
+constructors) is not used. Aliases are expanded with the limits of go-yaml v2.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ktui.documents.yamlscalars import (
 )
 
 _NO_KEY = object()
-# go-yaml v2: the share of decoded nodes that may come from aliases falls from 99 % to 10 %.
+# go-yaml v2: the allowed share of decoded nodes from aliases falls from 99 % to 10 %.
 _RATIO_FROM, _RATIO_TO = 400_000, 4_000_000
 _MARGIN = 4  # bytes that a node takes in JSON besides its text
 _MAX_TAG_DIRECTIVES = 100  # libyaml compares each with all others
@@ -44,7 +44,7 @@ _TAG_DIRECTIVES = re.compile(rb"^(?:%%TAG\b.*\s+){%d}" % _MAX_TAG_DIRECTIVES, re
 
 @dataclass(slots=True)
 class _Node:
-    """A finished value: how many nodes it decodes to, its bytes, its levels, and its line (from 0)."""
+    """A complete value: the number of nodes it decodes to, its bytes, its levels, and its line (from 0)."""
 
     value: Any
     nodes: int
@@ -56,7 +56,7 @@ class _Node:
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or sequence whose end is not yet read; `key` is of the value that comes next."""
+    """A mapping or sequence whose end has not been read; `key` is that of the next value."""
 
     value: dict[str, Any] | list[Any]
     anchor: str | None
@@ -71,9 +71,9 @@ class _Open:
 
 
 def read_yaml(data: bytes, *, duplicates: list[str] | None = None, depth: int = MAX_DEPTH) -> Any:
-    """The first document in `data`, only of types that JSON has; DocumentError.
+    """The first document in `data`, only with types that JSON has; DocumentError.
 
-    `duplicates` receives a text for each key that a mapping has more than once; the last one counts.
+    `duplicates` receives a text for each duplicate key of a mapping; the last one counts.
     """
     return _Reader(data, duplicates, depth).document()
 
@@ -168,7 +168,7 @@ class _Reader:
         self._add(_Node(target.value, 1 + target.nodes, target.size, target.height, line, target.containers))
 
     def _count_nodes(self, decoded: int, aliased: int) -> None:
-        """go-yaml's guard against aliases that unfold to more than any memory holds."""
+        """go-yaml's guard against aliases that expand to exhaust memory."""
         self._nodes += decoded
         self._from_aliases += aliased
         if aliased and self._from_aliases > 100 and self._nodes > 1000:
@@ -180,7 +180,7 @@ class _Reader:
         return bool(self._open) and isinstance(self._open[-1].value, dict) and self._open[-1].key is _NO_KEY
 
     def _add(self, node: _Node) -> None:
-        """Put a finished value where it belongs."""
+        """Add a complete value to its parent."""
         if not self._open:
             self._document = _in_json(node.value)
             return
@@ -212,7 +212,7 @@ class _Reader:
         members[key_text(key)] = _in_json(node.value)
 
     def _merge(self, outer: _Open, members: dict[str, Any], node: _Node) -> None:
-        """`<<`: the members of one mapping, or of several of which the first has precedence."""
+        """`<<`: the members of one mapping, or of several, of which the first takes precedence."""
         sources = reversed(node.value) if isinstance(node.value, list) else [node.value]
         for source in sources:
             if not isinstance(source, dict):
@@ -248,7 +248,7 @@ def _in_json(value: Any) -> Any:
 
 
 def _go_syntax(value: Any) -> str:
-    """A value as Go's %#v shows it; of objects and lists the type alone."""
+    """A value in Go's %#v format; of objects and lists only the type."""
     if isinstance(value, dict):
         return "map[interface {}]interface {}{...}"
     if isinstance(value, list):
@@ -257,7 +257,7 @@ def _go_syntax(value: Any) -> str:
 
 
 def _place(error: yaml.MarkedYAMLError) -> str:
-    """go-yaml counts lines from 0, except for those of its scanner, and does not name the first."""
+    """go-yaml counts lines from 0, except in its scanner's errors, and omits the first."""
     problem, context = (mark.line if mark else 0 for mark in (error.problem_mark, error.context_mark))
     line = problem + isinstance(error, yaml.scanner.ScannerError) if problem else context
     return f"line {line}: " if line else ""

@@ -1,4 +1,4 @@
-"""The value of a YAML scalar by the rules of go-yaml v2, which are those of YAML 1.1 with exceptions."""
+"""The value of a YAML scalar by the rules of go-yaml v2: YAML 1.1 with exceptions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plain_scalar(text: str) -> Scalar:
 
 
 def tagged_scalar(tag: str, text: str) -> Scalar:
-    """The value of a scalar with a tag; DocumentError where the two do not go together."""
+    """The value of a scalar with a tag; DocumentError if they do not match."""
     if tag == BINARY:
         return _binary(text)
     if tag not in _RESOLVABLE or tag == STR:
@@ -72,7 +72,10 @@ def key_text(key: Scalar) -> str:
 
 
 def json_number(value: float) -> int | float:
-    """A float as it comes back from JSON text, where 2.0 is 2; DocumentError for what JSON cannot hold."""
+    """A float as after a round trip through JSON, where 2.0 is 2;
+
+    DocumentError for values that JSON lacks.
+    """
     if not math.isfinite(value):
         name = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
         raise DocumentError(f"json: unsupported value: {name}")
@@ -87,7 +90,7 @@ def _resolved(text: str) -> tuple[str, Scalar]:
 
 
 def _number(text: str) -> int | float | str:
-    """The number that `text` is, or `text`."""
+    """The number in `text`, or `text`."""
     if text[0] == ".":
         return _float(text, text)
     digits = text.replace("_", "") if "_" in text else text
@@ -130,7 +133,7 @@ def _short(tag: str) -> str:
 
 
 def shown_key(key: Scalar) -> str:
-    """A key as Go's %#v shows it."""
+    """A key in Go's %#v format."""
     if isinstance(key, str):
         return quote(key)
     if isinstance(key, float) and not math.isfinite(key):

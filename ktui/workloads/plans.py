@@ -8,11 +8,11 @@ A plan is a TOML file:
 
     [[list]]
     path = "/api/v1/pods?fieldSelector=spec.nodeName={node}&resourceVersion=0"
-    without = "/api/v1/pods?resourceVersion=0"   # without = "/api/v1/pods?resourceVersion=0"   # what to compare with; default: path without
+    without = "/api/v1/pods?resourceVersion=0"   # what to compare with; default: path without
                                                  # its selectors; false: nothing
     pages = true                    # follow continue tokens, optional
     client = "another-agent"        # optional
-    note = "why it is asked"        # note = "why it is sent"         # optional
+    note = "why it is sent"         # optional
 
 `{node}` and `{namespace}` stand for a node and a namespace of the server.
 """

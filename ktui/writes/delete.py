@@ -41,7 +41,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 
 def sent_options(server: Server, call: Call, resource: Resource, body: SentBody) -> DeleteOptions:
-    """The options of the request, with a warning when they orphan pods by default; StatusError 400, 422."""
+    """The options of the request, with a warning if they orphan pods by default; StatusError 400, 422."""
     options = delete_options(call.request, body, server.services.codec.go_mismatch)
     if resource.id == "jobs.batch" and not options.policy:
         warn(call, [JOB_PODS_STAY])
@@ -90,13 +90,13 @@ class _Deletion:
 
 
 def check_preconditions(resource: Resource, name: str, obj: Obj, options: DeleteOptions) -> None:
-    """StatusError 409 unless the object has the uid and the resourceVersion that the options name."""
+    """StatusError 409 unless the object has the uid and the resourceVersion in the options."""
     metadata = obj.get("metadata") or {}
     for what, wanted, found in (
         ("UID", options.uid, metadata.get("uid", "")),
         ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
     ):
         if wanted is not None and wanted != found:
-            # Namespaces are deleted by code of their own.
+            # Namespaces are deleted by separate code.
             unmet = precondition_failed if resource.id == "namespaces" else precondition_unmet
             raise unmet(resource, name, what, wanted, found)

@@ -1,4 +1,4 @@
-"""DELETE of all that a LIST selects."""
+"""DELETE of all objects that a LIST selects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 
-# From 1.28 a deletion without a limit lists in pages of its own: a resourceVersion is then an exact one.
+# Since 1.28 a deletion without a limit lists in its own pages: a resourceVersion is then an exact one.
 PAGED_SINCE = 28
 PAGE = 10_000
 
@@ -45,7 +45,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 async def _delete_listed(
     server: Server, resource: Resource, request: ListRequest, deletion: DeleteOptions, minor: int
 ) -> ListAnswer:
-    """Delete page by page. The answer is the first page's, with the objects of all."""
+    """Delete page by page. The response is the first page's, with the objects of all."""
     options = request.options
     one_page = options.limit > 0 or minor < PAGED_SINCE
     if not one_page:
@@ -69,5 +69,5 @@ async def _delete_listed_one(
     try:
         await delete(server, resource, obj.namespace, obj.name, deletion)
     except StatusError as error:
-        if error.code != 404:  # deleted by another client: that is what was wanted
+        if error.code != 404:  # already deleted by another client
             raise

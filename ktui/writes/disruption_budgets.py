@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets as evictions use them: found by the pod's labels, and charged for a disruption."""
+"""PodDisruptionBudgets for evictions: find them by the pod's labels, and charge them for a disruption."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def take_disruption(server: Server, budget: Budget, pod: str, *, dry_run: 
 
 
 def still_processed(budget: Budget) -> StatusError:
-    """429: the disruption controller has not seen the budget as it is now."""
+    """429: the disruption controller has not processed the current budget."""
     name = metadata_of(budget)["name"]
     return _refused(
         f"The disruption budget {name} is still being processed by the server.", STILL_PROCESSED_SECONDS
@@ -64,7 +64,7 @@ def still_processed(budget: Budget) -> StatusError:
 
 
 def _charged(budget: Budget, pod: str) -> Budget:
-    """The budget with one disruption less; StatusError when it has none."""
+    """The budget with one disruption less; StatusError if it allows none."""
     metadata, status = metadata_of(budget), dict(budget.get("status") or {})
     name, allowed = metadata["name"], status.get("disruptionsAllowed", 0)
     disrupted = {**(status.get("disruptedPods") or {})}
@@ -89,7 +89,7 @@ def _charged(budget: Budget, pod: str) -> Budget:
 
 
 def _exhausted(status: Obj) -> list[Obj]:
-    """The conditions of a budget without disruptions left."""
+    """The conditions of a budget that allows no disruptions."""
     conditions = list(status.get("conditions") or [])
     condition = {
         "type": "DisruptionAllowed",

@@ -48,7 +48,7 @@ def _check_identity(call: Call, eviction: Obj) -> None:
 
 
 class _Eviction:
-    """One pod's eviction. A conflict of a pod without budget is tried again, as upstream."""
+    """One pod's eviction. A conflict is retried for a pod without budget, as upstream."""
 
     def __init__(self, server: Server, call: Call, resource: Resource, options: DeleteOptions) -> None:
         self._server = server
@@ -71,7 +71,7 @@ class _Eviction:
         await self._within_budget(pod)
 
     async def _within_budget(self, pod: Obj) -> None:
-        """Delete a running pod, whose budget counts it as healthy or lets unhealthy ones go."""
+        """Delete a running pod, if its budget counts it as healthy or lets unhealthy ones go."""
         budget = await find_budget(self._server, pod)
         if budget is None or _is_ready(pod) or not _lets_unhealthy_go(budget):
             if budget is not None:
@@ -83,7 +83,7 @@ class _Eviction:
         except StatusError as error:
             if error.code != 409 or self._options.resource_version is not None:
                 raise
-            raise still_processed(budget) from None  # it may be ready by now
+            raise still_processed(budget) from None  # it may be ready now
 
     async def _pod(self) -> Obj:
         stored = await stored_objects.current(self._server, self._resource, self._namespace, self._name)
@@ -110,7 +110,7 @@ class _Eviction:
 
 
 def _ignores_budgets(pod: Obj) -> bool:
-    """Whether deleting the pod disrupts nothing: it does not run yet, or no longer."""
+    """True if deleting the pod disrupts nothing: it does not run yet, or no longer."""
     return (pod.get("status") or {}).get("phase") == "Pending" or _is_over(pod)
 
 
@@ -125,7 +125,7 @@ def _is_ready(pod: Obj) -> bool:
 
 
 def _lets_unhealthy_go(budget: Budget) -> bool:
-    """Whether a pod that is not ready may go without counting as a disruption."""
+    """True if a pod that is not ready may be evicted without counting as a disruption."""
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget.get("status") or {}
@@ -134,7 +134,7 @@ def _lets_unhealthy_go(budget: Budget) -> bool:
 
 
 def _disrupted(pod: Obj) -> Obj:
-    """The pod with the condition that says why it goes."""
+    """The pod with the condition that has the reason of its deletion."""
     conditions = pod.setdefault("status", {}).setdefault("conditions", [])
     target = {
         "type": "DisruptionTarget",

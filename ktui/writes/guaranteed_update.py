@@ -1,4 +1,4 @@
-"""An update as a function of the stored object, tried again while others write."""
+"""An update as a function of the stored object, retried on conflicts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def context_of(
     touched: Obj | None = None,
     apply: Apply | None = None,
 ) -> UpdateContext:
-    """Of an update of the object that the path names."""
+    """The context of an update of the object in the path."""
     info, manager = call.info, options.field_manager
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
     key = server.cacher(resource).store.prefix + path
@@ -58,14 +58,14 @@ async def apply_change(
     options: WriteOptions,
     faults: Sequence[str] = (),
 ) -> None:
-    """Store `change(old)` by the rules of an update, and answer it; `faults` are those of the body."""
+    """Store `change(old)` by the rules of an update, and send it; `faults` are those of the body."""
     warnings: list[str] = []
     compute = _by_the_rules(server, context, change, options.validation, faults, warnings)
     call.writes()
     try:
         outcome = await _outcome(server, context, compute, options)
     finally:
-        warn(call, warnings)  # of a refused update as well
+        warn(call, warnings)  # also for a refused update
     if isinstance(outcome, dict):
         await send_tree(server, call, context.resource, outcome, form)
     else:
@@ -75,7 +75,10 @@ async def apply_change(
 async def _outcome(
     server: Server, context: UpdateContext, compute: Change, options: WriteOptions
 ) -> StoredObject | Obj:
-    """What is stored now; or, not stored, what a dry run would write, or the object that went with it."""
+    """What is stored now;
+
+    or, if not stored, what a dry run would write, or the object that was deleted by it.
+    """
     answer: Obj | None = None
 
     def commit(old: Obj) -> Obj | None:
@@ -106,7 +109,7 @@ def _by_the_rules(
     faults: Sequence[str],
     warnings: list[str],
 ) -> Change:
-    """The change with all that an update has to keep to; `warnings` gets what the client is warned of."""
+    """The change with all rules of an update; `warnings` gets the warnings for the client."""
     resource = context.resource
 
     def compute(old: Obj) -> Obj:
@@ -134,7 +137,7 @@ def _by_the_rules(
 async def update_or_create(
     update: Callable[[], Awaitable[None]], create: Callable[[], Awaitable[None]]
 ) -> None:
-    """Create what an update finds missing, and update what another client creates meanwhile."""
+    """Create a missing object, and update one that another client creates meanwhile."""
     while True:
         try:
             return await update()
@@ -149,7 +152,7 @@ async def update_or_create(
 
 
 def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:
-    """A stored object's tree in the version of the request."""
+    """A stored object as a tree in the version of the request."""
     if resource.custom:
         return {**obj, "apiVersion": resource.api_version}
     if obj.get("apiVersion") == resource.api_version:

@@ -27,7 +27,7 @@ POLICIES = ("Foreground", "Background", "Orphan")
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`validation`: what becomes of unknown fields: "Ignore", "Warn" or "Strict"."""
+    """`validation`: handling of unknown fields: "Ignore", "Warn" or "Strict"."""
 
     dry_run: bool
     field_manager: str
@@ -37,7 +37,7 @@ class WriteOptions:
 def write_options(request: Request, kind: str, *, applies: bool = False) -> WriteOptions:
     """Options of `CreateOptions`, `UpdateOptions` or `PatchOptions` (`kind`); StatusError 422.
 
-    `applies`: of a server-side apply, the only patch that may be forced.
+    `applies`: for a server-side apply, the only patch that may be forced.
     """
     dry_run = request.parameters().get("dryRun", [])
     manager = request.parameter("fieldManager")
@@ -46,7 +46,7 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
         errors.append(forbidden("force", "may not be specified for non-apply patch"))
     if len(manager.encode()) > MAX_MANAGER:
         errors.append(too_long("fieldManager", MAX_MANAGER))
-    # Each fault quotes the whole name: of one that is too long anyway, one is enough.
+    # Each error quotes the whole name: for one that is too long anyway, one is enough.
     errors += islice(_unprintable(manager), MAX_MANAGER if len(manager) <= MAX_MANAGER else 1)
     errors += _dry_run_errors(dry_run)
     validation = request.parameter("fieldValidation")
@@ -58,7 +58,7 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
 
 
 def _unprintable(manager: str) -> Iterator[FieldError]:
-    """The characters that no manager's name may have, with their place in bytes."""
+    """The characters that a manager's name must not have, with their byte offsets."""
     at = 0
     for char in manager:
         if not char.isprintable():
@@ -68,7 +68,7 @@ def _unprintable(manager: str) -> Iterator[FieldError]:
 
 
 def manager_of(user_agent: str) -> str:
-    """The manager of a client that names none: its user agent up to the first slash."""
+    """The manager of a client that sends none: its user agent up to the first slash."""
     return user_agent.split("/")[0][:MAX_MANAGER] or "unknown"
 
 
@@ -113,7 +113,7 @@ def checked_delete_options(source: dict[str, Any]) -> DeleteOptions:
     grace = source.get("gracePeriodSeconds")
     return DeleteOptions(
         dry_run=bool(dry_run),
-        # A negative period means the least.
+        # A negative period means the minimum.
         grace_seconds=None if grace is None else (1 if grace < 0 else grace),
         policy=policy or "",
         uid=preconditions.get("uid"),

@@ -40,7 +40,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 
 def _change(kind: str, document: Any, context: UpdateContext) -> Change:
-    """From the present object to the patched one; StatusError 400, 422."""
+    """A function from the current object to the patched one; StatusError 400, 422."""
 
     def change(old: dict[str, Any]) -> dict[str, Any]:
         new = patched(kind, old, document)

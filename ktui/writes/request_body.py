@@ -1,4 +1,4 @@
-"""The body of a write: read, and decoded into the object or document that the client sent."""
+"""Read the body of a write, and decode it into the object or document that the client sent."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from ktui.writes.decoding.field_validation import misfit, no_metadata, refused
 Obj = dict[str, Any]
 
 YAML_TYPES = (YAML, APPLY)
-SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as many of JSON
+SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as many bytes of JSON
 
 
 async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, SentBody]:
-    """The form of the answer and the body of a write that may take place; StatusError 403, 406, 413, 429."""
+    """The response's form and the body of an allowed write; StatusError 403, 406, 413, 429."""
     form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
@@ -85,7 +85,7 @@ def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:
 
 
 def check_sent_metadata(server: Server, obj: Obj, resource: Resource) -> None:
-    """StatusError 400, in Go's words, for metadata that do not fit: they are looked at before all else."""
+    """StatusError 400, with Go's message, for metadata of a wrong type: checked before everything else."""
     metadata = obj.get("metadata")
     if metadata is None:
         return
@@ -105,7 +105,7 @@ def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -
 
 
 def from_protobuf(server: Server, message: bytes) -> bytes:
-    """A message as JSON; ValueError. Its envelope is the one in which etcd holds built-in kinds."""
+    """A message as JSON; ValueError. It is in the same envelope as stored built-in kinds."""
     if not message.startswith(MAGIC):
         raise ValueError(NO_MESSAGE)
     try:

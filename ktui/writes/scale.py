@@ -103,7 +103,7 @@ def _paths(server: Server, resource: Resource) -> ScalePaths:
 
 
 def _check_identity(scale: Obj, old: Obj, resource: Resource, name: str) -> None:
-    """A Scale of this very object, and of no older state of it; StatusError 400, 409."""
+    """The Scale must be for this object and its current state; StatusError 400, 409."""
     metadata = scale.get("metadata") or {}
     found = metadata.get("name") or name
     if found != name:

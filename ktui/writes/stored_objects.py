@@ -1,4 +1,4 @@
-"""Objects as etcd holds them: read from the store or the cache, and shaped as the store returns them."""
+"""Stored objects: read from the store or the cache, in the form that the store returns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Obj = dict[str, Any]
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
-    """The object as it comes back from storage: what its type does not know, and what is empty, is gone.
+    """The object as it would be read back: without unknown and empty fields.
 
     Raises Unfit for an object that cannot be stored.
     """
@@ -43,7 +43,7 @@ async def tree(server: Server, obj: StoredObject, resource: Resource) -> Obj:
 
 
 async def current(server: Server, resource: Resource, namespace: str, name: str) -> StoredObject:
-    """The object as etcd has it now; StatusError 404."""
+    """The current object in etcd; StatusError 404."""
     answer = await server.cacher(resource).get(namespace or None, name, "")
     if answer.object is None:
         raise not_found(resource, name)
@@ -51,7 +51,7 @@ async def current(server: Server, resource: Resource, namespace: str, name: str)
 
 
 async def find(server: Server, resource: Resource, namespace: str, name: str) -> Obj | None:
-    """The object as the cache has it, as a tree that is only to be read: good enough for admission."""
+    """The object in the cache, as a read-only tree: good enough for admission."""
     try:
         answer = await server.cacher(resource).get(namespace or None, name, "0")
     except StatusError:
@@ -69,5 +69,5 @@ def _read(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, api_ver
     return document
 
 
-# The few namespaces and nodes to which everything is admitted.
+# The namespaces and nodes used by admission are few.
 _read_often = lru_cache(maxsize=256)(_read)

@@ -1,4 +1,7 @@
-"""Server-side apply: who applies owns what the configuration says, and takes nothing from others unasked."""
+"""Server-side apply:
+
+a manager owns the fields of its configuration, and takes none from others by default.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ class Apply:
         return owned(applied_fields(self.config, self._root), self.resource, self.subresource)
 
     def merged(self, old: Obj) -> Obj:
-        """The object with the configuration in it, and without what this manager no longer applies.
+        """The object merged with the configuration, without the fields that this manager no longer applies.
 
         StatusError 409 if that changes fields of other managers.
         """
@@ -63,7 +66,7 @@ class Apply:
         return new
 
     def track(self, old: Obj | None, new: Obj, time: str) -> None:
-        """Set `new`'s managedFields to what they are after this apply; `old` None: it is created."""
+        """Set `new`'s managedFields as after this apply; `old` None: it is created."""
         own, others = self._entries(old or {})
         fields = self._fields
         changed = Changes() if old is None else self._changes(old, self.merged(old))
@@ -71,7 +74,7 @@ class Apply:
             taken = union(changed.set, changed.removed)
             entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
         entry = self._own_entry(fields)
-        # An apply that changes nothing of the object leaves the time as it is.
+        # An apply that does not change the object keeps the time.
         if old is None or changed.set or changed.removed:
             entry["time"] = time
         elif own is not None and "time" in own:
@@ -110,7 +113,7 @@ class Apply:
         return entries
 
     def _is_own(self, entry: Entry) -> bool:
-        """An applier is the same in every version."""
+        """An applier is the same manager in every version."""
         identity = (entry.get("operation"), entry.get("manager"), entry.get("subresource", ""))
         return identity == (APPLY, self.manager, self.subresource)
 

@@ -1,8 +1,8 @@
-"""How the built-in types are merged: their markers +listType, +mapType and the like, as data."""
+"""How the built-in types are merged: their markers +listType, +mapType and others, as data."""
 
 from __future__ import annotations
 
-# +listMapKey, by field name; lists not named are one value.
+# +listMapKey, by field name; lists not named are atomic.
 LIST_KEYS: dict[str, tuple[str, ...]] = {
     "addresses": ("type",),
     "claims": ("name",),
@@ -33,7 +33,7 @@ LIST_KEYS: dict[str, tuple[str, ...]] = {
 CONTAINER_PORTS, SERVICE_PORTS = ("containerPort", "protocol"), ("port", "protocol")
 # +listType=set
 SETS = frozenset({"finalizers", "podCIDRs"})
-# Lists that have the name of a keyed one and are one value all the same, by kind and path.
+# Lists that have the name of a keyed one but are atomic, by kind and path.
 PLAIN_LISTS = frozenset(
     {
         ("EndpointSlice", "ports"),
@@ -74,6 +74,6 @@ ATOMIC_PATHS = frozenset(
         ("Ingress", "spec.defaultBackend.service.port"),
     }
 )
-# Keyed lists whose items are one value each.
+# Keyed lists with atomic items.
 ATOMIC_ITEMS = frozenset({"imagePullSecrets", "ownerReferences", "secrets"})
 KEY_DEFAULTS = {"protocol": "TCP"}

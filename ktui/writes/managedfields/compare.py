@@ -1,4 +1,4 @@
-"""What changed between two states of an object, as sets of field paths."""
+"""The changes between two states of an object, as sets of field paths."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ UNOWNED = frozenset(
 
 @dataclass(slots=True)
 class Changes:
-    """Paths that are new or have another value (`set`), and paths that are gone (`removed`)."""
+    """Paths with a new value (`set`), and removed paths (`removed`)."""
 
     set: FieldSet = field(default_factory=dict)
     removed: FieldSet = field(default_factory=dict)
 
 
 def compare(old: dict[str, Any], new: dict[str, Any], root: Node) -> Changes:
-    """Changes of a whole object, whose type is that of `root`."""
+    """Changes of a whole object; `root` has its type."""
     changes = Changes()
     bare_old, bare_new = _without_unowned(old), _without_unowned(new)
     _compare_maps(bare_old, bare_new, changes.set, changes.removed, root)
@@ -52,7 +52,7 @@ def _compare_maps(
     old: dict[str, Any], new: dict[str, Any], added: FieldSet, removed: FieldSet, node: Node
 ) -> None:
     for name in chain(old, (name for name in new if name not in old)):
-        # In a schemaless object 1 may follow true, which Python takes for equal.
+        # In a schemaless object 1 may replace true, which are equal in Python.
         if node.typed and name in old and name in new and old[name] == new[name]:
             continue
         below = node.member(name)
@@ -61,7 +61,7 @@ def _compare_maps(
 
 
 def entry_of(name: str, container: dict[str, Any], node: Node) -> Any:
-    """A member's value, whose place is `node`; keyed lists and sets become `Items` by path element."""
+    """A member's value at `node`; keyed lists and sets become `Items` by path element."""
     return entry(container[name], node) if name in container else _ABSENT
 
 
@@ -110,7 +110,7 @@ def _compare_values(
 
 
 def _whole(value: Any, node: Node) -> FieldSet:
-    """A path and all below it."""
+    """A path and all paths below it."""
     if not isinstance(value, dict) or node.atomic:
         return {}
     if isinstance(value, Items):

@@ -1,4 +1,4 @@
-"""Keeping metadata.managedFields as kube-apiserver does on create, update and patch."""
+"""Maintain metadata.managedFields as kube-apiserver does on create, update and patch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.writes.managedfields.compare import compare
 from ktui.writes.managedfields.fieldset import FieldSet, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 
-# Kinds that are stored as JSON: their types are not among the messages.
+# Kinds stored as JSON: their types are not among the messages.
 _EMPTY_JSON: dict[str, dict[str, Any]] = {
     "CustomResourceDefinition": {
         "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
@@ -30,7 +30,7 @@ _empty: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 def _empty_object(resource: Resource) -> dict[str, Any]:
-    """What Go writes of a type's zero value: its members are not added by a creation."""
+    """The JSON of a type's zero value in Go: a creation does not own these members."""
     if resource.custom:
         return {}
     if resource.encoding != "protobuf":
@@ -58,10 +58,10 @@ def track_update(
     resource: Resource,
     subresource: str = "",
 ) -> None:
-    """Set `new`'s managedFields to what they are after `manager` turned `old` (None: created) into it.
+    """Set `new`'s managedFields as after `manager` changed `old` (None: created) to it.
 
     `time` "" leaves the entry without one, as upstream's scale does.
-    The client may change them by sending others, or have them forgotten by sending an empty one;
+    The client may change them by sending others, or reset them by sending an empty list;
     an object without any gets none until the first apply.
     Entries of another group's version (an Event written through events.k8s.io) are dropped, as
     upstream drops what it cannot convert.
@@ -95,11 +95,11 @@ def track_update(
 def _starting_entries(
     old: dict[str, Any] | None, new: dict[str, Any], *, custom: bool, subresource: str
 ) -> list[dict[str, Any]]:
-    """Those that the client sent, if it may and they can be read, or else the stored ones."""
+    """The client's entries, if allowed and valid, or else the stored ones."""
     sent = (new.get("metadata") or {}).get("managedFields")
     stored = ((old or {}).get("metadata") or {}).get("managedFields") or []
     if not subresource and isinstance(sent, list):
-        # Of a custom resource an empty list is as good as none.
+        # Of a custom resource an empty list is the same as none.
         if sent == [{}] or not (sent or custom):
             return []
         if sent and all(map(_readable, sent)):

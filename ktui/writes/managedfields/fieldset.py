@@ -1,4 +1,4 @@
-"""Sets of field paths in the form that managedFields stores them (FieldsV1).
+"""Sets of field paths in the format of managedFields (FieldsV1).
 
 A set is a tree of dicts. `{}` is a path that is in the set and has none below;
 `{".": {}, …}` is in the set and has more below; a dict without "." only leads
@@ -66,14 +66,14 @@ def _build(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet:
 
 
 def _node(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet | None:
-    """The combined children of a node, None when nothing is left. The root itself is never a member."""
+    """The combined children of a node, None if nothing is left. The root itself is never a member."""
     children: FieldSet = {}
     alone_one, alone_other = keep(True, False), keep(False, True)
     for key in chain(one, (key for key in other if key not in one)):
         if key == MEMBER:
             continue
         a, b = one.get(key), other.get(key)
-        if a is None or b is None:  # what only one of them has stays as it is, or goes
+        if a is None or b is None:  # what only one of them has is kept unchanged, or dropped
             if alone_other if a is None else alone_one:
                 children[key] = b if a is None else a
             continue
@@ -91,5 +91,5 @@ def _is_member(node: FieldSet | None) -> bool:
 
 
 def ordered(fields: FieldSet) -> FieldSet:
-    """The same set with keys in the order in which kube-apiserver writes them."""
+    """The same set with keys in kube-apiserver's order."""
     return {key: ordered(below) if (below := fields[key]) else {} for key in in_order(fields)}

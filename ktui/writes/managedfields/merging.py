@@ -1,4 +1,4 @@
-"""Server-side apply's view of objects: what a configuration sets, merging it in, taking fields away."""
+"""Server-side apply on objects: the fields of a configuration, merging it, removing fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _item_fields(item: Any, node: Node) -> FieldSet:
 
 
 def merge_config(live: Obj, config: Obj, node: Node) -> Obj:
-    """A new tree: maps and keyed lists merge, everything else is what the configuration says."""
+    """A new tree: maps and keyed lists merge, everything else is replaced by the configuration."""
     merged = dict(live)
     for name, value in config.items():
         merged[name] = _merged(live.get(name), value, node.member(name))

@@ -1,4 +1,4 @@
-"""What a place in an object is to field ownership: a map, a keyed list, a set, or one value."""
+"""The type of a place in an object for field ownership: a map, a keyed list, a set, or atomic."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Keys = tuple[str, ...] | None
 
 
 class Node(Protocol):
-    """A place in the tree of an object, as its type has it."""
+    """A place in the tree of an object, by its type."""
 
-    typed: bool  # values that Python takes for equal are equal
-    atomic: bool  # an object that is one value
+    typed: bool  # equal values in Python are equal
+    atomic: bool  # an atomic object
 
     def member(self, name: str) -> Node: ...
 
@@ -35,16 +35,16 @@ class Node(Protocol):
         ...
 
     def keys(self, value: list[Any]) -> Keys:
-        """Key of a list's items: member names; () for a set (items are their keys); None: one value."""
+        """Key of a list's items: member names; () for a set (items are their keys); None: atomic."""
         ...
 
     def key_default(self, key: str) -> Any:
-        """What stands for a key that an item lacks."""
+        """The default for a key that an item lacks."""
         ...
 
 
 class BuiltinNode:
-    """By the name of the field, which is unambiguous for nearly all lists of the built-in types."""
+    """By the field's name, which is unambiguous for nearly all lists of the built-in types."""
 
     __slots__ = ("_kind", "_name", "_path", "atomic")
 
@@ -81,7 +81,7 @@ class BuiltinNode:
 class SchemaNode:
     """By x-kubernetes-list-type, -list-map-keys and -map-type of a custom resource's schema.
 
-    `schema` None: nothing is known; maps are granular there, lists are one value.
+    `schema` None: unknown; maps are granular there, lists are atomic.
     """
 
     __slots__ = ("_root", "_schema", "atomic")

@@ -1,4 +1,4 @@
-"""What the server itself writes into metadata."""
+"""Metadata that the server sets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ktui.writes.metadata.rules import annotation_errors, finalizer_errors, owne
 
 Obj = dict[str, Any]
 
-# apimachinery: rand.String leaves out vowels and look-alikes.
+# apimachinery: rand.String has no vowels and look-alikes.
 SUFFIX_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 SUFFIX_LENGTH = 5
 MAX_GENERATED_BASE = 58
@@ -74,12 +74,12 @@ def drop_empty(metadata: Obj) -> None:
 
 
 def counts_generations(obj: Obj, resource: Resource) -> bool:
-    """Whether an object of this kind has a generation at all."""
+    """True if objects of this kind have a generation."""
     return resource.custom or obj.get("kind") in COUNTED
 
 
 def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
-    """Whether what has changed makes another generation of it."""
+    """True if the change increases its generation."""
     if not counts_generations(old, resource):
         return False
     if not resource.custom:
@@ -94,12 +94,12 @@ def _labels(obj: Obj) -> Obj:
 
 
 def _is_revision(text: Any) -> bool:
-    """Whether it is a number other than 0; a create ignores what is not a number."""
+    """True for a number other than 0; a create ignores what is not a number."""
     return isinstance(text, str) and text.isascii() and text.isdigit() and int(text) > 0
 
 
 def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
-    """Name, namespace, uid, creationTimestamp and generation of an object to be created.
+    """Set name, namespace, uid, creationTimestamp and generation of a new object.
 
     StatusError 400 for another namespace than the path's, 500 for a resourceVersion.
     """
@@ -134,9 +134,9 @@ _NAME_RULES = {
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
 
-# Kinds whose rules for an update go over the whole object once more, as for a new one,
+# Kinds whose rules for an update validate the whole object again, as for a new one,
 LOOKED_AT_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
-# and those that first report what must not change.
+# and those that first report immutable fields.
 FIXED_FIRST = frozenset({"configmaps", "secrets", "services"})
 
 
@@ -150,9 +150,9 @@ def validate_metadata(
 ) -> None:
     """Names, labels, annotations, owners and finalizers; StatusError 422 with every cause.
 
-    `values` are the causes found in all else; `change` those of an update, whose metadata the
-    generic strategy and the kind's own rules look at again: each finds what is wrong once more.
-    `fixed` are what an update must not change.
+    `values` are the causes found elsewhere; `change` those of an update, whose metadata the
+    generic strategy and the kind's own rules validate again: each finds every error once more.
+    `fixed` are the immutable fields.
     """
     metadata = metadata_of(obj)
     common = _label_errors(metadata.get("labels") or {})

@@ -19,7 +19,7 @@ MAX_ANNOTATION_BYTES = 256 * 1024
 
 @limited
 def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
-    """Their names are those of labels, in any case; together they have a limit."""
+    """Their names follow the rules of label keys, in any case; their total size is limited."""
     field = "metadata.annotations"
     for key in annotations:
         for fault in label_key_faults(key.lower()):
@@ -33,7 +33,7 @@ def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
 
 @limited
 def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
-    """Each owner is named in full."""
+    """Each owner reference must be complete."""
     for owner in owners:
         if not isinstance(owner, dict):
             continue
@@ -64,7 +64,7 @@ def _in_order(owner: Any) -> Any:
 
 @limited
 def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError]:
-    """They are named like labels; those of built-in kinds in full, but for the standard ones."""
+    """They are named like labels; those of built-in kinds qualified, except for the standard ones."""
     for finalizer in finalizers:
         for fault in label_key_faults(finalizer):
             yield invalid_value("metadata.finalizers", finalizer, fault)
@@ -78,7 +78,7 @@ def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError
 
 
 def finalizer_warnings(new: Obj, old: Obj | None) -> list[str]:
-    """What is said of a custom resource's new finalizers, of two states' metadata."""
+    """Warnings for new finalizers of a custom resource."""
     added = set(new.get("finalizers") or ()) - set((old or {}).get("finalizers") or ())
     return [
         f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer name to avoid "
@@ -93,7 +93,7 @@ def _unqualified(finalizer: str) -> bool:
 
 
 def finalizer_change_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """Of two states' metadata: what is being deleted gets no new finalizers."""
+    """An object that is being deleted gets no new finalizers."""
     if not old.get("deletionTimestamp"):
         return []
     extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))

@@ -1,4 +1,4 @@
-"""What a patch is written in, and what it makes of an object: the same for objects and their scales."""
+"""The format of a patch, and its application: the same for objects and their scales."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def patch_document(kind: str, body: SentBody) -> Any:
 
 
 def _check_operations(operations: list[Any]) -> None:
-    """StatusError 400 for an invalid operation, 413 for too many. Missing members show when it is applied."""
+    """StatusError 400 for an invalid operation, 413 for too many.
+
+    Missing members are reported when it is applied.
+    """
     for operation in operations:
         if operation is not None and not isinstance(operation, dict):
             raise _undecodable(operation, "value of type handlers.jsonPatchOp")
@@ -76,7 +79,7 @@ def _undecodable(value: Any, where: str) -> StatusError:
 
 
 def patched(kind: str, old: Any, document: Any) -> dict[str, Any]:
-    """What the patch makes of `old`; StatusError 400, 422."""
+    """The patched `old`; StatusError 400, 422."""
     try:
         if kind == JSON_PATCH:
             new = json_patch(old, document)
@@ -85,7 +88,7 @@ def patched(kind: str, old: Any, document: Any) -> dict[str, Any]:
         else:
             new = merge_patch(old, document)
     except PatchFailed:
-        # kube-apiserver says no more than this.
+        # kube-apiserver has no more details.
         message = "the server rejected our request due to an error in our request"
         raise StatusError(422, "Invalid", message, {}) from None
     except BadDirective as error:

@@ -13,7 +13,7 @@ MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 
 class PatchFailed(Exception):
-    """An operation could not be applied; nothing of the patch counts then."""
+    """An operation could not be applied; then none of the patch is."""
 
 
 def json_patch(target: Any, operations: list[Any]) -> Any:
@@ -94,7 +94,7 @@ def _find(document: Any, path: list[str]) -> Any:
 
 
 def _find_or_null(document: Any, path: list[str]) -> Any:
-    """A member that is not there counts as null."""
+    """A missing member counts as null."""
     parent = _find(document, path[:-1]) if path else None
     return None if isinstance(parent, dict) and path[-1] not in parent else _find(document, path)
 

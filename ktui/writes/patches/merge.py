@@ -6,7 +6,7 @@ from typing import Any
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """A new tree: null removes, objects merge, everything else replaces. Inputs are left alone."""
+    """A new tree: null removes, objects merge, everything else replaces. The inputs are not changed."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}

@@ -1,7 +1,7 @@
-"""The JSON of a patched object as kube-apiserver has it before it decodes it.
+"""The JSON of a patched object as kube-apiserver quotes it in errors.
 
-Its patch library takes apart only the containers that a patch goes into, and writes
-those with sorted members; all others stay in the order of the type.
+Its patch library decodes only the containers that a patch changes, and encodes
+those with sorted members; all others keep the order of the type.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ Touched = dict[str, Any]
 
 
 def of_merge_patch(patch: Any) -> Touched:
-    """The containers that a merge patch goes into, as a tree of member names."""
+    """The containers that a merge patch changes, as a tree of member names."""
     if not isinstance(patch, dict):
         return {}
     return {name: of_merge_patch(value) for name, value in patch.items() if isinstance(value, dict)}
 
 
 def of_json_patch(operations: list[Any]) -> Touched:
-    """The containers on the way to what the operations of a JSON patch name."""
+    """The containers on the paths of a JSON patch's operations."""
     touched: Touched = {}
     for operation in operations:
         for member in ("path", "from"):

@@ -1,15 +1,15 @@
 """Strategic merge patch: a merge patch that knows which lists are keyed.
 
-The full language needs each type's struct tags. Here the keys go by the field's
-name, which is unambiguous for the lists that the built-in types key; lists not
-named here are replaced, as upstream does with lists that have no merge key.
+The full language needs each type's struct tags. Here keys depend on the field's
+name, which is unambiguous for the keyed lists of the built-in types; lists not
+named here are replaced, as upstream does with lists without merge key.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# patchMergeKey of the built-in API types, by field name. `ports` depends on what its items hold.
+# patchMergeKey of the built-in API types, by field name. `ports` depends on its items.
 MERGE_KEYS = {
     "addresses": "type",
     "conditions": "type",
@@ -38,7 +38,7 @@ RETAIN = "$retainKeys"
 
 
 class BadDirective(Exception):
-    """A directive that does not exist, or whose value makes no sense."""
+    """An unknown directive, or one with an invalid value."""
 
 
 def strategic_merge(target: Any, patch: Any) -> Any:
@@ -71,7 +71,7 @@ def _list(value: Any, what: str) -> list[Any]:
 def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
     if name.startswith(ORDER):
         _list(value, "setElementOrder list")
-        return  # the merge keeps the present order and appends; upstream sorts by this hint
+        return  # the merge keeps the current order and appends; upstream sorts by this hint
     if name.startswith(DELETE_PRIMITIVES):
         field = name.removeprefix(DELETE_PRIMITIVES)
         gone = _list(value, "primitive list")
@@ -97,7 +97,7 @@ def _merge_list(name: str, present: list[Any], patch: list[Any]) -> list[Any]:
 
 
 def merge_key(name: str, items: list[Any]) -> str | None:
-    """The key of a list field, None where the whole list is one value."""
+    """The key of a list field, None if the list is atomic."""
     if name == "ports":
         return (
             "containerPort"

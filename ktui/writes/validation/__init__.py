@@ -1,1 +1,1 @@
-"""Validation of objects: what is refused with 422."""
+"""Validation of objects: errors with 422."""

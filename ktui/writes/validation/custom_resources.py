@@ -1,4 +1,4 @@
-"""Custom resources against their structural schema: the usual value rules, in upstream's words."""
+"""Validate custom resources against their structural schema, with upstream's messages."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "b
 
 
 def custom_errors(obj: dict[str, Any], resource: Resource, subresource: str = "") -> list[FieldError]:
-    """What the schema forbids of a custom resource; through its status, of that alone.
+    """The schema's errors for a custom resource; through its status, for that alone.
 
-    Upstream takes a status apart as if it were the whole object, and says so.
+    Upstream validates a status as if it were the whole object, and words it so.
     """
     schema = resource.schemas.get(resource.version, ANYTHING)
     found = [*validate(obj, schema), *duplicates(obj, schema)]
@@ -56,7 +56,7 @@ def _member_errors(value: dict[str, Any], schema: Schema, path: str) -> list[Fie
     additional = schema.get("additionalProperties")
     for name, member in value.items():
         sub = properties.get(name, additional)
-        # ObjectMeta has rules of its own.
+        # ObjectMeta has its own rules.
         if isinstance(sub, dict) and (path or name not in ("apiVersion", "kind", "metadata")):
             errors += validate(member, sub, _join(path, name))
     return errors
@@ -96,7 +96,7 @@ def _wrong_type(path: str, wanted: str, value: Any) -> list[FieldError]:
     message = f"Invalid value: {shown}: {path} in body must be of type {wanted}: {shown}"
     errors = [FieldError(path, "FieldValueTypeInvalid", message)]
     if wanted == "integer" and name == "number":
-        # Upstream looks at numbers a second time.
+        # Upstream validates numbers twice.
         again = f'Invalid value: "": Checked value must be of type integer (default format) in {path}'
         errors.append(FieldError("<nil>", "FieldValueInvalid", again))
     return errors
@@ -126,7 +126,7 @@ _RULES = (
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """A pattern that Python cannot read is not held against the object: it is Go's dialect."""
+    """True also for a pattern that Python cannot parse: it is in Go's dialect."""
     try:
         return re.search(pattern, text) is not None
     except re.error:

@@ -1,4 +1,4 @@
-"""Lists of custom resources that may hold nothing twice: x-kubernetes-list-type set and map."""
+"""Duplicates in lists of custom resources with x-kubernetes-list-type set or map."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.kube.structural.schema import Schema, additional, items
 
 
 def duplicates(value: Any, schema: Schema | None, path: str = "") -> Iterator[FieldError]:
-    """An error for each value that stands in a set, or key in a keyed list, a second time."""
+    """An error for each duplicate value of a set, or key of a keyed list."""
     if schema is None:
         return
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Validation of the usual kinds: what would make an object useless. Most of upstream's rules are not here."""
+"""Validation of the usual kinds: errors that make an object useless. Most of upstream's rules are missing."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ktui.writes.validation.updates.table import RULES, update_errors
 Obj = dict[str, Any]
 
 MAX_DATA_BYTES = 1024 * 1024
-# What an update keeps to by other rules, or does not change at all.
+# Kinds whose updates have their own rules, or are not validated at all.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
 def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
-    """What is wrong with an object by itself."""
+    """The errors in an object itself."""
     rule = None if resource.custom else _RULES.get(resource.id)
     return rule(obj) if rule is not None else []
 
@@ -89,7 +89,7 @@ _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
 
 
 def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
-    """What an update must not change."""
+    """The errors of an update: changed immutable fields."""
     if resource.id not in RULES:
         return []
     before = copied(old)
@@ -98,5 +98,5 @@ def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
 
 
 def has_changed(old: Obj, new: Obj) -> bool:
-    """Whether an update goes beyond metadata and status: most do not, and need no look at the rest."""
+    """True if an update changes more than metadata and status: most do not, and skip the other checks."""
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - _APART)

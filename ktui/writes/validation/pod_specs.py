@@ -1,4 +1,4 @@
-"""Pod specs of pods and of templates: containers, volume mounts, DNS, and how long the pods run."""
+"""Pod specs of pods and of templates: containers, volume mounts, DNS, restart policy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDLESS = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "ReplicationContro
 
 @limited
 def pod_spec_errors(spec: Obj, field: str, claims: Sequence[Obj] = ()) -> Iterator[FieldError]:
-    """Of a spec at `field`; `claims` are claim templates, which are volumes as well."""
+    """Errors of a spec at `field`; `claims` are claim templates, which are volumes as well."""
     if not spec.get("containers"):
         yield required(f"{field}.containers")
     volumes = {volume.get("name") for volume in spec.get("volumes") or []}
@@ -52,7 +52,7 @@ def _container_errors(container: Obj, field: str, volumes: set[Any]) -> Iterator
 
 
 def template_errors(obj: Obj) -> list[FieldError]:
-    """Of a workload's pod template, as its kind demands it."""
+    """Errors of a workload's pod template, by the rules of its kind."""
     kind, path = str(obj.get("kind")), "spec"
     spec = obj.get("spec") or {}
     if kind == "CronJob":
@@ -71,7 +71,7 @@ def template_errors(obj: Obj) -> list[FieldError]:
 
 
 def _ending(pod: Obj, field: str) -> list[FieldError]:
-    """The pods of a Job end."""
+    """The pods of a Job must end."""
     if pod.get("restartPolicy") != "Always":
         return []
     return [required(f"{field}.restartPolicy", 'valid values: "OnFailure", "Never"')]

@@ -1,4 +1,4 @@
-"""Label selectors of workloads: well formed, not empty, and matching the labels of the pod template."""
+"""Label selectors of workloads: valid, not empty, and matching the labels of the pod template."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.kube.selectors.documents import requirements_of
 
 Obj = dict[str, Any]
 
-# Jobs have the labels with a Kubernetes prefix, and select by them, from 1.27.
+# Since 1.27 Jobs have labels with a Kubernetes prefix, and select by them.
 PREFIXED_SINCE = 27
 MISMATCH = "`selector` does not match template `labels`"
 LEGACY_LABELS = {"controller-uid": "uid", "job-name": "name"}
@@ -21,7 +21,7 @@ PREFIXED_LABELS = {"batch.kubernetes.io/controller-uid": "uid", "batch.kubernete
 
 @limited
 def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
-    """Of a LabelSelector: keys, operators and values."""
+    """Errors of a LabelSelector: keys, operators and values."""
     if not isinstance(selector, dict):
         return
     for key, value in (selector.get("matchLabels") or {}).items():
@@ -52,10 +52,10 @@ def _expression_errors(expression: Obj, field: str) -> Iterator[FieldError]:
 
 
 def workload_selector_errors(obj: Obj) -> list[FieldError]:
-    """Of Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
+    """Errors of Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
     kind, spec = obj.get("kind"), obj.get("spec") or {}
     selector = spec.get("selector")
-    if selector is None:  # upstream finds a DaemonSet's missing selector only by what it does not match
+    if selector is None:  # upstream notices a DaemonSet's missing selector only because it does not match
         missing = [] if kind == "DaemonSet" else [required("spec.selector")]
         return [*missing, *_mismatch(_template_labels(spec))]
     errors = label_selector_errors(selector, "spec.selector")
@@ -69,7 +69,7 @@ def workload_selector_errors(obj: Obj) -> list[FieldError]:
 
 
 def controller_selector_errors(obj: Obj) -> list[FieldError]:
-    """Of ReplicationControllers: their selector is a map of labels."""
+    """Errors of ReplicationControllers: their selector is a map of labels."""
     spec = obj.get("spec") or {}
     selector, labels = spec.get("selector"), _template_labels(spec)
     if not selector:
@@ -80,9 +80,9 @@ def controller_selector_errors(obj: Obj) -> list[FieldError]:
 
 
 def generated_selector_errors(job: Obj, *, prefixed: bool) -> list[FieldError]:
-    """Of a Job that does not select by hand: the generated labels, and a selector that only they match.
+    """Errors of a Job without manual selector: the generated labels, and a selector that only they match.
 
-    `prefixed`: the labels with a Kubernetes prefix are demanded as well (1.27).
+    `prefixed`: the labels with a Kubernetes prefix are required as well (1.27).
     """
     spec, metadata = job.get("spec") or {}, job.get("metadata") or {}
     if spec.get("manualSelector") or spec.get("selector") is None:

@@ -1,7 +1,7 @@
-"""What an update of a built-in kind must not change (1.36): a table of pure rules of two states of an object.
+"""Immutable fields of built-in kinds (1.36): a table of pure rules for two states of an object.
 
-`update_errors` finds what upstream's ValidateUpdate would, in its order, metadata apart;
-`settled` fills in before that what upstream lets a client leave out.
+`update_errors` finds the errors of upstream's ValidateUpdate, in its order, without metadata;
+`settled` restores fields that a client may omit, before that.
 """
 
 from ktui.writes.validation.updates.preserved_fields import settled

@@ -1,4 +1,4 @@
-"""Config, nodes, bindings of roles, and the rest that has a rule or two."""
+"""ConfigMaps, Secrets, nodes, role bindings, and other kinds with one or two rules."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What differs between two trees, in lines: what follows a refused change of a whole spec.
+"""The differences between two trees, as lines: the details of a refused change of a whole spec.
 
-Upstream's is go-cmp's, over Go types that are not part of the API, and unstable on purpose.
+Upstream's is go-cmp's, over internal Go types, and deliberately unstable.
 This one names each changed field by its path.
 """
 
@@ -13,7 +13,7 @@ from ktui.kube.golang.jsonencode import to_json
 
 
 def differences(old: Any, new: Any, path: str) -> str:
-    """`- path: value` for what was, `+ path: value` for what is wanted, a line each."""
+    """`- path: value` for the old, `+ path: value` for the new value, one per line."""
     return "".join(f"{line}\n" for line in _lines(old, new, path))
 
 

@@ -1,4 +1,4 @@
-"""What the rules share: a field of a tree, whether two are the same, and the words of a field that is not."""
+"""Helpers of the rules: a field of a tree, equality of two, and the error for an invalid one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMMUTABLE = "field is immutable"
 
 
 def at(obj: Obj, path: str) -> Any:
-    """The member at a path like `spec.selector`, None where there is none."""
+    """The member at a path like `spec.selector`, None if it is missing."""
     value: Any = obj
     for name in path.split("."):
         value = (value or {}).get(name)
@@ -28,7 +28,7 @@ def spec_of(obj: Obj) -> Obj:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Semantic equality: an empty list or map is one that is missing."""
+    """Semantic equality: an empty list or map equals a missing one."""
     return bool(one == other) or (_nothing(one) and _nothing(other))
 
 
@@ -37,7 +37,7 @@ def _nothing(value: Any) -> bool:
 
 
 def bad(field: str, value: Any, why: str) -> FieldError:
-    """`Invalid value`, as Go shows one of its type."""
+    """`Invalid value`, formatted as Go formats its type."""
     if isinstance(value, str):
         return invalid_value(field, value, why)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -46,7 +46,7 @@ def bad(field: str, value: Any, why: str) -> FieldError:
 
 
 def unchanged(old: Any, new: Any, field: str, shown: Any = None) -> list[FieldError]:
-    """Upstream's ValidateImmutableField; `shown` is the value in Go's form, where that is another."""
+    """Upstream's ValidateImmutableField; `shown` is the value in Go's format, if that differs."""
     if same(old, new):
         return []
     return [bad(field, new if shown is None else shown, IMMUTABLE)]

@@ -1,4 +1,4 @@
-"""What a client may leave out of an update: the server puts back what it, or a plugin, had once given."""
+"""Fields that a client may omit in an update: the server restores what it, or a plugin, has set."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ktui.writes.validation.updates.services import addresses_of, needs_health_c
 
 
 def settled(resource: str, old: Obj, new: Obj) -> None:
-    """Fill `new` in, in place; its spec must be its own."""
+    """Restore the fields in `new`, in place; its spec must not be shared."""
     settle = _BY_RESOURCE.get(resource)
     if settle is not None and isinstance(new.get("spec"), dict):
         settle(spec_of(old), new["spec"])
 
 
 def _namespace(old: Obj, new: Obj) -> None:
-    """Its finalizers change through a subresource."""
+    """Finalizers can only be changed through a subresource."""
     kept = dict(old)
     new.clear()
     new.update(kept)
 
 
 def _pod(old: Obj, new: Obj) -> None:
-    """The Priority plugin: what it set at the creation stays."""
+    """The Priority plugin: values set at the creation are kept."""
     for name in ("priority", "preemptionPolicy"):
         if name in old:
             new.setdefault(name, old[name])
@@ -35,7 +35,7 @@ def _service(old: Obj, new: Obj) -> None:
 
 
 def _put_back(old: Obj, new: Obj) -> None:
-    """What was sent once can be sent again, without the addresses and ports that were given since."""
+    """An object can be sent again as created, without the addresses and ports allocated since."""
     if "ExternalName" not in (type_of(old), type_of(new)):
         if old.get("clusterIP") and not new.get("clusterIP"):
             new["clusterIP"] = old["clusterIP"]
@@ -43,7 +43,7 @@ def _put_back(old: Obj, new: Obj) -> None:
             if old.get(name) and not new.get(name):
                 new[name] = old[name]
         if old.get("clusterIP") != new.get("clusterIP") and old.get("clusterIPs") == new.get("clusterIPs"):
-            new["clusterIPs"] = [new["clusterIP"]]  # of an old client, which knows one only
+            new["clusterIPs"] = [new["clusterIP"]]  # of an old client, which only knows one
     if _has_node_ports(old) and _has_node_ports(new):
         _put_back_node_ports(old, new)
     if needs_health_check(old) and needs_health_check(new) and "healthCheckNodePort" in old:
@@ -68,7 +68,7 @@ def _put_back_node_ports(old: Obj, new: Obj) -> None:
 
 
 def _drop_with_type(old: Obj, new: Obj) -> None:
-    """What the new type does not have goes, unless the client has set it to something else."""
+    """Drop fields that the new type does not have, unless the client has changed them."""
     was, wanted = type_of(old), type_of(new)
     if was != "ExternalName" == wanted and addresses_of(old) == addresses_of(new):
         for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):

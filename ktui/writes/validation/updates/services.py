@@ -1,4 +1,4 @@
-"""Services: what was allocated stays, and what only one type has goes with the type."""
+"""Services: allocated values are immutable, and fields of one type are dropped with the type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def needs_health_check(spec: Obj) -> bool:
 
 
 def addresses_of(spec: Obj) -> list[str]:
-    """`clusterIPs`, of which clients that are old only know the first."""
+    """`clusterIPs`, of which old clients only know the first."""
     first = spec.get("clusterIP")
     return list(spec.get("clusterIPs") or ([first] if first else []))
 
@@ -50,7 +50,7 @@ def _addresses(was: Obj, wanted: Obj) -> list[FieldError]:
     old, new = addresses_of(was), addresses_of(wanted)
     changed = [index for index in range(min(len(old), len(new))) if old[index] != new[index]]
     if len(old) != len(new):
-        changed = [index for index in changed if index == 0]  # the secondary one comes and goes
+        changed = [index for index in changed if index == 0]  # the secondary one may be added and removed
     errors = (
         [bad("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")] if old and not new else []
     )
@@ -63,7 +63,7 @@ def _families(was: Obj, wanted: Obj) -> list[FieldError]:
         return []
     old, new = was.get("ipFamilies") or [], wanted.get("ipFamilies") or []
     changed = [index for index in range(min(len(old), len(new))) if old[index] != new[index]]
-    # Upstream shows the addresses where the number of families has changed.
+    # Upstream shows the addresses if the number of families has changed.
     shown: Any = new
     if len(old) != len(new):
         changed, shown = [index for index in changed if index == 0], addresses_of(wanted) or None
@@ -79,7 +79,7 @@ def _released(old: list[str], new: list[str], wanted: Obj, what: str) -> list[Fi
 
 
 def _of_type(spec: Obj) -> list[FieldError]:
-    """Of what holds for a new service as well: what hangs on its type."""
+    """The rules for a new service: fields that depend on its type."""
     kind = type_of(spec)
     errors = _external_name(spec) if kind == "ExternalName" else []
     if kind == "ClusterIP":

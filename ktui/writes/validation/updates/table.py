@@ -1,4 +1,4 @@
-"""Which rule is whose."""
+"""The rules by kind."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ RULES: dict[str, Rule] = {
 
 
 def update_errors(resource: str, old: Obj, new: Obj) -> list[FieldError]:
-    """Every cause, in upstream's order; both objects have their defaults."""
+    """Every cause, in upstream's order; both objects must have their defaults."""
     rule = RULES.get(resource)
     return rule(old, new) if rule is not None else []

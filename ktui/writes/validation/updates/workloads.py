@@ -1,4 +1,4 @@
-"""Workloads: which pods are theirs does not change; of stateful sets and jobs not much does."""
+"""Workloads: selectors are immutable; of stateful sets and jobs most other fields, too."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _selector(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def _bare(value: Any) -> Any:
-    """Claim templates without what is set by decoding them."""
+    """Claim templates without the fields that decoding defaults."""
     if not isinstance(value, list):
         return value
     return [
@@ -66,7 +66,7 @@ def _bare(value: Any) -> Any:
 
 
 def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
-    """An indexed job's follow its parallelism."""
+    """An indexed job's completions must follow its parallelism."""
     old, new = was.get("completions"), wanted.get("completions")
     if wanted.get("completionMode") != "Indexed":
         return unchanged(old, new, "spec.completions")
@@ -76,10 +76,10 @@ def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
 
 
 def _template(spec: Obj, free: bool) -> Any:
-    """What of a job's template is compared: a suspended one, whose pods are gone, is `free`.
+    """The part of a job's template to compare: a suspended job's, without pods, is `free`.
 
-    It may be scheduled (MutableSchedulingDirectivesForSuspendedJobs) and sized
-    (MutablePodResourcesForSuspendedJobs) as well; both are on in 1.36.
+    Its scheduling (MutableSchedulingDirectivesForSuspendedJobs) and resources
+    (MutablePodResourcesForSuspendedJobs) may change as well; both are on in 1.36.
     """
     template = spec.get("template") or {}
     if not free:
