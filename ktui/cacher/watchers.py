@@ -85,7 +85,11 @@ class Watcher:
         rv = transaction[0].rv
         if rv <= self.since or self.cause:
             return True
-        visible = self.visible(transaction)
+        if len(transaction) == 1:  # nearly all: the dispatcher has found this watcher by its scope
+            out = self.convert(transaction[0])
+            visible = [] if out is None else [out]
+        else:
+            visible = self.visible(transaction)
         if visible and len(self._queue) >= self.capacity:
             self._room.clear()
             return False
