@@ -106,7 +106,7 @@ def _no_lists(chosen: VersionShare, tally: Tally) -> str:
         )
     if not any(tally.formats.values()):
         return "no request was found in these logs"
-    unread = tally.malformed + sum(file.skipped[JSON.what] for file in tally.files)
+    unread = tally.malformed + sum(file.skipped.get(JSON.what, 0) for file in tally.files)
     if unread:
         return f"no LIST of a stored resource in what could be read; {integer(unread)} records could not"
     return "these logs hold no LIST of a stored resource"

@@ -19,8 +19,6 @@ MOST = 1 << 21
 """Requests that are remembered: 73 MB."""
 EVENT, STARTED, LINE = 0, 1, 2
 NO_GROUP = -1
-_SLOW = 7  # numbers of a slow request: its row, and the fields of Spent
-_LEARNED = 3  # numbers of an httplog line: its row, seats, initial latency
 
 
 class Journal:
@@ -30,6 +28,9 @@ class Journal:
         ("id", "Q"), ("content", "I"), ("at", "q"), ("took", "q"), ("code", "h"), ("kind", "B"), ("group",
         "i"),
     )  # fmt: skip
+
+    SLOW = 7  # numbers of a slow request: its row, and the fields of Spent
+    LEARNED = 3  # numbers of an httplog line: its row, seats, initial latency
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -74,7 +75,10 @@ class Journal:
             if name != "group":
                 getattr(self, name).extend(getattr(other, name)[:kept])
         self.group.extend(groups[old] if old >= 0 else old for old in other.group[:kept])
-        for mine, theirs, width in ((self.slow, other.slow, _SLOW), (self.learned, other.learned, _LEARNED)):
+        for mine, theirs, width in (
+            (self.slow, other.slow, Journal.SLOW),
+            (self.learned, other.learned, Journal.LEARNED),
+        ):
             for start in range(0, len(theirs), width):
                 if theirs[start] < kept:
                     mine.append(first + theirs[start])
@@ -82,11 +86,11 @@ class Journal:
         self.lost += other.lost + len(other.id) - kept
 
     def slow_rows(self) -> dict[int, Spent]:
-        return {row[0]: Spent(*row[1:]) for row in _rows(self.slow, _SLOW)}
+        return {row[0]: Spent(*row[1:]) for row in _rows(self.slow, Journal.SLOW)}
 
     def learned_rows(self) -> dict[int, tuple[int, int]]:
         """Seats and initial latency of httplog lines."""
-        return {row[0]: (row[1], row[2]) for row in _rows(self.learned, _LEARNED)}
+        return {row[0]: (row[1], row[2]) for row in _rows(self.learned, Journal.LEARNED)}
 
     def repeated_ids(self) -> dict[int, list[int]]:
         """Rows by audit-ID, where there are several; in their order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ktui.audit.formats.record import BLANK, CONTROL, EARLY, JSON, KLOG, SKIPS, WRITES
+from ktui.audit.formats.record import EARLY, JSON, KLOG, WRITES
 from ktui.core.format import integer
 
 _ADMIN = "kube-audit-admin"
@@ -27,7 +27,7 @@ class FileCount:
     read: int = 0
     malformed: int = 0
     admin: bool = False
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, int] = field(default_factory=Counter)
     part: bool = False
 
     def extend(self, other: FileCount) -> None:
@@ -37,7 +37,8 @@ class FileCount:
         self.malformed += other.malformed
         self.admin = self.admin or other.admin
         self.problem = self.problem or other.problem
-        self.skipped.update(other.skipped)
+        for what, count in other.skipped.items():
+            self.skipped[what] = self.skipped.get(what, 0) + count
 
     @property
     def why_nothing(self) -> str:
@@ -46,7 +47,7 @@ class FileCount:
             return "" if self.read else self.problem
         if not self.lines:
             return "it is empty"
-        skipped = self.skipped
+        skipped = Counter(self.skipped)
         if skipped[WRITES.what] and self.admin:
             return f"{_ADMIN} leaves out get and list requests: enable the category kube-audit instead"
         if skipped[WRITES.what] and not self.malformed:
@@ -60,7 +61,7 @@ class FileCount:
 
     @property
     def _mostly(self) -> str:
-        return self.skipped.most_common(1)[0][0] if self.skipped else ""
+        return max(self.skipped, key=self.skipped.__getitem__, default="")
 
 
 _HINTS = {
@@ -68,6 +69,3 @@ _HINTS = {
     JSON.what: " (looked for an audit Event, a LogEntry of GKE or an httplog line up to three fields deep)",
     EARLY.what: " (the audit policy leaves out the stage ResponseComplete)",
 }
-UNDERSTOOD = frozenset((BLANK.what, CONTROL.what, EARLY.what, KLOG.what, WRITES.what))
-"""Records of which it is known that they hold no read."""
-SKIPPED = {skip.what: skip for skip in SKIPS}

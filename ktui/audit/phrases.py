@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.audit.report import GroupReport, Latency, Observed, Report, SlowReport
 from ktui.audit.version_shares import VersionShare
-from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds
+from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, percent
 
 
 def rate(group: GroupReport) -> str:
@@ -143,3 +143,22 @@ def changing(rows: Sequence[VersionShare]) -> list[VersionShare]:
 
 def _served(row: VersionShare) -> tuple[int, int, float | None]:
     return row.cache, row.etcd, row.etcd_bytes
+
+
+def seen(of: Observed) -> str:
+    """`3 etcd, 1 cache`."""
+    sources = (("etcd", of.etcd), ("cache", of.cache), ("unclear", of.unclear))
+    return ", ".join(f"{integer(count)} {source}" for source, count in sources if count)
+
+
+def observed(of: Observed) -> str:
+    """One line about all slow requests."""
+    measured = of.etcd + of.cache + of.unclear
+    parts = (
+        ("queue", of.queue), ("etcd", of.etcd_time), ("encoding", of.encode), ("slow client", of.write),
+        ("other", of.other), ("rest", of.rest),
+    )  # fmt: skip
+    time = ", ".join(f"{percent(part / of.total)} {name}" for name, part in parts if of.total and part > 0)
+    routes = f" served from: {seen(of)};" if measured else ""
+    agree = f" {integer(of.agree)} as predicted, {integer(of.differ)} not;" if of.agree or of.differ else ""
+    return f"{integer(of.slow)} requests of more than 500 ms:{routes}{agree} time: {time}"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from ktui.audit.client import client_of
 from ktui.audit.formats import auditlog
@@ -82,6 +83,13 @@ class Folded:
         self.requests[group.key.shape.verb] += group.count
 
 
+class TallyOptions(NamedTuple):
+    """`now` bounds the year of klog lines; `etcd_prefix` is kube-apiserver's."""
+
+    now: datetime
+    etcd_prefix: str = "/registry"
+
+
 class Tally:
     """Feed it records, then make a report of it. `now` bounds the year of klog lines."""
 
@@ -92,8 +100,8 @@ class Tally:
         most_groups: int = MOST_GROUPS,
         most_requests: int = MOST,
     ) -> None:
+        self.options = TallyOptions(now, etcd_prefix)
         self._read = line_reader(now)
-        self._etcd_prefix = etcd_prefix
         self.files: list[FileCount] = []
         self.formats: Counter[str] = Counter()
         self.carriers: Counter[str] = Counter()
@@ -127,18 +135,20 @@ class Tally:
 
     def open_file(self, name: str, argument: str = "", *, part: bool = False) -> FileCount:
         """Records fed from now on are this file's."""
-        if len(self.files) >= MOST_FILES and not part:
-            name = OTHER_FILES
-        if not self.files or self.files[-1].name != OTHER_FILES or name != OTHER_FILES:
-            self.files.append(FileCount(name, argument or name, part=part))
-        if not part:
-            self.forget_clocks()
-        return self.files[-1]
-
-    def forget_clocks(self) -> None:
-        """Another file begins: its times may be earlier."""
         for span in self.spans.values():
-            span.now = _NEVER
+            span.now = _NEVER  # another file may be of an earlier time
+        return self.add_file(FileCount(name, argument or name, part=part))
+
+    def add_file(self, file: FileCount) -> FileCount:
+        """Append a file; returns it, or the one in which all others are counted when there are too many."""
+        if len(self.files) < MOST_FILES:
+            self.files.append(file)
+        elif self.files[-1].name == OTHER_FILES:
+            self.files[-1].extend(file)
+        else:
+            file.name = OTHER_FILES
+            self.files.append(file)
+        return self.files[-1]
 
     def feed(self, block: list[bytes] | LongLine) -> None:
         """Count records, in the order of the file."""
@@ -233,7 +243,7 @@ class Tally:
             self.spans["etcd"] = LogPeriod(slow.at, slow.at, slow.at, slow.at)
         else:
             span.see(slow.at)
-        key = range_key(slow, self._etcd_prefix)
+        key = range_key(slow, self.options.etcd_prefix)
         group = self.slow.get(key) or self.slow.add(key, SlowGroup(key, slow.key[:_EXAMPLE_BYTES]))
         group.add(slow)
 

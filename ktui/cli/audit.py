@@ -14,9 +14,11 @@ from ktui.cli.output import emit, emit_json
 if TYPE_CHECKING:
     from ktui.audit.report import Report
     from ktui.audit.tally import Tally
+    from ktui.core.prediction.sizes import ResourceSize
     from ktui.kube.versions import Behaviour
 
 DEFAULT_VERSION = "1.36"
+ALL = 4096  # groups: as many as are kept
 
 EPILOG = """reads, told apart by content and mixed in one run:
   kube-apiserver's audit log (audit.k8s.io/v1; level Metadata is enough): lines, pretty JSON, EventList
@@ -36,6 +38,11 @@ examples:
   kubectl -n kube-system logs kube-apiserver-cp1 | ktui audit - --top 10
   ktui audit audit.log etcd.log --sizes sizes.json --markdown > report.md
   ktui audit audit.log --attach https://127.0.0.1:6443 --json | jq .summary
+  ktui audit audit.log --html > report.html
+  ktui audit diff before.json after.json       two reports of --json: what changed
+  ktui audit part-1.log --partial 1.part       on each machine, then on one of them:
+  ktui audit merge *.part                      the report of all logs together
+  ktui audit audit.log --emit loadprofile > load.yaml
 
 sizes.json: {"pods": {"count": 100000, "bytes": 1400000000}, "namespaces": {"count": 200, "bytes": 90000}}
 
@@ -48,7 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "audit",
         help="rank the requests in an apiserver's logs by what they cost",
-        description="AuditGroup the GETs, LISTs and WATCHes in logs by client and shape, say where each is "
+        description="Group the GETs, LISTs and WATCHes in logs by client and shape, say where each is "
         "served from\n(now, and under later versions), what it costs, and what to write instead.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -79,6 +86,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form.add_argument("-i", "--screen", action="store_true", help="as screens to go through, all groups")
     form.add_argument("--json", action="store_true", help="one JSON document, for programs")
     form.add_argument("--markdown", action="store_true", help="tables for an issue or a wiki page")
+    form.add_argument("--csv", action="store_true", help="the groups as a table for spreadsheets")
+    form.add_argument("--html", action="store_true", help="one page with charts that needs nothing else")
+    form.add_argument("--emit", choices=("loadprofile",), help="the observed load, for kperf and workloads")
+    form.add_argument("--partial", metavar="OUT", help="write what was counted, for `ktui audit merge`")
     add("--theme", metavar="NAME", default="", help="colours of --screen")
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
     sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
@@ -87,27 +98,49 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.client.connection import ClientError  # start-up time
+    from ktui.audit.comparison import ReportError  # start-up time
+    from ktui.audit.partial import PartialError
+    from ktui.client.connection import ClientError
     from ktui.config.errors import ConfigError
     from ktui.core.prediction.sizes import SizesError
     from ktui.kube.versions import BehaviourError
 
     try:
-        versions = _versions(args)
-        progress = supports_progress(args)
-        if args.screen:
-            return _screen(args, progress)
-        tally, report = _report(args, versions, progress)
-    except (BehaviourError, ConfigError, SizesError) as error:
+        return _run(args)
+    except (BehaviourError, ConfigError, SizesError, PartialError, ReportError) as error:
         return fail(str(error), USAGE)
     except OSError as error:
         return fail(f"cannot read {error.filename}: {error.strerror}", USAGE)
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)
-    _print(report, args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from pathlib import Path  # start-up time
+
+    what, *files = args.files
+    if what == "diff" and not Path(what).exists():
+        from ktui.cli.auditing.diff import diff  # start-up time
+
+        return diff(files, as_json=args.json)
+    versions = _versions(args)
+    progress = supports_progress(args)
+    if args.screen:
+        return _screen(args, progress)
+    merging = what == "merge" and not Path(what).exists()
+    tally, sizes = _merged(files, args) if merging else _read(args)
+    if args.partial:
+        from ktui.cli.auditing.partials import write  # start-up time
+
+        write(tally, args.partial)
+    else:
+        _print(_report(tally, sizes, args, versions, progress), args)
     if tally.stopped:
         return INTERRUPTED
     return FAILED if tally.unread else OK
+
+
+Sizes = tuple["dict[str, ResourceSize]", str]
 
 
 def _versions(args: argparse.Namespace) -> list[Behaviour]:
@@ -117,22 +150,39 @@ def _versions(args: argparse.Namespace) -> list[Behaviour]:
     return versions_from(args.kube_version, parse_gates(args.feature_gates))
 
 
-def _report(args: argparse.Namespace, versions: list[Behaviour], progress: bool) -> tuple[Tally, Report]:
-    from ktui.audit.build import ReportOptions, build_report  # start-up time
-    from ktui.audit.reading.files import open_logs
-    from ktui.audit.versions import versions_before
+def _read(args: argparse.Namespace) -> tuple[Tally, Sizes]:
+    from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.cli.auditing.files import read_with_bar
     from ktui.cli.auditing.sizes import find_sizes
-    from ktui.kube.versions import parse_gates
 
     with open_logs(args.files) as logs:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
-        sizes, sizes_from = find_sizes(args)
+        sizes = find_sizes(args)
         tally = _tally(args)
         read_with_bar(logs, tally)
+    return tally, sizes
+
+
+def _merged(files: list[str], args: argparse.Namespace) -> tuple[Tally, Sizes]:
+    from ktui.cli.auditing.partials import merge  # start-up time
+    from ktui.cli.auditing.sizes import find_sizes
+
+    sizes = find_sizes(args)
+    tally = _tally(args)
+    merge(tally, files)
+    return tally, sizes
+
+
+def _report(
+    tally: Tally, sizes: Sizes, args: argparse.Namespace, versions: list[Behaviour], progress: bool
+) -> Report:
+    from ktui.audit.build import ReportOptions, build_report  # start-up time
+    from ktui.audit.versions import versions_before
+    from ktui.kube.versions import parse_gates
+
     earlier = versions_before(args.kube_version, parse_gates(args.feature_gates))
-    question = ReportOptions(versions, sizes, sizes_from, progress, args.top, earlier)
-    return tally, build_report(tally, question)
+    top = ALL if args.emit else args.top
+    return build_report(tally, ReportOptions(versions, *sizes, progress, top, earlier))
 
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
@@ -167,6 +217,18 @@ def _print(report: Report, args: argparse.Namespace) -> None:
         from ktui.cli.auditing.markdown import markdown  # start-up time
 
         emit(markdown(report).removesuffix("\n"))
+    elif args.csv:
+        from ktui.cli.auditing.table import csv_table  # start-up time
+
+        emit(csv_table(report).removesuffix("\n"))
+    elif args.html:
+        from ktui.cli.auditing.html import html_page  # start-up time
+
+        emit(html_page(report).removesuffix("\n"))
+    elif args.emit:
+        from ktui.cli.auditing.load import print_load  # start-up time
+
+        print_load(report)
     else:
         from ktui.cli.auditing.text import print_report  # start-up time
 

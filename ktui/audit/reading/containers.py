@@ -31,7 +31,7 @@ def leaves(name: str, source: Source, limit: UnpackLimit, depth: int = 0) -> Ite
     head = source.head(_HEAD)
     if why := compression.foreign(head):
         raise BrokenStream(why)
-    packing, archive = compression.packing(head), _archive(head)
+    packing, archive = compression.packing(head), archive_kind(head)
     if not packing and not archive:
         yield Leaf(name, source)
         return
@@ -48,7 +48,8 @@ def leaves(name: str, source: Source, limit: UnpackLimit, depth: int = 0) -> Ite
             yield from leaves(f"{name}!{member}", inner, limit, depth + 1)
 
 
-def _archive(head: bytes) -> str:
+def archive_kind(head: bytes) -> str:
+    """`tar`, `zip`, or "" for a stream that begins otherwise."""
     if head[257:262] == b"ustar":
         return "tar"
     return "zip" if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ""

@@ -90,11 +90,11 @@ def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
     """
     before = 0
     for log in logs:
-        before = _read(log, tally, before, report)
+        before = read_log(log, tally, before, report)
 
 
-def _read(log: Log, tally: Tally, before: int, report: Progressed) -> int:
-    """Returns the bytes read of this file and of those before it."""
+def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
+    """Feed every record of one file; returns the bytes read of it and of those before it."""
     with log.open() as file:
         counting = _Counting(log, file, before, report)
         limit = UnpackLimit(counting.of_file)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ktui.audit.reading.files import Log, read_logs, total_size
+from ktui.audit.reading.files import Log, total_size
+from ktui.audit.workers import read_all
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -18,7 +19,7 @@ def read_with_bar(logs: list[Log], tally: Tally) -> None:
     with _progress() as bar:
         task = bar.add_task("reading", total=total_size(logs) or None)
         try:
-            read_logs(
+            read_all(
                 logs, tally, lambda name, taken: bar.update(task, description=_label(name), completed=taken)
             )
         except KeyboardInterrupt:

@@ -29,6 +29,7 @@ def _lines(report: Report) -> Iterator[str]:
     if others := phrases.others(report):
         yield f"\n{others}"
     yield from _advice(report.groups)
+    yield from _observed(report)
     if report.etcd:
         yield "\n### Slow in etcd\n"
         yield from _slow(report)
@@ -58,6 +59,17 @@ def _advice(groups: Sequence[GroupReport]) -> Iterator[str]:
         for cheaper in group.cheaper:
             path, why = _text(cheaper.path), _text(cheaper.why)
             yield f"- #{group.rank} {_text(group.example)} → {path} ({cheaper.route}): {why}"
+
+
+def _observed(report: Report) -> Iterator[str]:
+    if report.observed is None:
+        return
+    yield f"\n### Slow requests, as measured\n\n{phrases.observed(report.observed)}\n"
+    for group in report.groups:
+        seen = group.observed
+        if seen is not None and seen.differ:
+            route = f"predicted {phrases.route(group)}, measured: {phrases.seen(seen)}"
+            yield f"- #{group.rank} {_text(group.example)}: {route}; {_text(seen.cause)}"
 
 
 def _slow(report: Report) -> Iterator[str]:

@@ -94,6 +94,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     if others := phrases.others(report):
         console.print(Text(f"  {others}", "dim"))
     _advice(console, report.groups)
+    _observed(console, report)
     _section(console, "slow in etcd", report.etcd)
     if report.etcd:
         console.print(_table(_SLOW, report.etcd, console.width))
@@ -162,6 +163,21 @@ def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
             console.print(_indented(Text(escaped(cheaper.why), "dim"), 12))
         for warning in first.warnings:
             console.print(_indented(Text(f"! {escaped(warning)}", "red"), 5))
+
+
+def _observed(console: Console, report: Report) -> None:
+    """Where slow requests were served from; groups that were served from elsewhere than predicted."""
+    if report.observed is None:
+        return
+    console.print()
+    console.print(Text(phrases.observed(report.observed), "bold", overflow="fold"))
+    differing = [group for group in report.groups if group.observed and group.observed.differ]
+    for group in differing[:_ADVISED]:
+        seen = group.observed
+        if seen is not None:
+            route = f"predicted {phrases.route(group)}, measured: {phrases.seen(seen)}"
+            console.print(Text(f"  #{group.rank}  {route}", "yellow", overflow="fold"))
+            console.print(_indented(Text(seen.cause, "dim"), 5))
 
 
 def _versions(console: Console, rows: Sequence[VersionShare]) -> None:

@@ -25,12 +25,15 @@ class LatencyHistogram:
             self.max = micros
 
     def remove(self, micros: int) -> None:
-        """Take back one that was added; `max` stays."""
+        """Take back one that was added, if there is such a one; `max` stays."""
         bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
-        if self._buckets[bucket] == 1:
-            del self._buckets[bucket]
+        left = self._buckets.get(bucket, 0) - 1
+        if left < 0:
+            return
+        if left:
+            self._buckets[bucket] = left
         else:
-            self._buckets[bucket] -= 1
+            del self._buckets[bucket]
         self.count -= 1
         self.total -= micros
 

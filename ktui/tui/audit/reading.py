@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.reading.files import Log, Stopped, read_logs, total_size
+from ktui.audit.reading.files import Log, Stopped, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.versions import versions_before, versions_from
+from ktui.audit.workers import read_all
 from ktui.core.prediction.sizes import ResourceSize
 
 
@@ -79,7 +80,7 @@ class Reading:
         with self._opened() as logs:
             self._total = total_size(logs)
             try:
-                read_logs(logs, self.tally, self._progress)
+                read_all(logs, self.tally, self._progress)
             except Stopped:
                 return
 

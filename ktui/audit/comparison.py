@@ -1,0 +1,139 @@
+"""Two reports compared: which clients ask less, or cheaper, than before, and which more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from ktui.audit import phrases
+from ktui.audit.report import GroupReport, Report
+
+_SAME = 0.1  # a rate within a tenth of the other
+REPORT_BYTES = 256 << 20
+
+
+class ReportError(ValueError):
+    """A file that is no report; the text says what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One group, or several that differ in the program's version only. Rates are per second."""
+
+    per_second: float
+    p99: float
+    busy: float
+    route: str
+    bytes_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Requests of one client and shape before and after; None where there were none.
+
+    `kind`: `new`, `gone`, `more`, `fewer`, `moved` (another route), or `same`.
+    """
+
+    client: str
+    user: str
+    request: str
+    kind: str
+    before: Side | None
+    after: Side | None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """LISTs per second of a report, and their share from etcd (0 to 1, None without LISTs)."""
+
+    kube_version: str
+    lists_per_second: float | None
+    etcd_share: float | None
+    busy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`changes`: what saves most apiserver time first, what costs most last."""
+
+    before: Totals
+    after: Totals
+    changes: tuple[Change, ...]
+
+
+def parse_report(data: bytes) -> Report:
+    """A report of `ktui audit --json`. Raises ReportError."""
+    try:
+        return msgspec.json.decode(data, type=Report)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ReportError(f"is not a report of `ktui audit --json` ({error})") from None
+
+
+def compare(before: Report, after: Report) -> Comparison:
+    """Groups by client without its version: an upgrade is no other client."""
+    old, new = _sides(before), _sides(after)
+    changes = [_change(key, old.get(key), new.get(key)) for key in {**old, **new}]
+    changes.sort(
+        key=lambda change: (_busy(change.after) - _busy(change.before), change.client, change.request)
+    )
+    return Comparison(_totals(before), _totals(after), tuple(changes))
+
+
+_Key = tuple[str, str, str]
+
+
+def _sides(report: Report) -> dict[_Key, Side]:
+    seconds = report.span.seconds if report.span and report.span.seconds else 1.0
+    found: dict[_Key, list[GroupReport]] = {}
+    for group in report.groups:
+        found.setdefault((group.client.partition("/")[0], group.user, _request(group)), []).append(group)
+    return {key: _side(groups, seconds) for key, groups in found.items()}
+
+
+def _request(group: GroupReport) -> str:
+    return f"{phrases.what(group)} {phrases.how(group)}"
+
+
+def _side(groups: Iterable[GroupReport], seconds: float) -> Side:
+    groups = list(groups)
+    took = [group.init_latency if group.verb == "watch" else group.latency for group in groups]
+    known = [group.estimated.processed_bytes for group in groups if group.estimated is not None]
+    return Side(
+        per_second=sum(group.count for group in groups) / seconds,
+        p99=max((each.p99 for each in took if each is not None), default=0.0),
+        busy=sum(each.total for each in took if each is not None) / seconds,
+        route=", ".join(sorted({group.route for group in groups})),
+        bytes_per_second=sum(known) / seconds if known else None,
+    )
+
+
+def _busy(side: Side | None) -> float:
+    return side.busy if side is not None else 0.0
+
+
+def _change(key: _Key, before: Side | None, after: Side | None) -> Change:
+    if before is None:
+        kind = "new"
+    elif after is None:
+        kind = "gone"
+    elif before.route != after.route:
+        kind = "moved"
+    elif abs(after.per_second - before.per_second) <= _SAME * before.per_second:
+        kind = "same"
+    else:
+        kind = "more" if after.per_second > before.per_second else "fewer"
+    return Change(*key, kind, before, after)
+
+
+def _totals(report: Report) -> Totals:
+    chosen = report.versions[0] if report.versions else None
+    lists = chosen.cache + chosen.etcd + chosen.refused if chosen else 0
+    seconds = report.span.seconds if report.span else 0.0
+    return Totals(
+        kube_version=report.kube_version,
+        lists_per_second=report.requests.list / seconds if seconds else None,
+        etcd_share=chosen.etcd / lists if chosen and lists else None,
+        busy=sum(side.busy for side in _sides(report).values()),
+    )

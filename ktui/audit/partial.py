@@ -1,0 +1,302 @@
+"""A tally as data: what one process or machine has read, to be added to what others have.
+
+The file of `ktui audit --partial` is one line that names it, and a compressed MessagePack of a Partial.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections import Counter
+from typing import Annotated
+
+import msgspec
+
+from ktui.audit.client import Client
+from ktui.audit.formats.record import SKIPS
+from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
+from ktui.audit.journal import Journal
+from ktui.audit.logfile import FileCount
+from ktui.audit.observed import PARTS, SlowRequests
+from ktui.audit.tally import BadLine, LogPeriod, Tally
+from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.shape import RequestShape, shape_of_uri
+
+HEADER = b"ktui audit partial, version 1\n"
+_LARGEST = 1 << 30
+_LATEST = 1 << 57  # microseconds: the year 6536
+_BUCKETS = 16 * 64
+_SLOW_NUMBERS = 2 + len(PARTS) + len(SlowRequests.SOURCES)
+_FOLDED = ("list", "get", "watch")  # an index of a folded group: -1, -2, -3
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 62))]
+
+
+class PartialError(ValueError):
+    """A file that is not a partial of this version; the text says what it is."""
+
+
+class Latencies(msgspec.Struct, array_like=True):
+    """A histogram: counts by bucket, total and longest in microseconds."""
+
+    buckets: dict[int, _Count]
+    total: int
+    longest: _Count
+
+
+class GroupPart(msgspec.Struct, array_like=True):
+    """The fields of an AuditGroup; `slow` has the count, total, parts and sources of its slow requests."""
+
+    agent: str
+    user: str
+    shape: RequestShape
+    query: bool
+    example: str
+    done: _Count
+    started: _Count
+    took: Latencies
+    init: Latencies
+    codes: dict[int, _Count]
+    seats: tuple[_Count, _Count, _Count]
+    slow: list[int]
+
+
+class SlowPart(msgspec.Struct, array_like=True):
+    """The fields of a SlowGroup."""
+
+    key: RangeKey
+    example: str
+    took: Latencies
+    keys: int
+    size: int
+    failed: _Count
+
+
+class Partial(msgspec.Struct):
+    """Everything that a Tally has counted. `numbered` maps indexes of the journal to `groups`."""
+
+    files: list[FileCount]
+    formats: dict[str, _Count]
+    carriers: dict[str, _Count]
+    spans: dict[str, LogPeriod]
+    bad_lines: list[BadLine]
+    unrouted: int
+    groups: list[GroupPart]
+    numbered: list[int]
+    folded: dict[str, int]
+    groups_folded: _Count
+    slow: list[SlowPart]
+    slow_folded: _Count
+    journal: dict[str, bytes]
+    lost: _Count
+    stopped: bool
+
+
+_decode = msgspec.msgpack.Decoder(Partial).decode
+
+
+def written(tally: Tally) -> bytes:
+    """The content of a partial file."""
+    return HEADER + zlib.compress(msgspec.msgpack.encode(part_of(tally)), 1)
+
+
+def read(data: bytes) -> Partial:
+    """What `written` wrote. Raises PartialError."""
+    if not data.startswith(HEADER):
+        raise PartialError("not a file of `ktui audit --partial` (of this version)")
+    try:
+        unpacker = zlib.decompressobj()
+        content = unpacker.decompress(data[len(HEADER) :], _LARGEST)
+        if unpacker.unconsumed_tail or not unpacker.eof:
+            raise PartialError("it is cut off, or too large")
+        part = _decode(content)
+    except PartialError:
+        raise
+    except (zlib.error, msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise PartialError(f"it is damaged ({error})") from None
+    _check(part)
+    return part
+
+
+def _check(part: Partial) -> None:
+    """Lengths and indexes must fit, so that adding it cannot fail. Raises PartialError."""
+    columns = {name: array(code) for name, code in Journal.COLUMNS}
+    try:
+        for name, column in columns.items():
+            column.frombytes(part.journal[name])
+        sides = [array("q", part.journal[name]) for name in ("slow", "learned")]
+    except (KeyError, ValueError):
+        raise PartialError("it is damaged (the columns of its journal)") from None
+    rows = {len(column) for column in columns.values()}
+    numbers = columns["group"]
+    if len(rows) > 1 or any(not -1 <= number < len(part.numbered) for number in numbers):
+        raise PartialError("it is damaged (the rows of its journal)")
+    if len(sides[0]) % Journal.SLOW or len(sides[1]) % Journal.LEARNED:
+        raise PartialError("it is damaged (the slow requests of its journal)")
+    if any(not -len(_FOLDED) <= number < len(part.groups) for number in part.numbered):
+        raise PartialError("it is damaged (its groups)")
+    if not all(map(_is_sound, part.groups)):
+        raise PartialError("it is damaged, or of another version of ktui (its groups)")
+    moments = [moment for span in part.spans.values() for moment in (span.first, span.last)]
+    if any(not 0 <= moment < _LATEST for moment in moments):
+        raise PartialError("it is damaged (its times)")
+    histograms = [one for group in part.groups for one in (group.took, group.init)]
+    for took in (*histograms, *(slow.took for slow in part.slow)):
+        if any(not -1 <= bucket < _BUCKETS for bucket in took.buckets):
+            raise PartialError("it is damaged (its latencies)")
+
+
+def _is_sound(group: GroupPart) -> bool:
+    """Whether the shape is that of the example, and the slow requests are complete."""
+    return shape_of_uri(group.example) == group.shape and len(group.slow) in (0, _SLOW_NUMBERS)
+
+
+def part_of(tally: Tally) -> Partial:
+    """The tally as data; it may be fed further."""
+    places = {group.index: place for place, group in enumerate(tally.groups)}
+    journal = {name: getattr(tally.journal, name).tobytes() for name, _ in Journal.COLUMNS}
+    journal |= {name: getattr(tally.journal, name).tobytes() for name in ("slow", "learned")}
+    return Partial(
+        files=tally.files,
+        formats=tally.formats,
+        carriers=tally.carriers,
+        spans=tally.spans,
+        bad_lines=tally.bad_lines,
+        unrouted=tally.unrouted,
+        groups=[_group_part(group) for group in tally.groups],
+        numbered=[
+            places[index] if isinstance(group, AuditGroup) else -1 - _FOLDED.index(group)
+            for index, group in enumerate(tally.numbered)
+        ],
+        folded=dict(tally.folded.requests),
+        groups_folded=tally.groups.folded,
+        slow=[
+            SlowPart(one.key, one.example, _latencies(one.took), one.keys, one.size, one.failed)
+            for one in tally.slow
+        ],
+        slow_folded=tally.slow_folded,
+        journal=journal,
+        lost=tally.journal.lost,
+        stopped=tally.stopped,
+    )
+
+
+def _group_part(group: AuditGroup) -> GroupPart:
+    slow = group.slow
+    (agent, user), shape, query = group.key
+    return GroupPart(
+        agent=agent,
+        user=user,
+        shape=shape,
+        query=query,
+        example=group.example,
+        done=group.done,
+        started=group.started,
+        took=_latencies(group.took),
+        init=_latencies(group.init),
+        codes=dict(group.codes),
+        seats=(group.seats_total, group.seats_count, group.seats_max),
+        slow=[]
+        if slow is None
+        else [slow.count, slow.total, *(getattr(slow, part) for part in PARTS), *slow.sources.values()],
+    )
+
+
+def _latencies(took: LatencyHistogram) -> Latencies:
+    return Latencies(took.buckets, took.total, took.max)
+
+
+def add(tally: Tally, part: Partial) -> None:
+    """Count in `tally` what `part` has counted, as if its logs had been read after those before."""
+    _add_files(tally, part)
+    tally.formats.update(part.formats)
+    tally.carriers.update(part.carriers)
+    tally.unrouted += part.unrouted
+    for bad in part.bad_lines:
+        tally.show_bad(lambda bad=bad: bad, bad.why)  # type: ignore[misc]
+    tally.folded.requests.update(part.folded)
+    tally.groups.folded += part.groups_folded
+    indexes = _add_groups(tally, part)
+    _add_journal(tally, part, indexes)
+    for slow in part.slow:
+        _add_slow(tally, slow)
+    tally.slow_folded += part.slow_folded
+    tally.stopped = tally.stopped or part.stopped
+
+
+def _add_files(tally: Tally, part: Partial) -> None:
+    continued = bool(part.files and part.files[0].part and tally.files)
+    before = tally.files[-1].lines if continued else 0
+    if continued:
+        name = part.files[0].name
+        part.bad_lines = [
+            BadLine(bad.file, bad.line + before * (bad.file == name), bad.why, bad.text)
+            for bad in part.bad_lines
+        ]
+    for number, file in enumerate(part.files):
+        file.skipped = Counter({name: file.skipped[name] for name in _SKIPPED if name in file.skipped})
+        if continued and not number:
+            tally.files[-1].extend(file)
+        else:
+            tally.add_file(file)
+    for source, span in part.spans.items():
+        if source in tally.spans:
+            tally.spans[source].extend(span, same_file=continued)
+        else:
+            tally.spans[source] = span
+
+
+_SKIPPED = tuple(skip.what for skip in SKIPS)
+
+
+def _add_groups(tally: Tally, part: Partial) -> list[int]:
+    """The index in the tally of each of the part's groups."""
+    indexes = []
+    for of in part.groups:
+        key = AuditGroupKey(Client(of.agent, of.user), of.shape, of.query)
+        mine = tally.groups.get(key) or tally.add_group(key, of.example)
+        mine.merge(_group(key, of))
+        indexes.append(mine.index)
+    return indexes
+
+
+def _group(key: AuditGroupKey, of: GroupPart) -> AuditGroup:
+    group = AuditGroup(key, of.example)
+    group.done, group.started = of.done, of.started
+    group.took, group.init = _histogram(of.took), _histogram(of.init)
+    group.codes = Counter(of.codes)
+    group.seats_total, group.seats_count, group.seats_max = of.seats
+    if of.slow:
+        group.slow = slow = SlowRequests()
+        slow.count, slow.total, *rest = of.slow
+        for part, value in zip(PARTS, rest, strict=False):
+            setattr(slow, part, value)
+        slow.sources = dict(zip(SlowRequests.SOURCES, rest[len(PARTS) :], strict=True))
+    return group
+
+
+def _histogram(of: Latencies) -> LatencyHistogram:
+    return LatencyHistogram.of(of.buckets, of.total, of.longest)
+
+
+def _add_slow(tally: Tally, of: SlowPart) -> None:
+    slow = SlowGroup(of.key, of.example)
+    slow.took, slow.keys, slow.size, slow.failed = _histogram(of.took), of.keys, of.size, of.failed
+    mine = tally.slow.get(of.key) or tally.slow.add(of.key, SlowGroup(of.key, of.example))
+    mine.merge(slow)
+
+
+def _add_journal(tally: Tally, part: Partial, indexes: list[int]) -> None:
+    journal = Journal(max(1, len(part.journal["id"]) // 8))
+    for name, code in Journal.COLUMNS:
+        setattr(journal, name, array(code, part.journal[name]))
+    journal.slow, journal.learned = array("q", part.journal["slow"]), array("q", part.journal["learned"])
+    journal.lost = part.lost
+    numbers = []
+    for number in part.numbered:
+        if number >= 0:
+            numbers.append(indexes[number])
+        else:
+            numbers.append(len(tally.numbered))
+            tally.numbered.append(_FOLDED[-1 - number])
+    tally.journal.extend(journal, numbers)

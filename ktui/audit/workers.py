@@ -1,0 +1,209 @@
+"""Large logs read by several processes: each takes a file, or a range of a plain one, and gives a Partial."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from typing import Any, NamedTuple
+
+from ktui.audit.partial import Partial, add, part_of
+from ktui.audit.reading.compression import packing
+from ktui.audit.reading.containers import archive_kind
+from ktui.audit.reading.files import Log, Progressed, Stopped, read_log, read_logs
+from ktui.audit.reading.framing import framing
+from ktui.audit.reading.log_lines import blocks
+from ktui.audit.reading.streams import BrokenStream, Source
+from ktui.audit.tally import Tally, TallyOptions
+
+LARGE = 64 << 20
+"""Bytes from which processes are worth their start (0.3 s of CPU each)."""
+_RANGE = 32 << 20
+_LOOK = 0.2  # seconds between two looks at how far all are
+
+
+class Task(NamedTuple):
+    """A log, or the lines of it that begin in a range of its bytes (`end` 0: all of it)."""
+
+    log: Log
+    start: int = 0
+    end: int = 0
+
+
+def read_all(logs: list[Log], tally: Tally, report: Progressed, processes: int | None = None) -> None:
+    """Feed every record of the logs, as `read_logs` does, with as many processes as there are CPUs."""
+    processes = processes if processes is not None else len(os.sched_getaffinity(0))
+    if processes < 2 or sum(log.size for log in logs) < LARGE:
+        read_logs(logs, tally, report)
+        return
+    tasks = [task for log in logs for task in _tasks(log)]
+    with _Pool(min(processes, len(tasks)), tally.options) as pool:
+        try:
+            pool.run(tasks, tally, report)
+        except (Stopped, KeyboardInterrupt):
+            pool.stop(tally)
+            raise
+
+
+def _tasks(log: Log) -> Iterator[Task]:
+    if log.size < 2 * _RANGE or not _is_plain(log):
+        yield Task(log)
+        return
+    for start in range(0, log.size, _RANGE):
+        yield Task(log, start, min(log.size, start + _RANGE))
+
+
+def _is_plain(log: Log) -> bool:
+    """Lines that are neither compressed nor of UTF-16."""
+    with log.open() as file:
+        source = Source(io.BufferedReader(file))
+        try:
+            head = source.head(512)
+            packed = packing(head) or archive_kind(head) or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+            return not packed and framing(source) == "lines"
+        except BrokenStream:
+            return False
+
+
+class _Pool:
+    """Processes that leave Ctrl-C to this one, and can be told to stop where they are."""
+
+    def __init__(self, processes: int, options: TallyOptions) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._most = processes + 1  # tasks under way: one more than can run, so that no process waits
+        self._stop = context.Value("b", 0)
+        self._taken = context.Array("q", self._most, lock=False)
+        shared = (self._stop, self._taken, options)
+        self._executor = ProcessPoolExecutor(processes, context, _begin, shared)
+        self._running: deque[tuple[Future[Partial], Task, int]] = deque()
+        self._free = list(range(self._most))
+        self._done = 0  # bytes
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def run(self, tasks: list[Task], tally: Tally, report: Progressed) -> None:
+        """Give out tasks, and add their results in the order of the files."""
+        for task in tasks:
+            while not self._free:
+                self._finish(tally, report)
+            place = self._free.pop()
+            self._running.append((self._executor.submit(_read, task, place), task, place))
+        while self._running:
+            self._finish(tally, report)
+
+    def stop(self, tally: Tally) -> None:
+        """End the tasks that run, and add what they have read."""
+        self._stop.value = 1
+        for future, _, _ in self._running:
+            if not future.cancel():
+                add(tally, future.result())
+
+    def _finish(self, tally: Tally, report: Progressed) -> None:
+        future, task, place = self._running[0]
+        while not wait([future], _LOOK).done:
+            report(task.log.name, self._done + sum(self._taken))
+        self._running.popleft()
+        add(tally, future.result())
+        self._done += (task.end - task.start) or task.log.size
+        self._taken[place] = 0
+        self._free.append(place)
+        report(task.log.name, self._done + sum(self._taken))
+
+
+class _Shared(NamedTuple):
+    stop: Any
+    taken: Any
+    options: TallyOptions
+
+
+_shared: _Shared
+
+
+def _begin(stop: Any, taken: Any, options: TallyOptions) -> None:
+    """In a process of the pool, once."""
+    global _shared
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _shared = _Shared(stop, taken, options)
+
+
+def _read(task: Task, place: int) -> Partial:
+    """In a process of the pool: read a task."""
+    tally = Tally(*_shared.options)
+
+    def report(name: str, taken: int) -> None:
+        _shared.taken[place] = taken
+        if _shared.stop.value:
+            raise Stopped
+
+    try:
+        if task.end:
+            _read_range(task, tally, report)
+        else:
+            read_log(task.log, tally, 0, report)
+    except Stopped:
+        tally.stopped = True
+    return part_of(tally)
+
+
+def _read_range(task: Task, tally: Tally, report: Progressed) -> None:
+    with task.log.open() as file:
+        current = tally.open_file(task.log.name, task.log.argument, part=task.start > 0)
+        lines = _Range(file, task.start, task.end)
+        try:
+            for block in blocks(Source(lines)):
+                tally.feed(block)
+                report(task.log.name, lines.taken)
+        except BrokenStream as broken:
+            current.problem = str(broken)
+
+
+class _Range:
+    """The lines of a file that begin in a range: a line that begins before its end is read to its own."""
+
+    def __init__(self, file: io.FileIO, start: int, end: int) -> None:
+        self._file, self._end = file, end
+        self._at = start
+        self._start = start
+        self._last = b"\n"
+        self._over = False
+        if start:
+            file.seek(start - 1)
+            self._skip_line()
+        elif (mark := file.read(3) or b"") != b"\xef\xbb\xbf":  # a byte order mark
+            file.seek(file.tell() - len(mark))
+        self._at = file.tell()
+
+    @property
+    def taken(self) -> int:
+        return self._at - self._start
+
+    def read1(self, size: int = -1, /) -> bytes:
+        if self._over:
+            return b""
+        if self._at < self._end:
+            chunk = self._file.read(min(size, self._end - self._at)) or b""
+            self._over = not chunk
+            self._last = chunk[-1:]
+        elif self._last == b"\n":
+            return b""
+        else:
+            chunk, newline, _ = (self._file.read(size) or b"").partition(b"\n")
+            chunk += newline
+            self._over = bool(newline) or not chunk
+        self._at += len(chunk)
+        return chunk
+
+    def _skip_line(self) -> None:
+        """Go to where the next line begins."""
+        while chunk := self._file.read(1 << 16):
+            if (newline := chunk.find(b"\n")) >= 0:
+                self._file.seek(self._file.tell() - len(chunk) + newline + 1)
+                return

@@ -1,0 +1,205 @@
+"""An audit report as one HTML page that needs nothing else: no script, no font, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from ktui.audit import phrases
+from ktui.audit.report import GroupReport, Latency, Observed, Report
+from ktui.core.format import integer, long_bytes, long_milliseconds, percent
+from ktui.printable import escaped
+
+_COLOURS = {
+    "etcd": "#d08700", "cache": "#2f9e5b", "none": "#d6336c", "queue": "#7048e8", "encode": "#1c7ed6",
+    "client": "#868e96", "other": "#a0522d", "rest": "#ced4da",
+}  # fmt: skip
+_LEGEND = {
+    "queue": "waiting for seats", "etcd": "etcd", "encode": "encoding", "client": "slow client",
+    "other": "webhooks, authorization", "rest": "rest",
+}  # fmt: skip
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1d2733;--faint:#66788a;--line:#dde3ea;--back:#fff;--row:#f6f8fa}
+@media(prefers-color-scheme:dark){
+:root{--ink:#e6edf3;--faint:#8b9aa9;--line:#2b3642;--back:#10161d;--row:#161e27}}
+body{font:14px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);margin:2rem auto;
+max-width:80rem;padding:0 1rem}
+h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2.2rem}p.faint,td.faint{color:var(--faint)}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
+th{color:var(--faint);font-weight:600}tr:nth-child(even) td{background:var(--row)}
+td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+code{font-size:.92em;word-break:break-all}
+.bar{display:flex;height:.9rem;min-width:8rem;background:var(--line)}.bar span{display:block;height:100%}
+.route{color:#fff;padding:0 .4rem;border-radius:.2rem;white-space:nowrap}.problem{color:#d6336c}
+"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def html_page(report: Report) -> str:
+    """The whole document. All that is foreign is escaped."""
+    return "\n".join(_page(report)) + "\n"
+
+
+def _page(report: Report) -> Iterator[str]:
+    yield '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>ktui audit</title><style>{_STYLE}</style></head><body>"
+    yield f"<h1>{_text(report.summary)}</h1><p class=faint>{_text(phrases.counted(report))}</p>"
+    for file in report.files:
+        if file.problem:
+            yield f"<p class=problem>{_text(file.name)}: {_text(file.problem)}</p>"
+    yield from _versions(report)
+    yield from _groups(report)
+    yield from _observed(report)
+    yield from _advice(report.groups)
+    yield from _slow(report)
+    yield "<h2>Notes</h2><ul>" + "".join(f"<li>{_text(note)}</li>" for note in report.notes) + "</ul>"
+    yield "</body></html>"
+
+
+def _text(foreign: str) -> str:
+    return escape(escaped(foreign))
+
+
+def _bar(parts: Iterable[tuple[str, float]], total: float) -> str:
+    """A bar of parts, each with its colour and, under the pointer, its share."""
+    spans = [
+        f'<span style="width:{100 * part / total:.2f}%;background:{_COLOURS[name]}"'
+        f' title="{name} {percent(part / total)}"></span>'
+        for name, part in parts
+        if total and part > 0
+    ]
+    return f"<div class=bar>{''.join(spans)}</div>"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "<table><tr>" + "".join(f"<th>{name}</th>" for name in header) + "</tr>"
+    yield from ("<tr>" + "".join(row) + "</tr>" for row in rows)
+    yield "</table>"
+
+
+def _cell(content: str, kind: str = "") -> str:
+    return f"<td class={kind}>{content}</td>" if kind else f"<td>{content}</td>"
+
+
+def _versions(report: Report) -> Iterator[str]:
+    rows = [row for row in (*report.earlier, *report.versions) if row.cache + row.etcd + row.refused]
+    if not rows:
+        return
+    yield "<h2>Where your LISTs are served from, by Kubernetes version</h2>"
+    yield from _table(
+        ("version", "etcd and cache", "from etcd", "read from etcd"),
+        (
+            (
+                _cell(f"<b>{row.version}</b>" if row.version == report.kube_version else row.version),
+                _cell(_bar((("etcd", row.etcd), ("cache", row.cache), ("none", row.refused)), total)),
+                _cell(percent(row.etcd / total), "n"),
+                _cell("" if row.etcd_bytes is None else f"~{long_bytes(row.etcd_bytes)}", "n"),
+            )
+            for row in rows
+            if (total := row.cache + row.etcd + row.refused)
+        ),
+    )
+
+
+def _groups(report: Report) -> Iterator[str]:
+    if not report.groups:
+        return
+    yield f"<h2>Most expensive groups under {report.kube_version}, by {report.ranked_by}</h2>"
+    most = max(map(_weight, report.groups)) or 1.0
+    header = ("#", "request", "client", "count", "rate", "p99", "latency", "cost", "route")
+    yield from _table(header, (_group(group, most) for group in report.groups))
+
+
+def _group(g: GroupReport, most: float) -> list[str]:
+    took = g.init_latency if g.verb == "watch" else g.latency
+    colour = _COLOURS.get(g.route, "#66788a")
+    later = f"<br>{_text(phrases.later(g))}" if phrases.later(g) else ""
+    cost = phrases.estimated(g) or (long_milliseconds(took.total) if took else "")
+    route = f'<span class=route style="background:{colour}">{_text(phrases.route(g))}</span>'
+    named = f"{_text(phrases.what(g))}<br><code>{_text(phrases.how(g))}</code>"
+    return [
+        _cell(str(g.rank), "n"), _cell(named), _cell(_text(phrases.who(g))), _cell(integer(g.count), "n"),
+        _cell(phrases.rate(g), "n"), _cell(phrases.percentile(took, "p99"), "n"), _cell(_histogram(took)),
+        _cell(cost + _bar((("etcd" if g.route == "etcd" else "cache", _weight(g)),), most)),
+        _cell(f"{route}{later}", "faint"),
+    ]  # fmt: skip
+
+
+def _weight(g: GroupReport) -> float:
+    took = g.init_latency if g.verb == "watch" else g.latency
+    return phrases.processed(g) if g.estimated is not None else took.total if took else 0.0
+
+
+def _histogram(took: Latency | None) -> str:
+    """Requests by latency, each bucket twice as wide as the one before."""
+    if took is None:
+        return ""
+    most, width = max(count for _, count in took.buckets), 6
+    bars = [
+        f'<rect x="{place * width}" y="{24 - 24 * count / most:.1f}" width="{width - 1}"'
+        f' height="{24 * count / most:.1f}" fill="#1c7ed6"><title>below {long_milliseconds(below)}:'
+        f" {integer(count)}</title></rect>"
+        for place, (below, count) in enumerate(took.buckets)
+    ]
+    return f'<svg width="{len(took.buckets) * width}" height="24" role="img">{"".join(bars)}</svg>'
+
+
+def _observed(report: Report) -> Iterator[str]:
+    groups = [group for group in report.groups if group.observed is not None]
+    if report.observed is None:
+        return
+    yield "<h2>Requests of more than 500 ms, as the apiserver measured them</h2>"
+    yield f"<p>{_text(phrases.observed(report.observed))}</p>"
+    legend = "".join(
+        f'<span class=route style="background:{_COLOURS[name]}">{label}</span> '
+        for name, label in _LEGEND.items()
+    )
+    yield f"<p>{legend}</p>{_bar(_parts(report.observed), report.observed.total)}"
+    rows = [
+        [
+            _cell(f"#{group.rank} {_text(phrases.what(group))}<br>{_text(phrases.who(group))}"),
+            _cell(integer(seen.slow), "n"), _cell(_bar(_parts(seen), seen.total)),
+            _cell(_text(phrases.seen(seen))), _cell(_text(seen.cause), "faint"),
+        ]
+        for group in groups
+        if (seen := group.observed) is not None
+    ]  # fmt: skip
+    yield from _table(("group", "slow", "time", "served from", "likely cause of a difference"), rows)
+
+
+def _parts(seen: Observed) -> list[tuple[str, float]]:
+    return [
+        ("queue", seen.queue), ("etcd", seen.etcd_time), ("encode", seen.encode), ("client", seen.write),
+        ("other", seen.other), ("rest", seen.rest),
+    ]  # fmt: skip
+
+
+def _advice(groups: Sequence[GroupReport]) -> Iterator[str]:
+    advised = [(group, cheaper) for group in groups for cheaper in group.cheaper]
+    if advised:
+        yield "<h2>Write instead</h2>"
+        rows = (
+            [
+                _cell(f"#{group.rank} <code>{_text(group.example)}</code>"),
+                _cell(f"<code>{_text(cheaper.path)}</code><br>{_text(cheaper.why)}"),
+                _cell(_text(cheaper.route)),
+            ]
+            for group, cheaper in advised
+        )
+        yield from _table(("request", "cheaper variant", "route"), rows)
+
+
+def _slow(report: Report) -> Iterator[str]:
+    if report.etcd:
+        yield "<h2>Slow in etcd</h2>"
+        rows = (
+            [
+                _cell(_text(phrases.slow_range(slow))), _cell(integer(slow.count), "n"),
+                _cell(phrases.percentile(slow.took, "p95"), "n"), _cell(_text("; ".join(slow.probably))),
+            ]
+            for slow in report.etcd
+        )  # fmt: skip
+        yield from _table(("range", "count", "p95", "probably"), rows)
