@@ -32,7 +32,7 @@ UNKNOWN = "·"
 _STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "default"}
 
 
-class Column(NamedTuple):
+class ObserveColumn(NamedTuple):
     """`narrowest`: the least width of the terminal at which it is shown."""
 
     title: str
@@ -53,40 +53,42 @@ def _ms(value: float | None) -> str:
     return UNKNOWN if value is None else short_milliseconds(value)
 
 
-_RESOURCES: Sequence[Column] = (
-    Column("resource", lambda row: row.resource, right=False),
-    Column("LIST/s", lambda row: _rate(row, row.lists)),
-    Column("cache", lambda row: _count(row.cache.lists)),
-    Column("etcd", lambda row: _count(row.etcd.lists)),
-    Column("read C", lambda row: _count(row.cache.fetched), narrowest=90),
-    Column("read E", lambda row: _count(row.etcd.fetched)),
-    Column("returned", lambda row: _count(_returned(row)), narrowest=90),
-    Column("read ÷", lambda row: times(row.amplification) if row.amplification else UNKNOWN, narrowest=80),
-    Column("bytes", lambda row: _size(row.bytes)),
-    Column("ms", lambda row: _ms(row.ms)),
-    Column("fallback", lambda row: _count(row.fallback), narrowest=100),
-    Column("wait ms", lambda row: _ms(row.wait_ms), narrowest=120),
-    Column("watches", lambda row: _count(row.watches)),
-    Column("objects", lambda row: _count(row.objects), narrowest=110),
+_RESOURCES: Sequence[ObserveColumn] = (
+    ObserveColumn("resource", lambda row: row.resource, right=False),
+    ObserveColumn("LIST/s", lambda row: _rate(row, row.lists)),
+    ObserveColumn("cache", lambda row: _count(row.cache.lists)),
+    ObserveColumn("etcd", lambda row: _count(row.etcd.lists)),
+    ObserveColumn("read C", lambda row: _count(row.cache.fetched), narrowest=90),
+    ObserveColumn("read E", lambda row: _count(row.etcd.fetched)),
+    ObserveColumn("returned", lambda row: _count(_returned(row)), narrowest=90),
+    ObserveColumn(
+        "read ÷", lambda row: times(row.amplification) if row.amplification else UNKNOWN, narrowest=80
+    ),
+    ObserveColumn("bytes", lambda row: _size(row.bytes)),
+    ObserveColumn("ms", lambda row: _ms(row.ms)),
+    ObserveColumn("fallback", lambda row: _count(row.fallback), narrowest=100),
+    ObserveColumn("wait ms", lambda row: _ms(row.wait_ms), narrowest=120),
+    ObserveColumn("watches", lambda row: _count(row.watches)),
+    ObserveColumn("objects", lambda row: _count(row.objects), narrowest=110),
 )
-_LEVELS: Sequence[Column] = (
-    Column("level", lambda row: row.level, right=False),
-    Column("nominal", lambda row: _count(row.nominal)),
-    Column("current", lambda row: _count(row.current)),
-    Column("executing", lambda row: _count(row.executing)),
-    Column("queued", lambda row: _count(row.queued)),
-    Column("dispatched", lambda row: _count(row.dispatched)),
-    Column("rejected", lambda row: _count(row.rejected)),
-    Column("wait p50", lambda row: _ms(row.wait_p50)),
-    Column("p99 ms", lambda row: _ms(row.wait_p99)),
+_LEVELS: Sequence[ObserveColumn] = (
+    ObserveColumn("level", lambda row: row.level, right=False),
+    ObserveColumn("nominal", lambda row: _count(row.nominal)),
+    ObserveColumn("current", lambda row: _count(row.current)),
+    ObserveColumn("executing", lambda row: _count(row.executing)),
+    ObserveColumn("queued", lambda row: _count(row.queued)),
+    ObserveColumn("dispatched", lambda row: _count(row.dispatched)),
+    ObserveColumn("rejected", lambda row: _count(row.rejected)),
+    ObserveColumn("wait p50", lambda row: _ms(row.wait_p50)),
+    ObserveColumn("p99 ms", lambda row: _ms(row.wait_p99)),
 )
-_USERS: Sequence[Column] = (
-    Column("user", lambda row: row.user, right=False),
-    Column("level", lambda row: row.level, right=False),
-    Column("seats", lambda row: f"{row.seats:.1f}"),
-    Column("executing", lambda row: f"{row.executing:.1f}"),
-    Column("queued", lambda row: f"{row.queued:.1f}"),
-    Column("most often", lambda row: row.path, right=False, narrowest=90),
+_USERS: Sequence[ObserveColumn] = (
+    ObserveColumn("user", lambda row: row.user, right=False),
+    ObserveColumn("level", lambda row: row.level, right=False),
+    ObserveColumn("seats", lambda row: f"{row.seats:.1f}"),
+    ObserveColumn("executing", lambda row: f"{row.executing:.1f}"),
+    ObserveColumn("queued", lambda row: f"{row.queued:.1f}"),
+    ObserveColumn("most often", lambda row: row.path, right=False, narrowest=90),
 )
 
 
@@ -128,7 +130,7 @@ def _returned(row: ResourceRoutes) -> float | None:
     return sum(known) if known else None
 
 
-def _table(console: Console, title: str, columns: Sequence[Column], rows: Iterable[Any]) -> None:
+def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows: Iterable[Any]) -> None:
     rows = list(rows)
     if not rows:
         return

@@ -41,7 +41,7 @@ _REASONS = {
 Numbers = dict[str, float]
 
 
-class Page(msgspec.Struct):
+class ScrapePage(msgspec.Struct):
     """What one scrape says. `process` has start time, memory and the like by figure."""
 
     resources: dict[str, ResourceScrape]
@@ -71,7 +71,7 @@ class Page(msgspec.Struct):
         return grown
 
 
-def page_of(samples: Iterable[Sample], families: Iterable[str], minor: int) -> Page:
+def page_of(samples: Iterable[Sample], families: Iterable[str], minor: int) -> ScrapePage:
     """Read the samples of a page whose server is of that minor (0: unknown)."""
     samples = list(samples)
     return _Reader(samples, reported(families, minor)).page()
@@ -94,13 +94,13 @@ class _Reader:
         self._gates: dict[str, bool] = {}
         self._version = ""
 
-    def page(self) -> Page:
+    def page(self) -> ScrapePage:
         readers = _readers(self)
         for sample in self._samples:
             family, suffix = _BY_SAMPLE[sample.name]
             readers[family.kind](family, suffix, sample)
         names = {*self._resources, *self._gauges}
-        return Page(
+        return ScrapePage(
             {name: self._resource(name) for name in sorted(names)},
             {name: self._level(name) for name in sorted({*self._levels, *self._level_gauges})},
             self._process,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ktui.live.figures import Numbers, Page
+from ktui.live.figures import Numbers, ScrapePage
 
 STRAY = 0.01  # share of counters that may go back on one connection: those of a deleted resource start again
 
@@ -28,7 +28,7 @@ class Replicas:
 
     known: dict[str, Known] = field(default_factory=dict)
 
-    def identify(self, page: Page, before: str = "") -> str:
+    def identify(self, page: ScrapePage, before: str = "") -> str:
         """The name of the replica that sent `page`; `before` is the one last met on this connection.
 
         Remembers its counters. A name is new when no known process can have these counters by now.
@@ -43,23 +43,23 @@ class Replicas:
         known.counters = counters
         return known.name
 
-    def may_be(self, name: str, page: Page) -> bool:
+    def may_be(self, name: str, page: ScrapePage) -> bool:
         """Whether that replica can have sent the page, which is newer than all that it has sent."""
         known = self.known.get(name)
         return known is not None and _may_be(known, page.process.get("started", 0.0), page.counters())
 
-    def candidate(self, page: Page) -> str:
+    def candidate(self, page: ScrapePage) -> str:
         """A known replica that may have sent the page, "" for none; nothing is remembered."""
         return next((name for name in self.known if self.may_be(name, page)), "")
 
-    def add(self, page: Page) -> str:
+    def add(self, page: ScrapePage) -> str:
         """Another replica, whatever its counters say."""
         name = str(len(self.known) + 1)
         self.known[name] = Known(name, page.process.get("started", 0.0), page.counters())
         return name
 
 
-def follows(page: Page, before: Page) -> bool:
+def follows(page: ScrapePage, before: ScrapePage) -> bool:
     """Whether one process can have sent `before` and then `page`."""
     known = Known("", before.process.get("started", 0.0), before.counters())
     return _may_be(known, page.process.get("started", 0.0), page.counters())

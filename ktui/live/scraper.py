@@ -27,7 +27,7 @@ from ktui.live.access import denied
 from ktui.live.dumps import requests_of
 from ktui.live.exposition import Exposition, ExpositionError
 from ktui.live.families import WANTED
-from ktui.live.figures import Page, page_of
+from ktui.live.figures import ScrapePage, page_of
 from ktui.live.replicas import Replicas, follows
 
 SECONDS = 15.0  # between two scrapes of a replica
@@ -75,7 +75,7 @@ class _Leases(msgspec.Struct):
 
 
 @dataclass(slots=True)
-class Lane:
+class ReplicaConnection:
     """One connection, and the replica at its other end once that is known."""
 
     client: ApiClient
@@ -86,7 +86,7 @@ class Lane:
 class Scrape:
     """A page with the facts of its transport."""
 
-    page: Page
+    page: ScrapePage
     at: float
     ms: float
     bytes: int
@@ -94,7 +94,7 @@ class Scrape:
 
 
 @dataclass(slots=True)
-class Facts:
+class ServerDetails:
     """What is known of the server beside its figures."""
 
     version: str = ""
@@ -121,9 +121,9 @@ class Scraper:
         self._clock = clock
         self._user_agent = user_agent
         self._connection: KubeConnection | None = None
-        self._lanes: list[Lane] = []
+        self._lanes: list[ReplicaConnection] = []
         self._replicas = Replicas()
-        self.facts = Facts()
+        self.facts = ServerDetails()
         self.problem = ""
         self._requests = 0
         self._received = 0
@@ -260,14 +260,14 @@ class Scraper:
             return ""
         return self._replicas.add(scrape.page)
 
-    def _lane(self) -> Lane:
+    def _lane(self) -> ReplicaConnection:
         if self._connection is None:
             raise ClientError("not connected yet")
-        return Lane(ApiClient(self._connection, self._user_agent, idle_seconds=IDLE_SECONDS))
+        return ReplicaConnection(ApiClient(self._connection, self._user_agent, idle_seconds=IDLE_SECONDS))
 
     # Requests.
 
-    async def _page(self, lane: Lane) -> Scrape:
+    async def _page(self, lane: ReplicaConnection) -> Scrape:
         at, received, reader = self._clock(), Received(), Exposition(WANTED)
         try:
             async for piece in self._read(lane, METRICS, _TEXT, received):
@@ -285,7 +285,7 @@ class Scraper:
         self._slow_down(received.ms)
         return Scrape(page, at, received.ms, reader.bytes, reader.lines)
 
-    async def _document(self, lane: Lane, path: str, accept: str = _JSON) -> bytes:
+    async def _document(self, lane: ReplicaConnection, path: str, accept: str = _JSON) -> bytes:
         content, received = bytearray(), Received()
         async for piece in self._read(lane, path, accept, received):
             content += piece
@@ -294,7 +294,7 @@ class Scraper:
         return bytes(content)
 
     async def _read(
-        self, lane: Lane, path: str, accept: str, received: Received
+        self, lane: ReplicaConnection, path: str, accept: str, received: Received
     ) -> AsyncGenerator[bytes, None]:
         """Every request goes this way: what it costs is added to ktui's load."""
         self._requests += 1

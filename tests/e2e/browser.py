@@ -72,7 +72,7 @@ class Tab:
         try:
             async with asyncio.timeout(seconds):
                 while not await self._is_true(expression):
-                    await asyncio.sleep(0.05)
+                    await asyncio.sleep(0.05)  # the page sends no signal
         except TimeoutError:
             text = await self.value("document.body.innerText + '\\n' + window.drawn?.slice(-3000)")
             raise AssertionError(f"never {expression}; the page had:\n{text!r}") from None
@@ -171,5 +171,5 @@ async def _address(file: Path) -> tuple[str, str]:
     """Port and path of the protocol, which the browser writes down once it listens."""
     async with asyncio.timeout(HANGS):
         while len(lines := file.read_text().split() if file.exists() else []) < 2:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # another process sends no signal
     return lines[0], lines[1]

@@ -41,7 +41,7 @@ class Served:
                 )
                 if holds(found):
                     return found
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.02)  # another process sends no signal
 
 
 @contextlib.asynccontextmanager

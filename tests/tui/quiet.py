@@ -20,7 +20,7 @@ async def until_quiet(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
     for _ in range(MOST):
         if _quiet(asyncio.get_running_loop()):
             return
-        await asyncio.sleep(FRAME)
+        await asyncio.sleep(FRAME)  # Textual paints with a timer, and sends no signal when it is done
 
 
 def _quiet(loop: Any) -> bool:

@@ -28,7 +28,7 @@ class Relay(App[None]):
         self.hand_on(8)
 
     def hand_on(self, left: int) -> None:
-        time.sleep(STALL)
+        time.sleep(STALL)  # what is tested: a loop that stalls
         if left:
             asyncio.get_running_loop().call_soon(self.hand_on, left - 1)
         else:

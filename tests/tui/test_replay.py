@@ -271,7 +271,7 @@ async def test_leaving_while_a_recording_is_read_ends_the_reading(
         try:
             while True:
                 told(0.42)
-                time.sleep(0.001)
+                time.sleep(0.001)  # work that a thread does
         finally:
             ended.set()
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 from ktui.audit.reading import compression
-from ktui.audit.reading.streams import BrokenStream, ByteStream, Source, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, ByteStream, UnpackLimit
 
 _DEEPEST = 4
 _MEMBERS = 100_000
@@ -23,10 +23,10 @@ class Leaf(NamedTuple):
     """One log in a file: its name, `FILE!MEMBER` in an archive, and its bytes."""
 
     name: str
-    source: Source
+    source: BufferedStream
 
 
-def leaves(name: str, source: Source, limit: UnpackLimit, depth: int = 0) -> Iterator[Leaf]:
+def leaves(name: str, source: BufferedStream, limit: UnpackLimit, depth: int = 0) -> Iterator[Leaf]:
     """The logs in a stream. Raises BrokenStream for a damaged or foreign one."""
     head = source.head(_HEAD)
     if why := compression.foreign(head):
@@ -39,12 +39,12 @@ def leaves(name: str, source: Source, limit: UnpackLimit, depth: int = 0) -> Ite
         raise BrokenStream(f"packed more than {_DEEPEST} times over: unpack it first")
     stream = io.BufferedReader(source, 1 << 16)
     if packing:
-        unpacked = Source(compression.unpacked(packing, stream), limit)
+        unpacked = BufferedStream(compression.unpacked(packing, stream), limit)
         yield from leaves(name, unpacked, limit, depth + 1)
     else:
         members = _tar(stream) if archive == "tar" else _zip(stream)
         for member, content in members:
-            inner = Source(content, limit)
+            inner = BufferedStream(content, limit)
             yield from leaves(f"{name}!{member}", inner, limit, depth + 1)
 
 

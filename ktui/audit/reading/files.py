@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.audit.reading.containers import leaves, wanted
 from ktui.audit.reading.framing import records
-from ktui.audit.reading.streams import BrokenStream, Source, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 
 if TYPE_CHECKING:
     from ktui.audit.tally import Tally
@@ -100,7 +100,7 @@ def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
         limit = UnpackLimit(counting.of_file)
         opened = False
         try:
-            for leaf in leaves(log.name, Source(counting), limit):
+            for leaf in leaves(log.name, BufferedStream(counting), limit):
                 current = tally.open_file(leaf.name, log.argument)
                 opened = True
                 try:

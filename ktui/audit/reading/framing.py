@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ktui.audit.reading.log_lines import Block, blocks, documents
-from ktui.audit.reading.streams import Source
+from ktui.audit.reading.streams import BufferedStream
 from ktui.audit.reading.tables import is_header, rows
 
 _LOOKED_AT = 1 << 20
@@ -16,7 +16,7 @@ _LINES = 20
 _decode = msgspec.json.Decoder(msgspec.Raw).decode
 
 
-def records(source: Source) -> Iterator[Block]:
+def records(source: BufferedStream) -> Iterator[Block]:
     """The records of a log, some at a time. Raises BrokenStream where it breaks off."""
     source = _utf8(source)
     how = framing(source)
@@ -25,7 +25,7 @@ def records(source: Source) -> Iterator[Block]:
     return documents(source) if how == "documents" else blocks(source)
 
 
-def framing(source: Source) -> str:
+def framing(source: BufferedStream) -> str:
     """`lines`, `documents` or `table`."""
     head = source.head(4096)
     start = head.lstrip()
@@ -59,18 +59,18 @@ def _is_value(line: bytes) -> bool:
     return True
 
 
-def _utf8(source: Source) -> Source:
+def _utf8(source: BufferedStream) -> BufferedStream:
     """Without a byte order mark; UTF-16 (as PowerShell writes files) as UTF-8."""
     head = source.head(3)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return Source(_FromUtf16(source))
+        return BufferedStream(_FromUtf16(source))
     if head.startswith(codecs.BOM_UTF8):
         source.read1(3)
     return source
 
 
 class _FromUtf16:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: BufferedStream) -> None:
         self._source = source
         self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
 

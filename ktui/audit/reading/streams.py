@@ -43,7 +43,7 @@ class UnpackLimit:
             )
 
 
-class Source(io.RawIOBase):
+class BufferedStream(io.RawIOBase):
     """`read1` of another stream, with its first bytes at hand; counts against `limit` if there is one.
 
     Reading raises BrokenStream where the other stream cannot be read or unpacked further.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ktui.core.live.state import LiveState, ReplicaRow, Series
+from ktui.core.live.state import LiveState, ReplicaRow, ScrapeSeries
 from ktui.core.live.window import Grown, growth, latest, share, total
 
 PROBES_COUNTED = range(31, 37)  # minors that count the revision probe of a consistent read as a storage LIST
@@ -189,7 +189,7 @@ def _summed(resource: str, rows: Iterable[ReplicaRow], seconds: float | None) ->
     )
 
 
-def _refills(series: Series, seconds: float | None) -> Number:
+def _refills(series: ScrapeSeries, seconds: float | None) -> Number:
     """A cache that is filled for the first time is not filled again."""
     grown, last = growth(series, seconds).grown["initializations"], series.last.counters.initializations
     return min(grown, last - 1) if grown and last else grown

@@ -27,7 +27,7 @@ Scrape = ResourceScrape | LevelScrape
 LIVE_EVENTS = (LiveServer, LiveStatus, ReplicaScrape, ResourceScrape, LevelScrape, RequestsDump)
 
 
-class Series(msgspec.Struct):
+class ScrapeSeries(msgspec.Struct):
     """One resource or level of one replica, oldest scrape first."""
 
     points: deque[Any] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_POINTS))
@@ -47,8 +47,8 @@ class ReplicaRow(msgspec.Struct):
 
     first: float
     scrape: ReplicaScrape
-    resources: dict[str, Series] = msgspec.field(default_factory=dict)
-    levels: dict[str, Series] = msgspec.field(default_factory=dict)
+    resources: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
+    levels: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
     dump: RequestsDump | None = None
 
     @property
@@ -152,7 +152,7 @@ def fold(live: LiveState, event: Any) -> None:
         series = row.resources if isinstance(event, ResourceScrape) else row.levels
         name = event.resource if isinstance(event, ResourceScrape) else event.level
         if name not in series:
-            series[name] = Series()
+            series[name] = ScrapeSeries()
             if row.scrape.at < event.at:  # a resource or level of its own appears with its first request
                 series[name].add(_before_first(event, row.scrape.at))
         series[name].add(event)

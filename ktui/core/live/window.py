@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.core.live.state import Series
+from ktui.core.live.state import ScrapeSeries
 
 Grown = dict[str, float | None]  # by figure; None: this server does not report it
 
@@ -19,7 +19,7 @@ class Growth(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def growth(series: Series, seconds: float | None = None) -> Growth:
+def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
     """From the scrape `seconds` ago (None: the first one kept) to the last one."""
     last = series.last
     first = series.points[0]
@@ -43,7 +43,7 @@ def _grown(before: float | None, after: float | None) -> float | None:
     return after - before if after >= before else after
 
 
-def buckets(series: Series, seconds: float | None = None) -> dict[str, float]:
+def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:
     """The same of a level's waits by bucket."""
     last, first = series.last, series.points[0]
     if seconds is not None:

@@ -48,7 +48,7 @@ async def test_an_http_server_that_ends_listens_again() -> None:
                     assert (await http.get(server.url)).text == "hello"
                     break
                 except httpx.ConnectError:
-                    await asyncio.sleep(0.01)
+                    await asyncio.sleep(0.01)  # the port opens without a signal
         assert server._server is not first
     finally:
         await server.stop()

@@ -175,7 +175,7 @@ class Fire:
                     return
                 # Not long after a disturbance: as a client that is told to come back.
                 assert asyncio.get_running_loop().time() < deadline, error
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # before the retry, as a client
         self._judge(query, answer, rv, found, acknowledged)
 
     def _never_asks(self, error: StatusError) -> bool:

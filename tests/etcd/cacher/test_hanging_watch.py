@@ -42,7 +42,7 @@ async def until(condition: Callable[[], bool], meanwhile: Callable[[], object] =
     async with asyncio.timeout(60):
         while not condition():
             meanwhile()
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.005)  # connections change without a signal
 
 
 async def test_a_cache_goes_on_where_it_was(
@@ -69,7 +69,7 @@ async def _read_until(client: EtcdClient, condition: Callable[[], bool]) -> None
     async with asyncio.timeout(60):
         while not condition():
             await client.range(b"/other")
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.005)  # as above
 
 
 async def test_its_reader_gets_an_error(gateway: Gateway, behind: EtcdClient, prefix: str) -> None:

@@ -175,10 +175,10 @@ def test_a_knob_that_changes_begins_a_phase(server: ServerConnection, in_loop: I
 
         async def change() -> None:
             while not run.account.phases:
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # phases change without a signal
             await run.set("rv", "unset")
             while ("", "rv=unset") not in run.account.phases:
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # as above
             await run.set("again", "0")
 
         try:

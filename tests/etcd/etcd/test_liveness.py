@@ -56,7 +56,7 @@ async def linked(etcd: ShotEtcd, ways: int, bus: Bus) -> AsyncIterator[tuple[Etc
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
         while not condition():
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.005)  # connections change without a signal
 
 
 @pytest.mark.parametrize("ways", [1, 3])

@@ -16,7 +16,7 @@ from ktui.audit.formats.reader import line_reader
 from ktui.audit.formats.record import LoggedRequest, Malformed, SlowRequest
 from ktui.audit.reading.containers import leaves
 from ktui.audit.reading.framing import records
-from ktui.audit.reading.streams import BrokenStream, Source, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 from ktui.audit.tally import Tally
 from ktui.cli.auditing.markdown import markdown
 from ktui.cli.auditing.text import print_report
@@ -104,7 +104,7 @@ def test_a_report_comes_of_any_log(lines: list[bytes], packing: str) -> None:
     tally = Tally(NOW, "")
     tally.open_file("a\x1b[31m.log")
     try:
-        for leaf in leaves("log", Source(io.BytesIO(data)), UnpackLimit(lambda: len(data))):
+        for leaf in leaves("log", BufferedStream(io.BytesIO(data)), UnpackLimit(lambda: len(data))):
             for block in records(leaf.source):
                 tally.feed(block)
     except BrokenStream:

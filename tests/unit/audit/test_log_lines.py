@@ -13,7 +13,7 @@ from ktui.audit.reading import log_lines as module
 from ktui.audit.reading.containers import leaves
 from ktui.audit.reading.log_lines import blocks
 from ktui.audit.reading.longlines import LONGEST, LongLine
-from ktui.audit.reading.streams import BrokenStream, Source, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 
 
 class Dripping(io.RawIOBase):
@@ -34,7 +34,7 @@ class Dripping(io.RawIOBase):
 
 def read_all(stream: io.BufferedReader) -> list[bytes | LongLine]:
     found: list[bytes | LongLine] = []
-    for leaf in leaves("log", Source(stream), UnpackLimit(lambda: 1 << 30)):
+    for leaf in leaves("log", BufferedStream(stream), UnpackLimit(lambda: 1 << 30)):
         for block in blocks(leaf.source):
             found += [block] if isinstance(block, LongLine) else block
     return found
@@ -99,7 +99,7 @@ def test_a_truncated_gzip_gives_what_came_before() -> None:
     found: list[bytes] = []
     with pytest.raises(BrokenStream, match="breaks off"):
         for leaf in leaves(
-            "log", Source(stream_of(packed[: len(packed) // 2])), UnpackLimit(lambda: 1 << 30)
+            "log", BufferedStream(stream_of(packed[: len(packed) // 2])), UnpackLimit(lambda: 1 << 30)
         ):
             for block in blocks(leaf.source):
                 assert isinstance(block, list)

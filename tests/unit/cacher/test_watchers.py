@@ -83,7 +83,7 @@ def dispatched(watchers: list[Watcher], events: list, trigger: str = "") -> Disp
             await asyncio.sleep(0)
         # The last event may still be waiting for a slow watcher.
         while dispatcher.rv != events[-1].rv:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.001)  # the time budget runs in real time
         task.cancel()
         return dispatcher
 
@@ -265,7 +265,7 @@ def test_a_process_that_stalls_cuts_nobody_off():
         task = asyncio.create_task(dispatcher.run())
 
         async def read() -> list[int]:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # a client that is slow to read
             return [out.rv for out in await anext(one.batches())]
 
         reader = asyncio.create_task(read())

@@ -164,7 +164,7 @@ async def test_the_program_ends_with_its_page(before: str, after: str, tmp_path:
         async with asyncio.timeout(30):
             await page.close()
             while alive(int(living.read_text())):
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # another process sends no signal
 
 
 async def test_stopping_takes_its_pages_along_within_a_second(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ async def test_stopping_takes_its_pages_along_within_a_second(tmp_path: Path) ->
 async def count_turns(turns: list[float]) -> None:
     """The time that passes, but for when the whole machine stands still."""
     while True:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # the step that is counted
         turns.append(0.01)
 
 

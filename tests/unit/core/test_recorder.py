@@ -23,7 +23,7 @@ EVENTS: list[AnyEvent] = [EtcdProgress(seq=n, at=100.0 + n, head=n) for n in ran
 
 
 def until(holds: object) -> None:
-    """Wait for what another thread or process does."""
+    """Wait for another thread or process, which sends no signal."""
     deadline = time.monotonic() + 60
     while not holds():  # type: ignore[operator]
         assert time.monotonic() < deadline

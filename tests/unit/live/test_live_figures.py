@@ -9,18 +9,18 @@ from ktui.core.live.routes import ResourceRoutes, routes_of
 from ktui.core.live.state import LiveState, fold_all
 from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
-from ktui.live.figures import Page, page_of
+from ktui.live.figures import ScrapePage, page_of
 from tests.unit.live.recorded import FIRST, LAST, lists_sent, metrics
 
 
-def page(text: str | bytes, minor: int) -> Page:
+def page(text: str | bytes, minor: int) -> ScrapePage:
     reader = Exposition(WANTED)
     reader.feed(text if isinstance(text, bytes) else text.encode())
     reader.finish()
     return page_of(reader.samples, reader.families, minor)
 
 
-def routes(before: Page, after: Page, resource: str, minor: int) -> ResourceRoutes:
+def routes(before: ScrapePage, after: ScrapePage, resource: str, minor: int) -> ResourceRoutes:
     live = LiveState()
     for at, scraped in ((100.0, before), (160.0, after)):
         row = ReplicaScrape(at=at, replica="1", version=f"1.{minor}")
