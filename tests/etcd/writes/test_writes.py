@@ -140,8 +140,13 @@ async def test_a_pod_is_bound_once(api: Api) -> None:
     ("spec", "metadata", "code", "text"),
     [
         ({"schedulingGates": [{"name": "example.com/g"}]}, {}, 409, "has non-empty .spec.schedulingGates"),
-        ({}, {"uid": "999999999"}, 409, "Precondition failed: UID in precondition: 999999999"),
-        ({}, {"resourceVersion": "999999999"}, 409, "Precondition failed: ResourceVersion in precondition: 999999999"),
+        ({}, {"uid": "99999"}, 409, "Precondition failed: UID in precondition: 99999"),
+        (
+            {},
+            {"resourceVersion": "99999"},
+            409,
+            "Precondition failed: ResourceVersion in precondition: 99999",
+        ),
         ({}, {"name": "q"}, 400, "name in URL does not match name in Binding object"),
         ({}, {"annotations": {"a": "b"}}, 201, ""),
     ],
