@@ -17,7 +17,7 @@ from ktui.audit.reading.containers import archive_kind
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_log, read_logs
 from ktui.audit.reading.framing import framing
 from ktui.audit.reading.log_lines import blocks
-from ktui.audit.reading.streams import BrokenStream, Source
+from ktui.audit.reading.streams import BrokenStream, BufferedStream
 from ktui.audit.tally import Tally, TallyOptions
 
 LARGE = 64 << 20
@@ -60,7 +60,7 @@ def _tasks(log: Log) -> Iterator[Task]:
 def _is_plain(log: Log) -> bool:
     """Lines that are neither compressed nor of UTF-16."""
     with log.open() as file:
-        source = Source(io.BufferedReader(file))
+        source = BufferedStream(io.BufferedReader(file))
         try:
             head = source.head(512)
             packed = packing(head) or archive_kind(head) or head.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -158,7 +158,7 @@ def _read_range(task: Task, tally: Tally, report: Progressed) -> None:
         current = tally.open_file(task.log.name, task.log.argument, part=task.start > 0)
         lines = _Range(file, task.start, task.end)
         try:
-            for block in blocks(Source(lines)):
+            for block in blocks(BufferedStream(lines)):
                 tally.feed(block)
                 report(task.log.name, lines.taken)
         except BrokenStream as broken:
