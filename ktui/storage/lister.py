@@ -99,7 +99,7 @@ class Lister:
         slices, selection, limit = Slices(), self._request.selection, self._request.limit
         for low in range(0, len(kvs), _BATCH):
             batch = kvs[low : low + _BATCH]
-            objects = self._scanned(batch) if selection.selective else [*map(self._reader.object, batch)]
+            objects = await self._read(batch, scan=selection.selective)
             taken = self._take(objects, selection, limit)
             if taken:
                 self._last_key = batch[taken - 1].key
@@ -108,9 +108,11 @@ class Lister:
                 return
             await slices.yield_if_due()
 
-    def _scanned(self, batch: Sequence[KV]) -> list[StoredObject]:
+    async def _read(self, batch: Sequence[KV], *, scan: bool) -> list[StoredObject]:
+        if not scan:
+            return await self._reader.read(batch)
         started = time.perf_counter()
-        objects = [self._reader.scanned(kv) for kv in batch]
+        objects = await self._reader.read(batch, scan=True)
         self._meter.add_phase("decode", (time.perf_counter() - started) * 1000.0)
         return objects
 

@@ -13,6 +13,7 @@ from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
 from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.meter import decoding
+from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 from ktui.wire.codec import Codec, codec_for
 from ktui.wire.errors import CodecError
 from ktui.wire.pieces import Pieces
@@ -41,6 +42,13 @@ class Reader:
         obj = self.object(kv)
         obj.scan()
         return obj
+
+    async def read(self, kvs: Sequence[KV], *, scan: bool = False) -> list[StoredObject]:
+        """The objects at `kvs`, scanned if `scan`; off the event loop if one of them is large."""
+        make = self.scanned if scan else self.object
+        if any(len(kv.value) >= LARGE_BYTES for kv in kvs):
+            return await compute_large(lambda: [*map(make, kvs)])
+        return [*map(make, kvs)]
 
 
 def _defaults_of(resource: Resource) -> Callable[[bytes], bytes] | None:

@@ -65,7 +65,8 @@ class Store:
             answer = await self._client.range(self._keys.of(namespace, name), purpose="get")
         if answer.revision < minimum_rv:
             raise status.too_large_rv(minimum_rv, answer.revision, retry_after=0)
-        return (self._reader.object(answer.kvs[0]) if answer.kvs else None), answer.revision
+        found = await self._reader.read(answer.kvs)
+        return (found[0] if found else None), answer.revision
 
     async def list(self, request: StoreListRequest) -> StoreList:
         """A page, or everything. 504 if etcd has not reached `minimum_rv`, 500 for an unreadable object.
@@ -142,6 +143,6 @@ class Store:
         slices = Slices()
         objects = []
         for kv in kvs:
-            objects.append(self._reader.scanned(kv))
+            objects += await self._reader.read((kv,), scan=True)
             await slices.yield_if_due()
         return objects

@@ -51,7 +51,8 @@ class Writer:
             result = await self._client.create(key, raw, lease)
         if not result.succeeded:
             raise status.already_exists(self._resource, name)
-        return self._reader.object(KV(key, raw, result.revision, result.revision, 1, lease))
+        (stored,) = await self._reader.read([KV(key, raw, result.revision, result.revision, 1, lease)])
+        return stored
 
     async def update(
         self,
@@ -121,17 +122,21 @@ class Writer:
             result = await self._client.update(key, raw, current.rv, lease)
             if result.succeeded:
                 kv = KV(key, raw, current.create_revision, result.revision, 0, lease)
-                return self._reader.object(kv), None, None
-        return None, *self._object(result.kv)
+                (written,) = await self._reader.read([kv])
+                return written, None, None
+        return None, *await self._object(result.kv)
 
     async def _read(self, key: bytes) -> tuple[StoredObject | None, bytes | None]:
         current_meter().etcd_gets += 1
         kvs = (await self._client.range(key, purpose="get")).kvs
-        return self._object(kvs[0] if kvs else None)
+        return await self._object(kvs[0] if kvs else None)
 
-    def _object(self, kv: KV | None) -> tuple[StoredObject | None, bytes | None]:
+    async def _object(self, kv: KV | None) -> tuple[StoredObject | None, bytes | None]:
         """The object and its bytes as stored."""
-        return (self._reader.object(kv), kv.value) if kv else (None, None)
+        if kv is None:
+            return None, None
+        (found,) = await self._reader.read([kv])
+        return found, kv.value
 
     async def _lease(self, ttl: int) -> int:
         return await self._leases.lease_for(ttl) if ttl else 0

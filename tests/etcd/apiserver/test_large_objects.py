@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ktui.kube.structural.shaping import Shaper
 from ktui.telemetry.off_loop import LARGE_BYTES
 from ktui.wire import encode
 from ktui.wire.codec import Codec
@@ -17,6 +18,7 @@ from ktui.wire.scan import Scanner
 from ktui.writes.managedfields import entries
 
 from .conftest import JSON, TABLE, Api
+from .definitions import define
 
 pytestmark = pytest.mark.anyio
 
@@ -56,6 +58,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     work = Work()
     work.watch(monkeypatch, Codec, "_protobuf", lambda _, raw, *rest: len(raw))
     work.watch(monkeypatch, Scanner, "scan", lambda _, raw: len(raw))
+    work.watch(monkeypatch, Shaper, "shaped", lambda _, raw: len(raw))
     work.watch(monkeypatch, encode, "encode", lambda obj, *rest: 20 * len(obj.get("data") or ""))
     work.watch(monkeypatch, entries, "compare", lambda old, new, root: 20 * len(new.get("data") or ""))
     return work
@@ -93,6 +96,22 @@ async def test_large_objects_are_written_and_read_off_the_loop(api: Api, work: W
         assert answer.status_code == 200, answer.text
         answer = await api.delete(f"{MAPS}/x")
         assert answer.status_code == 200, answer.text
+
+
+async def test_large_custom_resources_are_shaped_off_the_loop(
+    api: Api, work: Work, widgets: dict[str, Any]
+) -> None:
+    await define(api, widgets)
+    path = "/apis/example.io/v1/namespaces/a/widgets"
+    with work.seen(large=True):
+        annotations = {f"key{number}": "value" for number in range(KEYS)}
+        obj = {"metadata": {"name": "w", "annotations": annotations}, "spec": {"color": "red"}}
+        obj |= {"apiVersion": "example.io/v1", "kind": "Widget"}
+        answer = await api.create(path, obj)
+        assert answer.status_code == 201, answer.text
+        for query in ("", "/w", "?resourceVersion=0", "?labelSelector=a=b&limit=5"):
+            assert (await api.get(f"{path}{query}")).status_code in (200, 429)
+        assert (await api.merge(f"{path}/w", {"spec": {"color": "blue"}})).status_code == 200
 
 
 async def test_a_list_of_large_and_small_objects_is_whole(api: Api) -> None:
