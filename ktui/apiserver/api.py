@@ -73,6 +73,7 @@ class Api:
                 await CpuClock(self._guarded(call, resolved), call.meter)
         finally:
             call.leave_large()
+            call.release_collector()
             call.turn.leave()
             call.finish()
             self._metrics.ended(call)

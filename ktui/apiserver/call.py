@@ -15,6 +15,7 @@ from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
 from ktui.telemetry.bus import Bus
+from ktui.telemetry.collector import COLLECTOR
 from ktui.telemetry.memory import RequestTurn
 from ktui.telemetry.meter import Meter
 
@@ -58,6 +59,7 @@ class Call:
     rv: str = ""
     started: float = field(default_factory=time.perf_counter)
     large_requests: LargeRequests | None = None  # of a large request, until its response begins
+    _pauses_collector: bool = False
     begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: the events sent until it began
 
     @property
@@ -128,6 +130,14 @@ class Call:
         await places.enter()
         self.large_requests = places
         self.meter.large = True
+        self._pauses_collector = True
+        COLLECTOR.begin()
+
+    def release_collector(self) -> None:
+        """The trees of the request are freed."""
+        if self._pauses_collector:
+            self._pauses_collector = False
+            COLLECTOR.end()
 
     def leave_large(self) -> None:
         """Give the place to another request."""

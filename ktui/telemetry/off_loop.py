@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -11,6 +10,7 @@ from functools import partial
 from time import thread_time
 from typing import ParamSpec, TypeVar
 
+from ktui.telemetry.collector import COLLECTOR
 from ktui.telemetry.meter import current_meter
 
 P = ParamSpec("P")
@@ -37,20 +37,16 @@ async def compute(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """`function(*args)` in the thread."""
     work = partial(copy_context().run, _clocked, partial(function, *args, **kwargs))
-    result, seconds = await asyncio.get_running_loop().run_in_executor(_THREAD, work)
+    COLLECTOR.begin()
+    try:
+        result, seconds = await asyncio.get_running_loop().run_in_executor(_THREAD, work)
+    finally:
+        COLLECTOR.end()
     current_meter().cpu_ms += seconds * 1000.0
     return result
 
 
 def _clocked(work: Callable[[], T]) -> tuple[T, float]:
-    """The result, and the CPU time in seconds.
-
-    Large trees have no cycles, and each of the collections that building them causes would stop the
-    event loop.
-    """
+    """The result, and seconds of CPU time."""
     began = thread_time()
-    gc.disable()
-    try:
-        return work(), thread_time() - began
-    finally:
-        gc.enable()
+    return work(), thread_time() - began

@@ -32,7 +32,7 @@ class Counter:
         self._values[labels] = self._values.get(labels, 0) + amount
 
     def samples(self) -> Iterator[Sample]:
-        for key, value in self._values.items():
+        for key, value in [*self._values.items()]:
             yield "", key, value
 
 
@@ -85,7 +85,7 @@ class Histogram:
         total[0] += value
 
     def samples(self) -> Iterator[Sample]:
-        for key, (counts, total) in self._values.items():
+        for key, (counts, total) in [*self._values.items()]:
             seen = 0
             for bound, count in zip((*self._bounds, float("inf")), counts, strict=True):
                 seen += count
@@ -97,16 +97,27 @@ class Histogram:
 Metric = Counter | CallbackMetric | Histogram
 
 
-def render(metrics: Iterable[Metric]) -> bytes:
-    """The text that Prometheus scrapes, metrics sorted by name."""
-    lines: list[str] = []
+def render(metrics: Iterable[Metric]) -> Iterator[bytes]:
+    """The text that Prometheus scrapes, metrics sorted by name, in pieces that are short to make.
+
+    Values may change between two pieces; a piece has all samples of one set of labels.
+    """
     for metric in sorted(metrics, key=lambda m: m.name):
-        lines.append(f"# HELP {metric.name} {_escape(metric.help, quotes=False)}")
-        lines.append(f"# TYPE {metric.name} {metric.kind}")
+        lines = [
+            f"# HELP {metric.name} {_escape(metric.help, quotes=False)}\n",
+            f"# TYPE {metric.name} {metric.kind}\n",
+        ]
         for suffix, pairs, value in metric.samples():
             text = ",".join(f'{name}="{_escape(content)}"' for name, content in pairs)
-            lines.append(f"{metric.name}{suffix}{'{' + text + '}' if text else ''} {_number(value)}")
-    return ("\n".join(lines) + "\n").encode()
+            lines.append(f"{metric.name}{suffix}{'{' + text + '}' if text else ''} {_number(value)}\n")
+            if suffix in _LAST:
+                yield "".join(lines).encode()
+                lines = []
+        yield "".join(lines).encode()
+
+
+# Suffixes of the last sample of a set of labels.
+_LAST = ("", "_count")
 
 
 def _escape(text: str, *, quotes: bool = True) -> str:

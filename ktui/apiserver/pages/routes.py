@@ -26,6 +26,7 @@ from ktui.apiserver.pages.version import version_document
 from ktui.apiserver.services import Services
 from ktui.contract import paths
 from ktui.kube.status import not_acceptable
+from ktui.storage.slices import Slices
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 TEXT = "text/plain; charset=utf-8"
@@ -127,7 +128,11 @@ class Pages:
             *cache_metrics(self._services.registry, behaviour),
             *self._etcd_metrics.metrics(),
         ]
-        await response.whole(200, METRICS_TYPE, render(metrics))
+        slices, pieces = Slices(), []
+        for piece in render(metrics):
+            pieces.append(piece)
+            await slices.yield_if_due()
+        await response.whole(200, METRICS_TYPE, b"".join(pieces))
 
     async def _openapi_index(self, request: Request, response: Response) -> None:
         # Upstream sends this JSON as text.

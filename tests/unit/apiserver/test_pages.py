@@ -173,7 +173,7 @@ def test_metrics_text() -> None:
     histogram = Histogram("a_seconds", "a", (0.1, 1))
     for value in (0.05, 0.1, 5):
         histogram.observe(value)
-    assert render([counter, gauge, histogram]).decode().splitlines() == [
+    assert b"".join(render([counter, gauge, histogram])).decode().splitlines() == [
         "# HELP a_seconds a",
         "# TYPE a_seconds histogram",
         'a_seconds_bucket{le="0.1"} 2',
