@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import Request
+from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import get, listing, watch
 from ktui.kube.golang.quoting import quote
@@ -101,14 +102,19 @@ def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
         return _custom_handler(call, resource, handler)
     if handler is None or not _reachable(call, resource):
         raise method_not_allowed()
-    _check_name(call.verb, call.info.name)
+    _check_name(call, resource)
     return handler
 
 
-def _check_name(verb: str, name: str) -> None:
-    """StatusError 400 for a name that cannot be part of a key; selectors may contain it."""
-    faults = path_segment_faults(name) if verb in ("GET", "PATCH", "DELETE") else []
+def _check_name(call: Call, resource: Resource) -> None:
+    """StatusError 400 for a name that cannot be part of a key; selectors may contain it.
+
+    The form of the answer is negotiated before: 406 goes first.
+    """
+    name = call.info.name
+    faults = path_segment_faults(name) if call.verb in ("GET", "PATCH", "DELETE") else []
     if faults:
+        negotiate(call.request.accept, custom=resource.custom)
         raise bad_request(f"Name parameter invalid: {quote(name)}: {';'.join(faults)}")
 
 
@@ -130,7 +136,7 @@ def _custom_handler(call: Call, resource: Resource, handler: Handler | None) -> 
         raise method_not_supported(resource, api_verb(call.verb))
     if call.verb in ("PUT", "PATCH") and not call.info.name:
         raise bad_request("name must be provided")
-    _check_name(call.verb, call.info.name)
+    _check_name(call, resource)
     return handler
 
 

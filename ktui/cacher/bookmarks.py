@@ -23,6 +23,14 @@ from ktui.wire.codec import CodecError, encode_object, fill, object_template
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
 
+# What upstream's conversion from an empty internal object adds.
+_REPLICAS: dict[str, object] = {"spec": {"replicas": 0}}
+_CONVERTED = {
+    "Deployment": _REPLICAS,
+    "ReplicaSet": _REPLICAS,
+    "StatefulSet": _REPLICAS,
+}
+_DAEMON_SETS = {"deprecated.daemonset.template.generation": "0"}
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 FREQUENCY = 60.0
 BEFORE_DEADLINE = 2.0
@@ -40,8 +48,12 @@ def bookmark(rv: int, resource: Resource, *, ends_initial_events: bool = False) 
 
 @lru_cache(maxsize=512)
 def _template(resource: Resource, ends_initial_events: bool) -> bytes:
-    annotations = {"annotations": {INITIAL_EVENTS_END: "true"}} if ends_initial_events else {}
-    empty = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": annotations}
+    annotations = {INITIAL_EVENTS_END: "true"} if ends_initial_events else {}
+    empty: dict[str, object] = {"kind": resource.kind, "apiVersion": resource.api_version}
+    if resource.group == "apps":
+        empty |= _CONVERTED.get(resource.kind, {})
+        annotations = (_DAEMON_SETS if resource.kind == "DaemonSet" else {}) | annotations
+    empty["metadata"] = {"annotations": annotations} if annotations else {}
     try:
         return object_template(encode_object(empty, resource), resource.api_version)
     except CodecError:  # a kind whose fields are unknown: only its metadata

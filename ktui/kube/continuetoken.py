@@ -42,7 +42,10 @@ def decode(token: str) -> ContinueToken:
 
 def _decode(token: str) -> ContinueToken:
     data = base64url.decode(token)
-    jsonscan.check(data)
+    try:
+        jsonscan.check(data)
+    except ValueError as error:  # Go's own decoder; request bodies go through a fork of an older one
+        raise ValueError(str(error).replace("in string literal", "in string")) from None
     fields = _members(json.loads(data.decode("utf-8", "replace"), parse_float=_Number, parse_int=_Number))
     version = _string(fields, "v")
     rv = _integer(fields, "rv")

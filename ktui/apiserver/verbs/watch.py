@@ -20,7 +20,7 @@ from ktui.cacher.requests import WatchRequest
 from ktui.contract.events import WatcherOpened
 from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
 from ktui.kube.resources import Resource
-from ktui.kube.validation import read_watch
+from ktui.kube.validation import read_list, read_watch
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
 # kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
@@ -30,10 +30,15 @@ LIVE_STEPS = 16
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(call.request.accept, custom=resource.custom, stream=True)
-    asked = replace(parse_list_options(call.request.query), watch=True)
+    negotiate(call.request.accept, custom=resource.custom, collection=True)
+    listed = parse_list_options(call.request.query)
+    asked = replace(listed, watch=True)
     options = with_watch_defaults(asked, watch_list=call.behaviour.watch_list)
-    selectors = await compute(read_watch, options, call.behaviour, resource)
+    if listed.watch:
+        selectors = await compute(read_watch, options, call.behaviour, resource)
+    else:  # a path below /watch/: upstream checks its options as those of a LIST
+        selectors = await compute(read_list, listed, call.behaviour, resource)
+    form = negotiate(call.request.accept, custom=resource.custom, stream=True)
     selection = selection_of(*selectors, call.info)
     include = call.request.parameter("includeObject")
     renderer = event_form(form, resource, server.services.codec, include=include)
@@ -47,6 +52,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
             asked,  # as the client wrote it: its plan has the defaults
             selection,
             lasts,
+            resource=resource,
             form=form.target or resource.api_version + ("" if form.media_type == JSON else " protobuf"),
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import mmap
+import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from ktui.contract.recording import LONGEST, decode_line
 from ktui.core.recordings.first_line import GZIP_MAGIC
 
 _CHUNK = 1 << 14  # bytes read at a time: also how much a damaged place loses
+_AHEAD = 1 << 16  # bytes of lines read at a time
 _PIECE = 8 << 20  # bytes unpacked at a time, however high the compression ratio
 # A recording compresses 10 to 30 times; a file with a higher ratio fills the disk, and is not a recording.
 MOST_RATIO = 200
@@ -41,15 +42,19 @@ class RecordingReader:
     def __init__(self, path: Path, report: ReportShare = lambda share: None) -> None:
         self.path = path
         self.warning = ""
+        self._was_whole = False  # read to its end: what is wrong later was changed since
+        self._window = 0, b""  # what `event_at` has read: where it begins, and the bytes
         try:
-            with self._unpacked(path.open("rb"), report) as plain:
-                self._map = mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                raise RecordingError(f"{path} is not a file")  # a pipe may never end
+            self._file = self._unpacked(path.open("rb"), report)
+            self.size = self._file.seek(0, os.SEEK_END)
         except OSError as error:
             raise RecordingError(f"cannot read {path}: {error.strerror or error}") from error
-        except ValueError as error:  # nothing to map
+        if not self.size:
+            self._file.close()
             nothing, lost = "is empty: nothing was recorded", "is damaged: nothing of it can be unpacked"
-            why = lost if self.warning else nothing
-            raise RecordingError(f"{path} {why}") from error
+            raise RecordingError(f"{path} {lost if self.warning else nothing}")
 
     def __enter__(self) -> RecordingReader:
         return self
@@ -60,48 +65,71 @@ class RecordingReader:
         self.close()
 
     def close(self) -> None:
-        self._map.close()
-
-    @property
-    def size(self) -> int:
-        """Bytes, unpacked."""
-        return len(self._map)
+        self._file.close()
 
     def lines(self, start: int = 0, number: int = 1) -> Iterator[Line]:
         """The lines from offset `start` on; the first is line `number` of the file."""
-        size, text = self.size, self._map
-        while start < size:
-            end = text.find(b"\n", start, start + LONGEST) + 1
+        held, at = b"", 0  # bytes of the file; the line at `start` begins at `at` in them
+        while start < self.size:
+            end = held.find(b"\n", at) + 1
             if not end:
-                if self._unfinished(start, number):
-                    return
-                end = size
+                held, at = held[at:], 0
+                if len(held) <= LONGEST and start + len(held) < self.size:
+                    held += self._read(start + len(held), _AHEAD)
+                    continue
+                if self._unfinished(held, number):
+                    break
+                end = len(held)
+            text = held[at:end]
             try:
-                yield Line(start, decode_line(text[start:end]), end)
+                yield Line(start, decode_line(text), start + len(text))
             except RecordingError as error:
+                if self._was_whole:
+                    raise self._changed() from error
                 what = "is no recording" if number == 1 else "is damaged"
                 raise RecordingError(f"{self.path} {what}: line {number}: {error}") from error
-            start, number = end, number + 1
-
-    def forget(self) -> None:
-        """Release the memory of what has been read: it is read from disk again if needed."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
+            start, at, number = start + len(text), end, number + 1
+        self._was_whole = True
 
     def event_at(self, start: int) -> AnyEvent:
         """The event of the line at offset `start`, as yielded by `lines`."""
-        event = decode_line(self._map[start : self._map.find(b"\n", start) + 1 or self.size])
-        assert event is not None, "only events' places are kept"
+        base, held = self._window
+        at = start - base
+        end = held.find(b"\n", at) + 1 if 0 <= at < len(held) else 0
+        if not end:
+            at, held = 0, b""
+            while not end and start + len(held) < self.size and len(held) <= LONGEST:
+                held += self._read(start + len(held), _AHEAD)
+                end = held.find(b"\n") + 1
+            self._window = start, held
+        try:
+            event = decode_line(held[at : end or len(held)])
+        except RecordingError as error:
+            raise self._changed() from error
+        if event is None:  # only the places of events are kept
+            raise self._changed()
         return event
 
-    def _unfinished(self, start: int, number: int) -> bool:
+    def _read(self, offset: int, size: int) -> bytes:
+        """Bytes of the file. By position, not mapped: reading a mapped file that has shrunk is a SIGBUS."""
+        content = os.pread(self._file.fileno(), min(size, self.size - offset), offset)
+        if not content:
+            raise self._changed()
+        return content
+
+    def _changed(self) -> RecordingError:
+        return RecordingError(f"{self.path} was changed or truncated while it was read")
+
+    def _unfinished(self, text: bytes, number: int) -> bool:
         """True if the last line was cut off; it may also just lack its line feed."""
-        if self.size - start > LONGEST:
-            text = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
-            raise RecordingError(f"{self.path} is no recording: {text}")
+        if len(text) > LONGEST:
+            said = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
+            raise RecordingError(f"{self.path} is no recording: {said}")
         try:
-            decode_line(self._map[start:])
+            decode_line(text)
         except RecordingError as error:
+            if self._was_whole:
+                raise self._changed() from error
             if number == 1:
                 raise RecordingError(f"{self.path} is no recording: line 1: {error}") from error
             self._warn(f"line {number} was broken off")

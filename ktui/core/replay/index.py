@@ -22,7 +22,6 @@ from ktui.core.replay.keyframes import Keyframes
 from ktui.core.state import State
 
 BLOCK = 1_000  # events from one known offset in the file to the next
-READ_AHEAD = 64 << 20  # bytes of the file held in memory while it is read through
 ReportShare = Callable[[float], None]  # takes the share (0 to 1) that is done
 
 
@@ -82,7 +81,6 @@ class Index:
 
     def _read(self, report: ReportShare) -> None:
         state, timeline, markers = State(), Timeline(), MarkerFinder()
-        size, forgotten = self.reader.size, 0
         for line in self.reader.lines():
             if (event := line.event) is None:
                 continue
@@ -92,10 +90,7 @@ class Index:
                 self._keyframes.add(state, self.events, line.start, new_server=new_server)
             if self.events % BLOCK == 0:
                 self._blocks.append(Block(self.events, line.start, timeline.now))
-                report(line.start / size)
-                if line.start - forgotten > READ_AHEAD:
-                    self.reader.forget()
-                    forgotten = line.start
+                report(line.start / self.reader.size)
             at = timeline.see(event)
             reducer.apply(state, (event,))
             if isinstance(event, EtcdCall):
@@ -108,7 +103,6 @@ class Index:
         if not timeline.began:
             raise RecordingError(f"{self.reader.path} holds no telemetry events with a time")
         self.began, self.ended = timeline.began, timeline.now
-        self.reader.forget()
 
     # Going anywhere.
 
@@ -154,7 +148,6 @@ class Index:
             between = islice(self._events(frame.start), number - frame.event)
             reducer.apply(state, between)
         state.forgotten = state.seen - len(state.requests)
-        self.reader.forget()
         return ReplayPosition(number, max(at, self.began), state)
 
 

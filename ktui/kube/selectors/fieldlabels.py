@@ -31,7 +31,7 @@ def _unsupported(resource: Resource, field: str) -> StatusError:
         return bad_request(f"{quote(field)} is not a known field selector: only {known}")
     match (resource.group, resource.resource):
         case ("batch", "jobs"):
-            return bad_request(f"field label {quote(field)} not supported for batchv1.Job")
+            return bad_request(f"field label {quote(field)} not supported for Job")
         case ("resource.k8s.io", "resourceslices"):
             kind = f"{resource.api_version}, Kind={resource.kind}"
             return bad_request(f"field label not supported for {kind}: {field}")

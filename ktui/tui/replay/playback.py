@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from bisect import insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
+from ktui.contract.errors import RecordingError
 from ktui.core.recordings.markers import TimelineMarker
 from ktui.core.replay.index import Index, ReplayPosition
 from ktui.core.replay.marker_file import MarkerFile
@@ -28,6 +30,7 @@ class Playback:
         self.index = index
         self.player = Player(index, speed)
         self.changed: Callable[[], None] = lambda: None
+        self._lost = ""  # why nothing more can be read
         self._clock = clock
         self._then = clock()
         self._markers = MarkerFile(index.reader.path)
@@ -37,8 +40,8 @@ class Playback:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the markers' file, "" when nothing is."""
-        return self._markers.problem
+        """What is wrong with the recording or with the markers' file, "" when nothing is."""
+        return self._lost or self._markers.problem
 
     @property
     def position(self) -> Position:
@@ -48,7 +51,7 @@ class Playback:
             number=player.number,
             events=self.index.events,
             playing=player.playing,
-            ended=player.ended,
+            ended=player.ended or bool(self._lost),
             speed=player.speed,
             event="" if player.playing or player.last is None else event_text(player.last.event),
         )
@@ -57,8 +60,19 @@ class Playback:
         """Go on to the present, unless a seek is under way."""
         now = self._clock()
         elapsed, self._then = min(now - self._then, LONGEST_STEP), now
-        if self._wanted is None:
-            self.player.advance(elapsed)
+        if self._wanted is None and not self._lost:
+            with self._reading():
+                self.player.advance(elapsed)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Hold still for good when the file was truncated or overwritten: what is shown stays."""
+        try:
+            yield
+        except RecordingError as error:
+            self._lost = str(error)
+            self._wanted = None
+            self.player.playing = False
 
     # Seeking.
 
@@ -78,14 +92,19 @@ class Playback:
     def step(self, events: int) -> None:
         """Hold still, one event further or back."""
         self.player.playing = False
+        if self._lost:
+            return
         if events > 0:
-            self.player.step_forward()
+            with self._reading():
+                self.player.step_forward()
         elif self._wanted is None:
             self._wish(partial(self.index.place_after, self.player.number + events), self.player.at)
 
     def pause(self) -> None:
         """Hold still, or go on; at the end, from the beginning."""
         player = self.player
+        if self._lost:
+            return
         if player.ended and not player.playing:
             self.seek(self.index.began)
         player.playing = not player.playing
@@ -99,6 +118,8 @@ class Playback:
         return self._markers.problem
 
     def _wish(self, making: Making, at: float) -> None:
+        if self._lost:
+            return
         self._wanted = (making, at)
         self.changed()
         if not self.seeking:
@@ -106,10 +127,11 @@ class Playback:
 
     async def _grant(self) -> None:
         while (wanted := self._wanted) is not None:
-            place = await asyncio.to_thread(wanted[0])
-            if self._wanted is wanted:
-                self.player.put(place)
-                self._wanted = None
+            with self._reading():
+                place = await asyncio.to_thread(wanted[0])
+                if self._wanted is wanted:
+                    self.player.put(place)
+                    self._wanted = None
         self.changed()
 
     async def close(self) -> None:

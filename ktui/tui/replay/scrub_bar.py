@@ -40,7 +40,7 @@ class ScrubBar(Panel):
         from ktui.tui.replay.bar import Span, status_line, track_line  # start-up time
 
         index, position, markers = playback.index, playback.position, playback.markers
-        warning = index.warning or playback.problem
+        warning = playback.problem or index.warning
         span = self._span = Span(index.began, index.ended)
 
         def build(width: int, _: int) -> Content:

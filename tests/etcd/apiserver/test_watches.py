@@ -12,6 +12,7 @@ import pytest
 
 from ktui.apiserver.http import server
 from ktui.contract.events import WatcherClosed
+from ktui.kube.resources import BUILTIN
 from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.told import Told
 
@@ -138,3 +139,42 @@ async def test_stopping_the_server_ends_its_streams(api: Api, monkeypatch: pytes
                 await events.next()
             async for _ in lines:
                 pass
+
+
+WATCH_LIST = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+
+
+@pytest.mark.parametrize(
+    ("kind", "added"),
+    [("deployments", {"replicas": 0}), ("statefulsets", {"replicas": 0}), ("daemonsets", {})],
+)
+async def test_a_bookmark_has_what_conversion_adds(api: Api, kind: str, added: dict[str, int]) -> None:
+    """As recorded from kube-apiserver 1.36.2."""
+    resource = BUILTIN.find("apps", "v1", kind)
+    assert resource is not None and await api.services.registry.for_resource(resource).ready()
+    async with watching(api, WATCH_LIST, f"/apis/apps/v1/{kind}") as events:
+        end = await events.next()
+    annotations = {"k8s.io/initial-events-end": "true"}
+    if kind == "daemonsets":
+        annotations["deprecated.daemonset.template.generation"] = "0"
+    assert end["object"]["metadata"]["annotations"] == annotations
+    assert added.items() <= end["object"]["spec"].items()
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "code", "says"),
+    [
+        ("/api/v1/watch/pods?sendInitialEvents=true", "", 422, "sendInitialEvents is forbidden for list"),
+        ("/api/v1/watch/pods?resourceVersionMatch=Exact", "", 422, "unless resourceVersion is provided"),
+        ("/api/v1/pods?watch=1&limit=1.5", "application/yaml", 400, "invalid syntax"),
+        ("/api/v1/pods?watch=1&labelSelector=%C3%BC", "application/yaml", 400, "unable to parse requirement"),
+        ("/api/v1/pods?watch=1", "application/yaml", 406, "application/json;stream=watch"),
+        ("/api/v1/namespaces/a/pods/%2e%2e", "text/*", 406, "Not Acceptable"),
+        ("/api/v1/namespaces/a/pods/%2e%2e", "", 400, "Name parameter invalid"),
+    ],
+)
+async def test_checks_are_made_in_upstreams_order(
+    api: Api, path: str, accept: str, code: int, says: str
+) -> None:
+    answer = await api.get(path, **({"Accept": accept} if accept else {}))
+    assert answer.status_code == code and says in answer.text

@@ -78,7 +78,7 @@ def test_errors(text: str, message: str) -> None:
             "data.k",
             '"data.k" is not a known field selector: only "metadata.name", "metadata.namespace"',
         ),
-        ("jobs", "status.x", 'field label "status.x" not supported for batchv1.Job'),
+        ("jobs", "status.x", 'field label "status.x" not supported for Job'),
         ("resourceslices", "x", "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: x"),
     ],
 )
