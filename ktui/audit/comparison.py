@@ -55,7 +55,7 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReportChanges:
     """`changes`: what saves most apiserver time first, what costs most last."""
 
     before: Totals
@@ -71,14 +71,14 @@ def parse_report(data: bytes) -> Report:
         raise ReportError(f"is not a report of `ktui audit --json` ({error})") from None
 
 
-def compare(before: Report, after: Report) -> Comparison:
+def compare(before: Report, after: Report) -> ReportChanges:
     """Groups by client without its version: an upgrade is no other client."""
     old, new = _sides(before), _sides(after)
     changes = [_change(key, old.get(key), new.get(key)) for key in {**old, **new}]
     changes.sort(
         key=lambda change: (_busy(change.after) - _busy(change.before), change.client, change.request)
     )
-    return Comparison(_totals(before), _totals(after), tuple(changes))
+    return ReportChanges(_totals(before), _totals(after), tuple(changes))
 
 
 _Key = tuple[str, str, str]

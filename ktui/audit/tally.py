@@ -259,6 +259,10 @@ class Tally:
         file.malformed += 1
         self.show_bad(lambda: BadLine(file.name, number, str(why), _text(line)), str(why))
 
+    def note_bad(self, file: FileCount, why: Malformed, line: bytes) -> None:
+        """Count a record that cannot be understood; the last of its file."""
+        self._bad(file, file.lines, why, line)
+
     def show_bad(self, make: Callable[[], BadLine], why: str) -> None:
         """Keep an example, if there are not enough or too many of its kind."""
         if len(self.bad_lines) < EXAMPLES and sum(bad.why == why for bad in self.bad_lines) < _ALIKE:

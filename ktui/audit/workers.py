@@ -16,6 +16,7 @@ from ktui.audit.reading.compression import packing
 from ktui.audit.reading.containers import archive_kind
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_log, read_logs
 from ktui.audit.reading.framing import framing
+from ktui.audit.reading.lake import in_lake
 from ktui.audit.reading.log_lines import blocks
 from ktui.audit.reading.streams import BrokenStream, BufferedStream
 from ktui.audit.tally import Tally, TallyOptions
@@ -50,7 +51,7 @@ def read_all(logs: list[Log], tally: Tally, report: Progressed, processes: int |
 
 
 def _tasks(log: Log) -> Iterator[Task]:
-    if log.size < 2 * _RANGE or not _is_plain(log):
+    if log.size < 2 * _RANGE or in_lake(log.name) or not _is_plain(log):
         yield Task(log)
         return
     for start in range(0, log.size, _RANGE):

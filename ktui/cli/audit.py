@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_VERSION = "1.36"
 ALL = 4096  # groups: as many as are kept
+QUERIES = ("duckdb", "clickhouse", "athena", "bigquery", "kql")
 
 EPILOG = """reads, told apart by content and mixed in one run:
   kube-apiserver's audit log (audit.k8s.io/v1; level Metadata is enough): lines, pretty JSON, EventList
@@ -43,6 +44,8 @@ examples:
   ktui audit part-1.log --partial 1.part       on each machine, then on one of them:
   ktui audit merge *.part                      the report of all logs together
   ktui audit audit.log --emit loadprofile > load.yaml
+  ktui audit --sql duckdb 'logs/*.json'        a query that counts there; its result:
+  ktui audit --grouped result.csv              is explained like a log
 
 sizes.json: {"pods": {"count": 100000, "bytes": 1400000000}, "namespaces": {"count": 200, "bytes": 90000}}
 
@@ -89,7 +92,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form.add_argument("--csv", action="store_true", help="the groups as a table for spreadsheets")
     form.add_argument("--html", action="store_true", help="one page with charts that needs nothing else")
     form.add_argument("--emit", choices=("loadprofile",), help="the observed load, for kperf and workloads")
+    form.add_argument("--sql", choices=QUERIES, help="print a query that counts where the logs are")
     form.add_argument("--partial", metavar="OUT", help="write what was counted, for `ktui audit merge`")
+    add("--grouped", action="store_true", help="FILE is the result of a query of --sql (JSON or CSV)")
     add("--theme", metavar="NAME", default="", help="colours of --screen")
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
     sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
@@ -123,6 +128,11 @@ def _run(args: argparse.Namespace) -> int:
         from ktui.cli.auditing.diff import diff  # start-up time
 
         return diff(files, as_json=args.json)
+    if args.sql:
+        from ktui.audit.queries import query  # start-up time
+
+        emit("\n".join(query(args.sql, source).removesuffix("\n") for source in args.files))
+        return OK
     versions = _versions(args)
     progress = supports_progress(args)
     if args.screen:
@@ -159,7 +169,7 @@ def _read(args: argparse.Namespace) -> tuple[Tally, Sizes]:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
         sizes = find_sizes(args)
         tally = _tally(args)
-        read_with_bar(logs, tally)
+        read_with_bar(logs, tally, grouped=args.grouped)
     return tally, sizes
 
 

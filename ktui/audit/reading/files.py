@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.audit.reading.containers import leaves, wanted
 from ktui.audit.reading.framing import records
+from ktui.audit.reading.lake import LakeStream, in_lake
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 
 if TYPE_CHECKING:
@@ -95,6 +96,9 @@ def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
 
 def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
     """Feed every record of one file; returns the bytes read of it and of those before it."""
+    if in_lake(log.name):
+        _read_lake(log, tally, before, report)
+        return before + log.size
     with log.open() as file:
         counting = _Counting(log, file, before, report)
         limit = UnpackLimit(counting.of_file)
@@ -117,6 +121,16 @@ def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
     return counting.taken
 
 
+def _read_lake(log: Log, tally: Tally, before: int, report: Progressed) -> None:
+    current = tally.open_file(log.name, log.argument)
+    try:
+        for block in records(Source(LakeStream(log.name))):
+            tally.feed(block)
+            report(log.name, before)
+    except BrokenStream as broken:
+        current.problem = str(broken)
+
+
 def _problem(log: Log, tally: Tally, opened: bool, why: str) -> None:
     file = tally.files[-1] if opened else tally.open_file(log.name, log.argument)
     file.problem = file.problem or why
@@ -130,6 +144,8 @@ def total_size(logs: list[Log]) -> int:
 def _expand(name: str, standard_input: int) -> Iterator[Log]:
     if name == "-":
         yield Log(STANDARD_INPUT, STANDARD_INPUT, 0, standard_input)
+    elif in_lake(name) and not name.startswith("-"):
+        yield Log(name, name, Path(name).stat().st_size if Path(name).is_file() else 0)
     elif not os.path.lexists(name) and glob.has_magic(name):
         found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  # a pattern may be absolute
         if not found:

@@ -16,7 +16,7 @@ _NAME = re.compile(r"[@\w][\w .$\[\]()-]*")
 # Columns that hold a record, in the exports that are known.
 _RECORDS = {
     "@message", "message", "msg", "log", "log_s", "line", "_raw", "requesturi", "properties_log_s",
-    "textpayload",
+    "textpayload", "example",
 }  # fmt: skip
 _WIDEST = 4 << 20  # characters of a field
 _ROWS = 256

@@ -13,7 +13,7 @@ from rich.text import Text
 from ktui.audit.comparison import (
     REPORT_BYTES,
     Change,
-    Comparison,
+    ReportChanges,
     ReportError,
     Side,
     Totals,
@@ -52,7 +52,7 @@ def _report(name: str) -> Report:
         raise ReportError(f"{name} {error}") from None
 
 
-def _print(comparison: Comparison) -> None:
+def _print(comparison: ReportChanges) -> None:
     console = Printer(highlight=False)
     for label, totals in (("before", comparison.before), ("after", comparison.after)):
         console.print(Text(f"{label:<7} {_totals(totals)}", "bold"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ktui.audit.grouped import read_grouped
 from ktui.audit.reading.files import Log, total_size
 from ktui.audit.workers import read_all
 
@@ -13,15 +14,17 @@ if TYPE_CHECKING:
     from ktui.audit.tally import Tally
 
 
-def read_with_bar(logs: list[Log], tally: Tally) -> None:
-    """Feed every record; a stream that breaks off becomes its file's problem. Ctrl-C only ends the "
-    "reading."""
+def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False) -> None:
+    """Feed every record (`grouped`: every row of a query); a stream that breaks off becomes its
+    file's problem.
+
+    Ctrl-C only ends the reading.
+    """
     with _progress() as bar:
         task = bar.add_task("reading", total=total_size(logs) or None)
         try:
-            read_all(
-                logs, tally, lambda name, taken: bar.update(task, description=_label(name), completed=taken)
-            )
+            read = read_grouped if grouped else read_all
+            read(logs, tally, lambda name, taken: bar.update(task, description=_label(name), completed=taken))
         except KeyboardInterrupt:
             tally.stopped = True
 

@@ -1,0 +1,108 @@
+"""Requests that a database has counted: the result of a query of `ktui audit --sql`, as JSON or CSV."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from ktui.audit.client import client_of
+from ktui.audit.formats.record import Malformed
+from ktui.audit.group import AuditGroupKey
+from ktui.audit.reading.containers import leaves
+from ktui.audit.reading.files import Log, Progressed
+from ktui.audit.reading.framing import records
+from ktui.audit.reading.longlines import LongLine
+from ktui.audit.reading.streams import BrokenStream, Source, UnpackLimit
+from ktui.audit.tally import LogPeriod, Tally
+from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.shape import shape_of_uri
+
+UNTIMED = -2
+"""The bucket of requests whose duration was not logged: nor was their query string."""
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
+
+class GroupedRow(msgspec.Struct):
+    """Requests of one client, shape, status and latency bucket; times in microseconds."""
+
+    verb: str
+    example: str
+    requests: _Count
+    bucket: Annotated[int, msgspec.Meta(ge=UNTIMED, le=1024)]
+    total_us: Annotated[float, msgspec.Meta(ge=0, le=1e18)]
+    max_us: _Count
+    first_us: Annotated[int, msgspec.Meta(ge=0, le=1 << 57)]
+    last_us: Annotated[int, msgspec.Meta(ge=0, le=1 << 57)]
+    user_agent: str = ""
+    username: str = ""
+    code: Annotated[int, msgspec.Meta(ge=0, le=999)] = 0
+    started: int = 0
+
+
+_decode = msgspec.json.Decoder(GroupedRow, strict=False).decode
+
+
+def read_grouped(logs: list[Log], tally: Tally, report: Progressed) -> None:
+    """Count the rows of the files; a stream that breaks off becomes its file's problem."""
+    taken = 0
+    for log in logs:
+        file = tally.open_file(log.name, log.argument)
+        with log.open() as raw:
+            source = Source(_Buffered(raw))
+            try:
+                for leaf in leaves(log.name, source, UnpackLimit(raw.tell)):
+                    for block in records(leaf.source):
+                        for line in [block.head] if isinstance(block, LongLine) else block:
+                            file.lines += 1
+                            _count_line(line, tally)
+                        report(log.name, taken + log.size)
+            except BrokenStream as broken:
+                file.problem = str(broken)
+        taken += log.size
+
+
+class _Buffered:
+    def __init__(self, raw: object) -> None:
+        self._read = raw.read  # type: ignore[attr-defined]
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self._read(size) or b""
+
+
+def _count_line(line: bytes, tally: Tally) -> None:
+    file = tally.files[-1]
+    if not line.strip():
+        return
+    try:
+        row = _decode(line)
+        add_row(row, tally)
+        file.read += 1
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        tally.note_bad(file, Malformed(f"not a row of a query of --sql: {error}"), line)
+
+
+def add_row(row: GroupedRow, tally: Tally) -> None:
+    """Count a row's requests. Raises ValueError for a verb that is no read."""
+    if row.verb not in ("get", "list", "watch"):
+        raise ValueError(f"the verb {row.verb[:20]!r}")
+    tally.formats["audit"] += row.requests
+    span = tally.spans.get("audit")
+    if span is None:
+        tally.spans["audit"] = LogPeriod(row.first_us, row.last_us, row.first_us, row.last_us)
+    else:
+        span.first, span.last = min(span.first, row.first_us), max(span.last, row.last_us)
+    shape = shape_of_uri(row.example)
+    if shape is None:
+        tally.unrouted += 0 if row.started else row.requests
+        return
+    key = AuditGroupKey(client_of(row.user_agent, row.username), shape, row.bucket != UNTIMED)
+    group = tally.groups.get(key) or tally.add_group(key, row.example)
+    if row.started:
+        group.started += row.requests
+        return
+    group.done += row.requests
+    if row.code >= 400:
+        group.codes[row.code] += row.requests
+    if row.bucket != UNTIMED:
+        group.took.merge(LatencyHistogram.of({row.bucket: row.requests}, round(row.total_us), row.max_us))
