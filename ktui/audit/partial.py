@@ -1,6 +1,6 @@
 """A tally as data: what one process or machine has read, to be added to what others have.
 
-The file of `ktui audit --partial` is one line that names it, and a compressed MessagePack of a Partial.
+The file of `ktui audit --partial` is one line that names it, and a compressed MessagePack of a PartialTally.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SlowPart(msgspec.Struct, array_like=True):
     failed: _Count
 
 
-class Partial(msgspec.Struct):
+class PartialTally(msgspec.Struct):
     """Everything that a Tally has counted. `numbered` maps indexes of the journal to `groups`."""
 
     files: list[FileCount]
@@ -92,7 +92,7 @@ class Partial(msgspec.Struct):
     stopped: bool
 
 
-_decode = msgspec.msgpack.Decoder(Partial).decode
+_decode = msgspec.msgpack.Decoder(PartialTally).decode
 
 
 def written(tally: Tally) -> bytes:
@@ -100,7 +100,7 @@ def written(tally: Tally) -> bytes:
     return HEADER + zlib.compress(msgspec.msgpack.encode(part_of(tally)), 1)
 
 
-def read(data: bytes) -> Partial:
+def read(data: bytes) -> PartialTally:
     """What `written` wrote. Raises PartialError."""
     if not data.startswith(HEADER):
         raise PartialError("not a file of `ktui audit --partial` (of this version)")
@@ -118,7 +118,7 @@ def read(data: bytes) -> Partial:
     return part
 
 
-def _check(part: Partial) -> None:
+def _check(part: PartialTally) -> None:
     """Lengths and indexes must fit, so that adding it cannot fail. Raises PartialError."""
     columns = {name: array(code) for name, code in Journal.COLUMNS}
     try:
@@ -151,12 +151,12 @@ def _is_sound(group: GroupPart) -> bool:
     return shape_of_uri(group.example) == group.shape and len(group.slow) in (0, _SLOW_NUMBERS)
 
 
-def part_of(tally: Tally) -> Partial:
+def part_of(tally: Tally) -> PartialTally:
     """The tally as data; it may be fed further."""
     places = {group.index: place for place, group in enumerate(tally.groups)}
     journal = {name: getattr(tally.journal, name).tobytes() for name, _ in Journal.COLUMNS}
     journal |= {name: getattr(tally.journal, name).tobytes() for name in ("slow", "learned")}
-    return Partial(
+    return PartialTally(
         files=tally.files,
         formats=tally.formats,
         carriers=tally.carriers,
@@ -206,7 +206,7 @@ def _latencies(took: LatencyHistogram) -> Latencies:
     return Latencies(took.buckets, took.total, took.max)
 
 
-def add(tally: Tally, part: Partial) -> None:
+def add(tally: Tally, part: PartialTally) -> None:
     """Count in `tally` what `part` has counted, as if its logs had been read after those before."""
     _add_files(tally, part)
     tally.formats.update(part.formats)
@@ -224,7 +224,7 @@ def add(tally: Tally, part: Partial) -> None:
     tally.stopped = tally.stopped or part.stopped
 
 
-def _add_files(tally: Tally, part: Partial) -> None:
+def _add_files(tally: Tally, part: PartialTally) -> None:
     continued = bool(part.files and part.files[0].part and tally.files)
     before = tally.files[-1].lines if continued else 0
     if continued:
@@ -249,7 +249,7 @@ def _add_files(tally: Tally, part: Partial) -> None:
 _SKIPPED = tuple(skip.what for skip in SKIPS)
 
 
-def _add_groups(tally: Tally, part: Partial) -> list[int]:
+def _add_groups(tally: Tally, part: PartialTally) -> list[int]:
     """The index in the tally of each of the part's groups."""
     indexes = []
     for of in part.groups:
@@ -286,7 +286,7 @@ def _add_slow(tally: Tally, of: SlowPart) -> None:
     mine.merge(slow)
 
 
-def _add_journal(tally: Tally, part: Partial, indexes: list[int]) -> None:
+def _add_journal(tally: Tally, part: PartialTally, indexes: list[int]) -> None:
     journal = Journal(max(1, len(part.journal["id"]) // 8))
     for name, code in Journal.COLUMNS:
         setattr(journal, name, array(code, part.journal[name]))

@@ -1,4 +1,4 @@
-"""Large logs read by several processes: each takes a file, or a range of a plain one, and gives a Partial."""
+"""Large logs read by several processes: each takes a file, or a range of a plain one, and gives a PartialTally."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from ktui.audit.partial import Partial, add, part_of
+from ktui.audit.partial import PartialTally, add, part_of
 from ktui.audit.reading.compression import packing
 from ktui.audit.reading.containers import archive_kind
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_log, read_logs
@@ -80,7 +80,7 @@ class _Pool:
         self._taken = context.Array("q", self._most, lock=False)
         shared = (self._stop, self._taken, options)
         self._executor = ProcessPoolExecutor(processes, context, _begin, shared)
-        self._running: deque[tuple[Future[Partial], Task, int]] = deque()
+        self._running: deque[tuple[Future[PartialTally], Task, int]] = deque()
         self._free = list(range(self._most))
         self._done = 0  # bytes
 
@@ -135,7 +135,7 @@ def _begin(stop: Any, taken: Any, options: TallyOptions) -> None:
     _shared = _Shared(stop, taken, options)
 
 
-def _read(task: Task, place: int) -> Partial:
+def _read(task: Task, place: int) -> PartialTally:
     """In a process of the pool: read a task."""
     tally = Tally(*_shared.options)
 

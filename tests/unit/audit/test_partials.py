@@ -38,7 +38,7 @@ def report_of(tally: Tally) -> Report:
     return build_report(tally, ReportOptions(versions_from("1.30", {}), {}, top=1000))
 
 
-def passed_on(tally: Tally) -> partial.Partial:
+def passed_on(tally: Tally) -> partial.PartialTally:
     return partial.read(partial.written(tally))
 
 
