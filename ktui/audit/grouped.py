@@ -13,7 +13,7 @@ from ktui.audit.reading.containers import leaves
 from ktui.audit.reading.files import Log, Progressed
 from ktui.audit.reading.framing import records
 from ktui.audit.reading.longlines import LongLine
-from ktui.audit.reading.streams import BrokenStream, Source, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 from ktui.audit.tally import LogPeriod, Tally
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import shape_of_uri
@@ -49,7 +49,7 @@ def read_grouped(logs: list[Log], tally: Tally, report: Progressed) -> None:
     for log in logs:
         file = tally.open_file(log.name, log.argument)
         with log.open() as raw:
-            source = Source(_Buffered(raw))
+            source = BufferedStream(_Buffered(raw))
             try:
                 for leaf in leaves(log.name, source, UnpackLimit(raw.tell)):
                     for block in records(leaf.source):

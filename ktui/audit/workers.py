@@ -1,4 +1,4 @@
-"""Large logs read by several processes: each takes a file, or a range of a plain one, and gives a PartialTally."""
+"""Large logs read by several processes: each takes a file, or a range of a plain one, and gives a partial."""
 
 from __future__ import annotations
 

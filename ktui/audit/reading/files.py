@@ -124,7 +124,7 @@ def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
 def _read_lake(log: Log, tally: Tally, before: int, report: Progressed) -> None:
     current = tally.open_file(log.name, log.argument)
     try:
-        for block in records(Source(LakeStream(log.name))):
+        for block in records(BufferedStream(LakeStream(log.name))):
             tally.feed(block)
             report(log.name, before)
     except BrokenStream as broken:
