@@ -68,16 +68,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
-    """Seed; with `--traffic` clients read from the first moment on, and kubelets write when it is done."""
+    """Seed; with `--traffic` clients read and kubelets write once it is done."""
     from ktui.supervision import Supervisor  # start-up time
     from ktui.workloads.traffic import start_kubelets, start_readers
 
     supervisor = Supervisor(lambda: _tell(supervisor, to_server=bool(args.parent)))
     try:
-        if args.traffic:
-            start_readers(supervisor, connection, plan)
         await _seed(connection, plan, args)
         if args.traffic:
+            start_readers(supervisor, connection, plan)
             start_kubelets(supervisor, connection, plan)
             await asyncio.Event().wait()
     finally:

@@ -63,6 +63,17 @@ class Read(Struct, frozen=True):
     selection: Selection
 
 
+class CompareRef(Struct, frozen=True):
+    """A read request to be compared with a cheaper variant of it in the Lab, at once.
+
+    `variant` None: the Lab finds one; `change` is in few words what it changes.
+    """
+
+    original: Selection
+    variant: Selection | None = None
+    change: str = ""
+
+
 class Revision(Struct, frozen=True):
     """All that happened at one revision of etcd."""
 
@@ -75,7 +86,9 @@ class Part(Struct, frozen=True):
     name: str
 
 
-Reference = RequestRef | WatcherRef | ResourceRef | Object | PrefixRef | KeyRef | Read | Revision | Part
+Reference = (
+    RequestRef | WatcherRef | ResourceRef | Object | PrefixRef | KeyRef | Read | CompareRef | Revision | Part
+)
 
 
 class Place(Struct, frozen=True):

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from urllib.parse import quote
 
 from ktui.client.api import ApiClient
@@ -15,10 +15,13 @@ from ktui.client.list_stream import ListBody
 from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.informer import run_informer
 from ktui.workloads.behaviours.kubelets import Kubelets
+from ktui.workloads.behaviours.old_revisions import OldRevisions
 from ktui.workloads.behaviours.polling import Poll, cilium_agent_lists, habits
 from ktui.workloads.demo.plan import DemoPlan
 
 LEASE_SECONDS = 10.0
+APART = 0.4  # seconds between the first requests of two clients
+LEASES = "/apis/coordination.k8s.io/v1/leases"
 INFORMERS = (
     ("kube-scheduler/v1.36.2", "/api/v1/pods", "fieldSelector=status.phase%3DPending"),
     ("kube-controller-manager/v1.36.2", "/api/v1/pods", ""),
@@ -29,14 +32,17 @@ INFORMERS = (
 
 
 def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
-    """Start informers and pollers; they may start before any object exists.
+    """Start informers and pollers, one after the other: the demo's objects have to be there.
 
     A refused or failed request is reported by the server: the next one follows all the same.
     """
-    for poll in habits(plan):
-        client = ApiClient(connection, poll.user_agent)
-        action = functools.partial(follow, client, poll)
-        supervisor.start(f"demo client {poll.user_agent}", functools.partial(_repeat, poll.every, action))
+    for place, poll in enumerate(habits(plan)):
+        clients = [ApiClient(connection, poll.user_agent) for _ in poll.nodes or ("",)]
+        action = functools.partial(follow_together, clients, poll)
+        repeat = functools.partial(_repeat, poll.every, action, after=place * APART)
+        supervisor.start(f"demo client {poll.user_agent}", repeat)
+    backup = OldRevisions(ApiClient(connection, "lease-backup/v1.4"), LEASES)
+    supervisor.start("demo client lease-backup", functools.partial(_repeat, 40, backup))
     agent = ApiClient(connection, "cilium-agent/1.18.2")
     restarts = itertools.cycle(plan.nodes)
     boot = functools.partial(_repeat, 31, lambda: boot_agent(agent, next(restarts)))
@@ -58,11 +64,17 @@ def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: D
         supervisor.start(f"demo kubelets' {what}", functools.partial(_repeat, seconds, action))
 
 
-async def follow(client: ApiClient, poll: Poll) -> None:
-    """One poll, and the pages after it."""
-    token = await _page(client, poll.path)
+async def follow_together(clients: Sequence[ApiClient], poll: Poll) -> None:
+    """One poll of each agent, all at the same time."""
+    paths = [poll.path.replace("{node}", node) for node in poll.nodes] or [poll.path]
+    await asyncio.gather(*(follow(client, path, poll) for client, path in zip(clients, paths, strict=True)))
+
+
+async def follow(client: ApiClient, path: str, poll: Poll) -> None:
+    """One LIST, and the pages after it."""
+    token = await _page(client, path)
     while poll.pages and token:
-        token = await _page(client, f"{poll.path}&continue={quote(token, safe='')}")
+        token = await _page(client, f"{path}&continue={quote(token, safe='')}")
 
 
 async def _page(client: ApiClient, path: str) -> str:
@@ -78,7 +90,8 @@ async def boot_agent(client: ApiClient, node: str) -> None:
         await client.send_timed(path)
 
 
-async def _repeat(every: float, action: Callable[[], Awaitable[None]]) -> None:
+async def _repeat(every: float, action: Callable[[], Awaitable[None]], after: float = 0.0) -> None:
+    await asyncio.sleep(after)
     while True:
         # A server that stopped or refused reports that itself, and may be back next time.
         with contextlib.suppress(ClientError):

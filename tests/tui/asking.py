@@ -48,5 +48,10 @@ async def until(pilot: Any, holds: Callable[[], bool]) -> None:
 
 async def until_shown(pilot: Any, *texts: str) -> None:
     """Wait until all these texts are on the screen."""
-    await until(pilot, lambda: all(text in shown(pilot.app) for text in texts))
+    try:
+        await until(pilot, lambda: all(text in shown(pilot.app) for text in texts))
+    except TimeoutError as late:
+        screen = shown(pilot.app)
+        missing = [text for text in texts if text not in screen]
+        raise AssertionError(f"never shown: {missing}\n{screen}") from late
     await pilot.pause()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
 
 from ktui.client import large_lists
 from ktui.contract.events import EtcdProgress
+from ktui.core.lab.trial import Verdict
+from ktui.core.references import CompareRef, Place
+from ktui.core.selection import Selection
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.history import LabHistory
@@ -53,7 +57,7 @@ async def test_a_fired_list_is_measured_beside_its_prediction() -> None:
         await until_shown(
             pilot,
             "= all 4",
-            "as composed",
+            "original",
             "27.0M",
             "any version will do",
             "route C = C · seats 8 = 8 · scanned 3,000 = 3,000 · etcd reads 1 = 1",
@@ -99,21 +103,22 @@ async def test_a_race_asks_in_eight_ways_one_after_the_other() -> None:
         assert "sendInitialEvents=true" in server.fired[10]
 
 
-async def test_a_fires_the_cheaper_form_and_tells_what_it_saves() -> None:
+async def test_a_compares_with_a_cheaper_variant_in_alternation() -> None:
     server = LabServer()
     app = old_app(server)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         screen = await try_cheaper(pilot)
-        assert server.fired == ["/api/v1/pods", "/api/v1/pods?resourceVersion=0"]
-        assert screen.lab.runner.results[1].baseline == 1
+        assert server.fired == ["/api/v1/pods", "/api/v1/pods?resourceVersion=0"] * 6
+        trial = screen.lab.runner.results[1].trial
+        assert trial is not None and screen.lab.runner.results[1].baseline == 1
+        assert (trial.runs, trial.verdict) == (5, Verdict.SAVES)
         await until_shown(
             pilot,
             "E→E",
             "C→C",
             "add resourceVersion=0",
-            "saves against #1:",
-            "−100% etcd bytes (17.9 MB → 0 B)",
-            "60 ms → 12 ms",
+            "saves CPU 42 → 8.4 ms, memory held 18.2 MB → 286 kB, etcd keys 3,000 → 0",
+            "5 runs each in alternation, medians · client's time 60 → 12 ms: not judged",
         )
         await pilot.press("up", "a")
         await until(pilot, lambda: settled(screen, 3))
@@ -121,13 +126,43 @@ async def test_a_fires_the_cheaper_form_and_tells_what_it_saves() -> None:
         await pilot.press("home", "a")
         await until(pilot, lambda: settled(screen, 4))
         assert screen.lab.runner.results[3].form.accept == "metadata"
-        await until_shown(pilot, "metadata only", "saves against #1", "−88% received (27.0 MB → 3.3 MB)")
+        await until_shown(pilot, "metadata only", "saves 88% of bytes sent")
         await pilot.press("home", "a")
         await until(pilot, lambda: settled(screen, 5))
         assert screen.lab.runner.results[4].form.accept == "protobuf"
-        await until_shown(pilot, "in protobuf")
+        await until_shown(pilot, "in protobuf", "no difference (against #1)")
         await pilot.press("home", "a")
-        await until_shown(pilot, "no cheaper form of #1")
+        await until_shown(pilot, "no untried cheaper variant of #1 left")
+
+
+async def test_a_misspelt_parameter_is_kept_sent_and_corrected() -> None:
+    server = LabServer()
+    app = old_app(server)
+    path = "/api/v1/pods?filedSelector=spec.nodeName=node-01&pretty=1"
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await open_lab(pilot)
+        app.go_to(Place("lab", CompareRef(Selection("LIST", path, "a test"))))
+        await until(pilot, lambda: settled(screen, 2))
+        original, variant = (urlsplit(sent).query for sent in server.fired[:2])
+        assert original == "filedSelector=spec.nodeName=node-01&pretty=1"
+        assert variant == "fieldSelector=spec.nodeName=node-01&pretty=1"
+        assert screen.form_pane.fields.values["others"] == original
+        await until_shown(pilot, "GET /api/v1/pods?filedSelector=spec.nodeName=node-01&pretty=1")
+
+
+async def test_the_way_back_to_a_comparison_does_not_send_it_again() -> None:
+    server = LabServer()
+    app = old_app(server)
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await open_lab(pilot)
+        await pilot.press("1")
+        app.go_to(Place("lab", CompareRef(Selection("LIST", "/api/v1/pods", "a test"))))
+        await until(pilot, lambda: settled(screen, 2))
+        sent = len(server.fired)
+        await pilot.press("left_square_bracket", "right_square_bracket")
+        await until(pilot, lambda: app.screen is screen)
+        await pilot.pause()
+        assert len(server.fired) == sent and len(screen.lab.runner.results) == 2
 
 
 async def test_n_fires_the_next_page() -> None:
@@ -210,7 +245,7 @@ async def test_results_survive_a_restart_without_tokens() -> None:
     async with second.run_test(size=NORMAL) as pilot:
         screen = await open_lab(pilot)
         assert [(each.number, each.label, each.previous) for each in screen.lab.runner.results] == [
-            (1, "as composed", True),
+            (1, "original", True),
             (2, "page after #1", True),
         ]
         await pilot.press("f")

@@ -9,12 +9,17 @@ import pytest
 from msgspec.structs import replace
 
 from ktui.contract.events import ServerInfo
+from ktui.core.lab.result import LabResult
 from ktui.core.references import Part, Place
 from ktui.tui.app import KtuiApp
+from ktui.tui.lab.screen import LabScreen
 from ktui.tui.requests.log import EMPTY_GROUP
 from ktui.tui.requests.screen import RequestsScreen
 
-from .asking import sizes, until
+from .asking import sizes, until, until_shown
+from .lab import screen_of as lab_of
+from .lab import settled
+from .lab_server import LabServer
 from .reads import AT, asked
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
@@ -91,55 +96,93 @@ async def test_enter_narrows_the_log_to_one_kind_and_esc_comes_back() -> None:
         await until(pilot, lambda: not screen.views.top_shown and len(screen.log_table.rows) == 16)
 
 
-async def test_the_cheaper_form_is_put_into_the_lab() -> None:
-    app = still_app(demo_events())
+def app_with(events: list[Any]) -> KtuiApp:
+    app = still_app(events)
+    app.intake.client = LabServer()  # type: ignore[assignment]
+    return app
+
+
+async def compared(pilot: Any) -> list[LabResult]:
+    """What the Lab has sent: the original and its variant."""
+    await until(pilot, lambda: isinstance(pilot.app.screen, LabScreen))
+    await until(pilot, lambda: settled(lab_of(pilot.app), 2))
+    return lab_of(pilot.app).lab.runner.results
+
+
+async def test_a_sends_the_original_and_its_cheaper_variant() -> None:
+    app = app_with(demo_events())
     async with app.run_test(size=NORMAL) as pilot:
         screen = await put_cursor(pilot, "argocd")
         assert screen.top.remedies[0].id == "a.not_older_than"
         await pilot.press("a")
-        await until(pilot, lambda: app.current_mode == "lab")
-        await until(pilot, lambda: app.screen.lab.form.match == "NotOlderThan")  # type: ignore[attr-defined]
-        assert app.screen.lab.form.resource == "secrets"  # type: ignore[attr-defined]
+        original, variant = await compared(pilot)
+        assert (original.label, original.form.resource) == ("original", "secrets")
+        assert (original.form.match, variant.form.match) == ("Exact", "NotOlderThan")
+        assert variant.trial is not None and variant.baseline == original.number
 
 
 POLLED = [event for n in range(6) for event in asked(500 + n, client="poller", at=AT + 5 * n)]
 
 
-async def test_the_watch_that_would_replace_a_poll_is_put_into_the_lab() -> None:
-    app = still_app([*demo_events(), *POLLED])
-    async with app.run_test(size=NORMAL) as pilot:
+async def test_a_poll_is_compared_with_the_watch_that_would_replace_it() -> None:
+    app = app_with([*demo_events(), *POLLED])
+    async with app.run_test(size=WIDE) as pilot:
         screen = await put_cursor(pilot, "poller")
         watch = next(each for each in screen.top.remedies if each.target)
         assert (watch.id, watch.verb) == ("a.watch", "WATCH")
         await pilot.press("a")
-        await until(pilot, lambda: app.current_mode == "lab")
-        await until(pilot, lambda: app.screen.lab.form.stream)  # type: ignore[attr-defined]
-        await until(pilot, lambda: "WatchList: a WATCH + sendInitialEvents" in shown(app))
-        assert "sendInitialEvents=true" in app.screen.prediction.path  # type: ignore[attr-defined]
-        assert app.screen.prediction.problem is None  # type: ignore[attr-defined]
+        original, variant = await compared(pilot)
+        assert (original.form.stream, variant.form.stream) == (False, True)
+        assert variant.trial is not None and variant.trial.polling is not None
+        assert variant.trial.polling.per_minute == 12.0
+        await until_shown(pilot, "12 LISTs/min = ", "against one WATCH = 17.9 MB once")
 
 
-async def test_why_a_watch_cannot_be_tried_is_said() -> None:
+async def test_why_a_watch_cannot_be_compared_is_said() -> None:
     """Before WatchList a WATCH does not say where its initial events end."""
     (server,) = (event for event in demo_events() if isinstance(event, ServerInfo))
     old = replace(server, kube_version="1.24")
     cached = [event for n in range(6) for event in asked(500 + n, query="resourceVersion=0", at=AT + 5 * n)]
-    app = still_app([*demo_events(), old, *cached])
+    app = app_with([*demo_events(), old, *cached])
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         screen = await put_cursor(pilot, "agent")
         assert [each.id for each in screen.top.remedies] == ["a.watch"]
         await pilot.press("a")
-        await until(pilot, lambda: "that WATCH does not" in shown(app) and "measure up to" in shown(app))
-        assert app.current_mode == "requests"
+        _, variant = await compared(pilot)
+        assert variant.label == "metadata only"
+        await pilot.press("home", "a")
+        await until(pilot, lambda: settled(lab_of(app), 3))
+        await pilot.press("home", "a")
+        await until_shown(pilot, "no untried cheaper variant of", "does not say where")
 
 
-async def test_where_nothing_can_be_tried_it_is_said() -> None:
-    app = still_app(demo_events())
+async def test_the_request_of_the_log_under_the_cursor_is_compared() -> None:
+    app = app_with([*demo_events(), *asked(500, query="limit=500")])
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("2", "end", "a")
+        original, variant = await compared(pilot)
+        assert original.path.endswith("?limit=500")
+        assert variant.trial is not None
+
+
+@pytest.mark.parametrize("keys", [("1", "a", "2"), ("1", "a", "down", "enter")], ids=["digit", "enter"])
+async def test_a_on_the_overview_offers_the_most_expensive_reads(keys: tuple[str, ...]) -> None:
+    app = app_with(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press(*keys)
+        original, _ = await compared(pilot)
+        second = [g for g in app.state.ranking.ranked() if g.key.shape.verb == "list"][1]
+        assert original.form.resource == second.key.shape.resource
+
+
+async def test_a_on_the_cache_screen_offers_the_reads_of_that_resource() -> None:
+    app = app_with(demo_events())
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
-        await put_cursor(pilot, "cilium-operator")
-        await pilot.press("a")
-        await pilot.pause()
-        assert app.current_mode == "requests" and "nothing here" in shown(app)
+        await pilot.press("3")
+        resource = app.screen.table.row.resource  # type: ignore[attr-defined]
+        await pilot.press("a", "1")
+        original, _ = await compared(pilot)
+        assert original.form.resource == resource
 
 
 async def test_requests_that_the_log_has_forgotten_are_said_to_be() -> None:

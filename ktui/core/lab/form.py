@@ -8,9 +8,10 @@ from urllib.parse import quote
 
 from ktui.core.selection import Selection
 from ktui.kube.advice import Advice
-from ktui.kube.query import first_values
+from ktui.kube.query import first_values, pairs
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 from ktui.kube.resources import Resource, ResourceTable
+from ktui.kube.rewriting import query_text
 
 # Legal unescaped in a query value (RFC 3986) and easier to read: app=web,tier!=db
 _READABLE = "=,!():/@.-_~"
@@ -30,9 +31,11 @@ ACCEPTS = {
     "protobuf": "application/vnd.kubernetes.protobuf",
 }
 MATCHES = ("", "NotOlderThan", "Exact")
+_FIELDS = {"labelSelector", "fieldSelector", "limit", "continue", "resourceVersion", "resourceVersionMatch"}
 VERBS = LIST, WATCH = "LIST", "WATCH"
 
-HABIT = "it is about how the client asks: the request stays as it is"
+ORIGINAL = "original"
+HABIT = "the advice is about how the client asks: the request stays as it is"
 NO_END = "that WATCH does not say where its initial events end, so there is nothing to measure up to"
 
 
@@ -51,6 +54,7 @@ class ListForm:
     accept: str = "json"
     kube_version: str = ""  # rules of the prediction; empty: those of the server
     stream: bool = False  # as a WatchList: a WATCH whose initial events are the answer
+    others: str = ""  # parameters without a field, as they stand in the query: `filedSelector=…&pretty=1`
 
     @property
     def query(self) -> str:
@@ -64,7 +68,9 @@ class ListForm:
             ("resourceVersionMatch", self.asked_match),
             *(_WATCH_LIST if self.stream else ()),
         )
-        return "&".join(f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters if value)
+        known = [f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters if value]
+        others = [quote(self.others, safe=f"{_READABLE}&%+")] if self.others else []
+        return "&".join([*known, *others])
 
     @property
     def asked_match(self) -> str:
@@ -148,7 +154,14 @@ def form_of(path: str, form: ListForm) -> ListForm:
         limit=values.get("limit", ""),
         continue_token=values.get("continue", ""),
         stream=is_watch(path),
+        others=_others(query, is_watch(path)),
     )
+
+
+def _others(query: str, watch: bool) -> str:
+    """The part of a query that the form has no field for."""
+    known = {*_FIELDS, *(name for name, _ in _WATCH_LIST)} if watch else _FIELDS
+    return query_text([pair for pair in pairs(query) if pair[0] not in known]).removeprefix("?")
 
 
 def is_watch(path: str) -> bool:
@@ -175,6 +188,18 @@ def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> 
         return None
     accept = accept_of({"Accept": selection.accept}, form)
     return replace(form_of(selection.target, form), resource=resource.id, accept=accept)
+
+
+def original_of(selection: Selection, form: ListForm, table: ResourceTable) -> Variant | None:
+    """The selected read as it is sent to be compared; None where the form cannot express it.
+
+    A page in the middle of a LIST stands for the whole LIST: its token expires.
+    """
+    taken = form_of_read(selection, form, table)
+    if taken is None:
+        return None
+    continued = bool(taken.continue_token)
+    return Variant(ORIGINAL, replace(taken, continue_token=""), all_pages=continued)
 
 
 def added_to(target: str, form: ListForm) -> list[str]:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ktui.core.format import long_bytes, milliseconds
 from ktui.core.lab.figures import NOTHING, Comparison, Figures, compare
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
-
-NOTICEABLE = 0.01  # a smaller share of bytes saved does not count
-QUICKER = 0.8  # of the time: a smaller difference may be due to the machine
-WORTH_TELLING = 1_000  # bytes: the 27 of a revision probe are not a saving
+from ktui.core.lab.trial import Trial
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +17,8 @@ class LabResult:
     `server` is the kubeconfig's context that it was sent to, "" for ktui's own server; `at` the
     time (Unix seconds). `baseline` is the number of the result of which this is a cheaper variant,
     0 for none. `previous`: of another server or a previous run of the dashboard, so that it cannot
-    be compared with what is sent now.
+    be compared with what is sent now. `trial` compares it with the baseline: `measured` then is the
+    median of several runs.
     """
 
     number: int
@@ -36,6 +33,7 @@ class LabResult:
     error: str = ""
     pending: bool = False
     previous: bool = False
+    trial: Trial | None = None
 
     @property
     def status(self) -> int:
@@ -85,40 +83,3 @@ class LabResult:
     def count(self, name: str) -> int | None:
         """A counter of the server's account; None while it is not known."""
         return self.measured.counters.get(name) if self.measured is not None else None
-
-
-def saving(before: Measured, after: Measured) -> str:
-    """`−100 % etcd bytes (17.9 MB → 90 B), −80 % received (…), −99 % held (…), 38 ms → 1 ms`."""
-    parts = [_share(*pair) for pair in _pairs(before, after)]
-    parts.append(f"{milliseconds(before.total_ms)} ms → {milliseconds(after.total_ms)} ms")
-    return ", ".join(part for part in parts if part)
-
-
-def saves(before: Measured, after: Measured) -> bool:
-    """True if any figure is smaller: a variant that is cheaper by the rules may not be in one run."""
-    smaller = any(now < then and _share(what, then, now) for what, then, now in _pairs(before, after))
-    return smaller or after.total_ms < QUICKER * before.total_ms
-
-
-def _pairs(before: Measured, after: Measured) -> list[tuple[str, int, int]]:
-    """The figures in bytes that were measured for both."""
-    pairs = (
-        ("etcd bytes", before.counters.get("etcd_bytes"), after.counters.get("etcd_bytes")),
-        ("bytes processed", before.processed_bytes, after.processed_bytes),
-        ("received", before.body_bytes, after.body_bytes),
-        ("held", _held(before), _held(after)),
-    )
-    return [(what, then, now) for what, then, now in pairs if then and now is not None]
-
-
-def _held(measured: Measured) -> int | None:
-    return measured.memory.peak_held if measured.memory is not None else None
-
-
-def _share(what: str, before: int, after: int) -> str:
-    if max(before, after) < WORTH_TELLING or abs(after - before) < NOTICEABLE * before:
-        return ""
-    share = (after - before) / before
-    sign, size = ("−", -share) if share < 0 else ("+", share)
-    shown = f"{size * 100:.1f}".rstrip("0").rstrip(".") if 0.99 < size < 1 else f"{size * 100:.0f}"
-    return f"{sign}{shown}% {what} ({long_bytes(before)} → {long_bytes(after)})"

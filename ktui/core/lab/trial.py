@@ -53,13 +53,25 @@ class CostDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class Polling:
+    """How often a client repeats the original, and the bytes of the events that a WATCH gets instead."""
+
+    per_minute: float
+    event_bytes: float  # in a minute
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
-    """Runs of an original and of a variant, alternating. `problem`: why nothing can be compared."""
+    """Runs of an original and of a variant, alternating. `problem`: why nothing can be compared.
+
+    With `polling` the variant is a WATCH in place of the original's repetition.
+    """
 
     runs: int
     differences: tuple[CostDifference, ...] = ()
     times: tuple[Spread, Spread] | None = None  # milliseconds by the client's clock
     problem: str = ""
+    polling: Polling | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -67,6 +79,9 @@ class Trial:
             return Verdict.FAILED
         if not self.differences:
             return Verdict.UNKNOWN
+        if (costs := self._over_time()) is not None:
+            each_minute, _, events = costs
+            return Verdict.SAVES if events < each_minute else Verdict.COSTS_MORE
         less, more = (any(each.change == sign for each in self.differences) for sign in (-1, 1))
         if less and more:
             return Verdict.MIXED
@@ -79,12 +94,24 @@ class Trial:
             return self.problem
         if not self.differences:
             return CLIENT_ONLY
+        if (costs := self._over_time()) is not None and self.polling is not None:
+            each_minute, once, events = map(long_bytes, costs)
+            often = f"{self.polling.per_minute:.3g} LISTs/min = {each_minute}/min processed"
+            return f"{often} against one WATCH = {once} once + {events}/min"
         less, more = ([each for each in self.differences if each.change == sign] for sign in (-1, 1))
         saved = ", ".join(_saved(less[:IN_A_SENTENCE]))
         spent = ", ".join(change_of(each) for each in more[:IN_A_SENTENCE])
         if saved and spent:
             return f"saves {saved}, but costs more: {spent}"
         return f"saves {saved}" if saved else f"costs more: {spent}" if spent else "no difference"
+
+    def _over_time(self) -> tuple[float, float, float] | None:
+        """Bytes processed by the LISTs of a minute, by the start of the WATCH, by its events of a minute."""
+        processed = next((each for each in self.differences if each.figure == "processed_bytes"), None)
+        if self.polling is None or processed is None:
+            return None
+        each = processed.original.median
+        return self.polling.per_minute * each, processed.variant.median, self.polling.event_bytes
 
     @property
     def client(self) -> str:
@@ -162,7 +189,9 @@ FIGURES = {
 }  # fmt: skip
 
 
-def trial_of(originals: Sequence[Measured], variants: Sequence[Measured]) -> Trial:
+def trial_of(
+    originals: Sequence[Measured], variants: Sequence[Measured], polling: Polling | None = None
+) -> Trial:
     """Compare the runs of an original with those of its variant, as many of each."""
     runs = min(len(originals), len(variants))
     for name, measured in (("original", originals), ("variant", variants)):
@@ -170,7 +199,7 @@ def trial_of(originals: Sequence[Measured], variants: Sequence[Measured]) -> Tri
         if failed is not None:
             return Trial(runs, problem=f"the {name} failed: {failed.status} {failed.message}")
     times = _spread([each.total_ms for each in originals]), _spread([each.total_ms for each in variants])
-    return Trial(runs, tuple(_differences(originals, variants)), times)
+    return Trial(runs, tuple(_differences(originals, variants)), times, polling=polling)
 
 
 def _differences(originals: Sequence[Measured], variants: Sequence[Measured]) -> Iterator[CostDifference]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.open_watches import Open
-from ktui.core.ranking.ranking import Group, GroupKey
+from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.state import State
 

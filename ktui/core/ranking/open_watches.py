@@ -12,7 +12,7 @@ from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.rates import Rate
 
 if TYPE_CHECKING:
-    from ktui.core.ranking.ranking import GroupKey
+    from ktui.core.ranking.group_key import GroupKey
     from ktui.core.rows import RequestRow
 
 

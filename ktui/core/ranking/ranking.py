@@ -7,30 +7,24 @@ call to the next. The number of groups is bounded; folded groups are counted in 
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from ktui.contract.events import RequestFinished
+from ktui.core.ranking.group_key import GroupKey, GroupKeys
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.open_watches import Flow, RankedWatch
 from ktui.core.ranking.topk import TopGroups
 from ktui.core.ranking.total_cost import TotalCost, by_answer, by_watch
 
 if TYPE_CHECKING:
-    from ktui.core.ranking.shape import RequestShape
     from ktui.core.rows import RequestRow, WatcherRow
 
 MOST_GROUPS = 512
+REFUSED = (404, 429)
 KEPT_IDS = 1_000  # requests whose ids a group keeps
 _MINUTE, _PART = 60, 5  # seconds; a minute is counted in such parts
-
-
-class GroupKey(NamedTuple):
-    """`client`: as the log names it, the user agent's first word without its version."""
-
-    client: str
-    shape: RequestShape
 
 
 class Group:
@@ -123,17 +117,24 @@ class Ranking:
         self.since = 0.0  # Unix seconds of the first request
         self._groups: TopGroups[GroupKey, Group] = TopGroups(most, self.others.fold)
         self._open: dict[int, RankedWatch] = {}  # by request
+        self._keys = GroupKeys()
 
     def __len__(self) -> int:
         return len(self._groups)
 
     def add(self, row: RequestRow, event: RequestFinished, letter: str) -> None:
-        """Count an answered read with badge `letter`; a read of no stored resource is not counted."""
+        """Count a read that is answered, its badge `letter`.
+
+        Left out are reads of no stored resource, ktui's own, and those of clients that were only ever
+        refused before anything was read (a cache that is being filled, a resource that is not there yet).
+        """
         if row.id in self._open:
             self.ended(event, row, letter)
             return
-        key = _key_of(row)
-        if key is None:
+        key = self._keys.of(row)
+        if key is None or (
+            event.status in REFUSED and not event.processed_bytes and self._groups.get(key) is None
+        ):
             return
         group = self._begun(key, row, letter)
         group.timed(event.initial_ms if row.started.verb == "WATCH" else event.ms)
@@ -182,7 +183,7 @@ class Ranking:
         return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
 
     def _opened(self, row: RequestRow | None, letter: str) -> RankedWatch | None:
-        key = _key_of(row) if row is not None else None
+        key = self._keys.of(row) if row is not None else None
         if row is None or key is None:
             return None
         self._begun(key, row, letter)
@@ -201,11 +202,3 @@ class Ranking:
     def _spend(self, group: Group, spent: TotalCost) -> None:
         group.spent.merge(spent)
         self.total.merge(spent)
-
-
-def _key_of(row: RequestRow) -> GroupKey | None:
-    """None for a request of no stored resource."""
-    from ktui.core.ranking.shape import shape_of_uri  # the rules: not before the first frame
-
-    shape = shape_of_uri(row.target)
-    return GroupKey(row.started.client, shape) if shape is not None else None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ktui.core.lab.form import LIST, WATCH, is_watch, sendable, why_not
+from ktui.core.lab.form import LIST, WATCH, is_watch, sendable
 from ktui.core.prediction.assumptions import logged
 from ktui.core.prediction.cost import estimate
 from ktui.core.prediction.predict import WORDS, cheaper_of
 from ktui.core.prediction.sizes import size_in
 from ktui.core.ranking.ranking import Group
-from ktui.core.ranking.remedy import Burden, Remedy
-from ktui.core.state import State
+from ktui.core.ranking.remedy import Burden, Remedy, to_try
+from ktui.core.references import CompareRef
+from ktui.core.selection import Selection, selection_of
+from ktui.core.state import RequestRow, State
 from ktui.kube.advice import Advice, advise
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError
@@ -34,6 +36,35 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
     return sorted((each for each in found if each.telling), key=lambda each: -each.saved)
 
 
+def compare_group(group: Group, state: State) -> CompareRef:
+    """The group's newest request, to be compared with the remedy that saves most."""
+    original = Selection(group.example.started.verb, group.example.target, "the ranking")
+    remedy = to_try(remedies_of(group, state))
+    if remedy is None:
+        return CompareRef(original)
+    variant = Selection(remedy.verb, remedy.target, "a cheaper variant", accept=remedy.accept)
+    return CompareRef(original, variant, remedy.change)
+
+
+def compare_row(row: RequestRow, state: State) -> CompareRef | None:
+    """A request of the log, to be compared with the first cheaper variant; None for what is not a read."""
+    original = selection_of(row, "the log")
+    if original is None:
+        return None
+    try:
+        request, assumed = original.read(), logged(state, row.started.resource)
+    except (RequestError, BehaviourError):
+        return CompareRef(original)
+    found = advise(request, assumed.cache, assumed.behaviour, state.habits.of(row))
+    advice = next(filter(sendable, found), None)
+    if advice is None:
+        return CompareRef(original)
+    accept = dict(advice.headers).get("Accept", "")
+    verb = WATCH if is_watch(advice.path) else LIST
+    variant = Selection(verb, advice.path, "a cheaper variant", accept=accept)
+    return CompareRef(original, variant, cheaper_of(request.url, advice).change)
+
+
 def burden_of(group: Group) -> Burden:
     """Bytes that one of its requests processes, on average, as measured."""
     spent, count = group.spent, max(1, group.count)
@@ -54,7 +85,6 @@ def _remedy(
         then=_predicted(advice, group, behaviour, state),
         accept=dict(advice.headers).get("Accept", ""),
         verb=WATCH if is_watch(advice.path) else LIST,
-        untried=why_not(advice),
     )
 
 

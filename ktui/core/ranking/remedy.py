@@ -29,7 +29,7 @@ class Burden(Struct, frozen=True):
 
 class Remedy(Struct, frozen=True):
     """What to change, in few words, and why; `target` is the LIST or WATCH (`verb`) rewritten, to be
-    sent with `accept`; "" if there is none that can be sent once, and `untried` is the reason.
+    sent with `accept`; "" if there is none that can be sent once.
 
     `route` is predicted. `now` was measured (average of the requests), `then` is predicted from
     the stored sizes; None if they say nothing.
@@ -44,7 +44,6 @@ class Remedy(Struct, frozen=True):
     then: Burden | None = None
     accept: str = ""
     verb: str = "LIST"
-    untried: str = ""
 
     @property
     def saved(self) -> float:

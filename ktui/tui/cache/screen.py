@@ -79,6 +79,13 @@ class CacheScreen(AskingScreen):
         else:
             super().action_show_object()
 
+    def action_try_cheaper(self) -> None:
+        """Compare a read of this resource with a cheaper variant."""
+        from ktui.tui.dialogs.compare import choose_read  # start-up time
+
+        resource = self.inside or (self.table.row.resource if self.table.row is not None else "")
+        choose_read(self.ktui, resource)
+
     # Where it stands, and what is under the cursor.
 
     def crumbs(self) -> Sequence[Crumb]:

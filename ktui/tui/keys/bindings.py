@@ -126,22 +126,26 @@ PROMPT: Bindings = [
 ]
 
 OVERVIEW: Bindings = [
+    _key("overview.compare", "a", "try_cheaper", "cheaper",
+         "compare one of the most expensive reads with a cheaper variant"),
     _hidden("overview.costliest", "t", "costliest", "all that reads have cost", "costliest"),
-]
+]  # fmt: skip
 
 REQUESTS: Bindings = [
     _hidden("requests.view", "t", "turn_view", "the costliest kinds, or the log", "view"),
-    _key("requests.try", "a", "try_cheaper", "try cheaper", "the cheaper form in the Lab"),
+    _key("requests.try", "a", "try_cheaper", "cheaper", "compare it with a cheaper variant, in the Lab"),
     _key("requests.leave", "escape", "leave", "back",
          "from one kind of requests to the costliest, from there to the log"),
     *DETAIL,
 ]  # fmt: skip
 
 CACHE: Bindings = [
+    _key("cache.compare", "a", "try_cheaper", "cheaper",
+         "compare a read of this resource with a cheaper variant"),
     _key("cache.warm", "w", "warm", "warm", "fill the cache under the cursor"),
     _key("cache.cancel", "x", "cancel", "cancel", "stop filling the cache under the cursor"),
     _key("cache.leave", "escape", "leave", "back", "back to all caches"),
-]
+]  # fmt: skip
 
 ETCD: Bindings = [
     _hidden("etcd.open", "right,l", "open", "open the prefix", "open"),
@@ -158,7 +162,7 @@ ETCD: Bindings = [
 LAB: Bindings = [
     _key("lab.fire", "f", "send", "fire", "fire the LIST (enter in the form)"),
     _key("lab.race", "r", "compare", "race", "race the forms of the question"),
-    _key("lab.undercut", "a", "try_cheaper", "cheaper", "try the cheaper form"),
+    _key("lab.undercut", "a", "try_cheaper", "cheaper", "compare with the next cheaper variant"),
     _key("lab.page", "n", "next_page", "page", "next page by the continue token"),
     _hidden("lab.prove", "equals_sign", "check_consistency",
             "compare the cache with etcd at its exact resourceVersion", "= etcd", key_display="="),
@@ -259,6 +263,11 @@ PAGES: Bindings = [
     _key("pages.copy", "c", "copy", "copy", "copy this page to the clipboard"),
 ]
 
+COMPARE: Bindings = [
+    _key("compare.close", "escape,q", "dismiss(None)", "close", "compare nothing"),
+    *(_hidden(f"compare.{n}", str(n), f"choose({n})", f"compare read {n}", str(n)) for n in range(1, 10)),
+]
+
 TARGET: Bindings = [_key("aim.close", "escape,q", "dismiss(None)", "close", "no change")]
 
 # Where a list acts, as messages about a keymap name it.
@@ -291,5 +300,6 @@ DIALOGS: Mapping[str, Bindings] = {
     "jump": JUMP,
     "question": CONFIRM,
     "pages": PAGES,
+    "compare": COMPARE,
     "lab server": TARGET,
 }

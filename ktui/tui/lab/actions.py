@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from textual.worker import Worker
@@ -11,6 +12,7 @@ from ktui.client.connection import ClientError
 from ktui.client.large_lists import UnboundedLists, unbounded_lists
 from ktui.core.format import integer, long_bytes
 from ktui.core.lab.form import (
+    ORIGINAL,
     ListForm,
     Variant,
     cheaper_form,
@@ -19,8 +21,10 @@ from ktui.core.lab.form import (
     path_of,
     sendable,
     variants_of,
+    why_not,
 )
 from ktui.core.lab.result import LabResult
+from ktui.core.lab.trial import Polling
 from ktui.core.prediction.predict import cheaper_of
 from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.lab.context import KubeServer, LabContext
@@ -60,19 +64,37 @@ class LabActions:
             self._start([(Variant(f"page after #{result.number}", form), 0)])
 
     def try_cheaper(self) -> None:
-        """Send the next cheaper variant of the result under the cursor, or of the form."""
+        """Compare the result under the cursor, or the form, with its next cheaper variant."""
         lab = self._lab
         result = lab.result
-        usable = result if result is not None and result.ok and self._same_server(result) else None
-        form = usable.form if usable is not None else lab.form
-        found = self._cheaper(form, usable.number if usable is not None else 0)
-        if found is None:
-            what = f"#{usable.number}" if usable is not None else "what is composed"
-            lab.say(f"no cheaper form of {what} is known that was not tried")
-        elif usable is not None:
-            self._start([(found, usable.number)])
+        if result is not None and result.ok and self._same_server(result):
+            all_pages = result.measured is not None and result.measured.pages > 1
+            self._try(Variant(ORIGINAL, result.form, all_pages), result.number)
         else:
-            self._start([(_original(form), 0), (found, PREVIOUS)])
+            self.try_original(_original(lab.form))
+
+    def try_original(self, original: Variant, variant: Variant | None = None) -> None:
+        """Compare a request with `variant`, else with its first cheaper one; without any, send it alone."""
+        self._try(original, 0, variant)
+
+    def _try(self, original: Variant, number: int, variant: Variant | None = None) -> None:
+        """`number`: of the result that `original` has, 0 for none."""
+        lab = self._lab
+        found = variant or self._cheaper(original.form, number)
+        if found is not None:
+            whole = original.all_pages or not original.form.pages
+            self._start_trial(original, replace(found, all_pages=found.form.pages and whole), number)
+        elif number:
+            lab.say(f"no untried cheaper variant of #{number} left{self._untried(original.form)}")
+        else:
+            lab.say(f"no cheaper variant can be tried{self._untried(original.form)}: sent alone")
+            self._start([(original, 0)])
+
+    def _untried(self, form: ListForm) -> str:
+        """Why the advice that there is cannot be sent: ` (…)`; "" where there is none."""
+        explanation = self._lab.predict_answer(form).explanation
+        reasons = [why_not(advice) for advice in explanation.advice] if explanation is not None else []
+        return next((f" ({reason})" for reason in reasons if reason), "")
 
     def stop(self) -> None:
         if self._run is not None:
@@ -95,7 +117,7 @@ class LabActions:
             cheaper = cheaper_form(advice, form)
             if (path_of(cheaper, resource), cheaper.accept) not in tried:
                 label = cheaper_label(advice) or cheaper_of(prediction.path, advice).change
-                return Variant(label, cheaper, all_pages=cheaper.pages and not form.pages)
+                return Variant(label, cheaper)
         return None
 
     def _current_rv(self) -> int:
@@ -128,6 +150,37 @@ class LabActions:
             return
         self._run = lab.screen.aside(partial(self._send, known), "send")
         lab.changed()
+
+    def _start_trial(self, original: Variant, variant: Variant, number: int) -> None:
+        lab = self._lab
+        if lab.refuses_more():
+            return
+        lab.mark_previous()
+        self._run = lab.screen.aside(partial(self._compare, original, variant, number), "send")
+        lab.changed()
+
+    async def _compare(self, original: Variant, variant: Variant, number: int) -> None:
+        lab = self._lab
+        try:
+            if await self._agreed([original, variant]):
+                first, second = self._plan(original, 0), self._plan(variant, number or PREVIOUS)
+                polling = self._polling(original.form) if variant.form.stream else None
+                await lab.runner.compare(lab.target, first, second, lab.server_name, polling)
+        except ClientError as error:
+            lab.fail(str(error))
+        finally:
+            lab.changed()
+
+    def _polling(self, form: ListForm) -> Polling | None:
+        """How often a client is seen to repeat it, and the events that a WATCH would get; None for never."""
+        lab = self._lab
+        every = lab.state.habits.of_target(lab.predict_answer(form).path).repeated_every
+        resource = lab.table.by_name(form.resource)
+        if not every or form.stream or resource is None or lab.kube is not None:
+            return None
+        row = lab.state.caches.get(resource.id)
+        average = row.cache.bytes / row.cache.objects if row is not None and row.cache.objects else 0.0
+        return Polling(60 / every, 60 * lab.state.events_per_second(resource.id) * average)
 
     async def _send(self, variants: Sequence[Compared]) -> None:
         lab = self._lab
@@ -162,7 +215,7 @@ class LabActions:
 
 def _original(form: ListForm) -> Variant:
     """The form itself; a WATCH goes out with the parameters of a WatchList."""
-    return Variant("WatchList" if form.stream else "as composed", form)
+    return Variant("WatchList" if form.stream else ORIGINAL, form)
 
 
 def _question(found: UnboundedLists, kube: KubeServer) -> str:

@@ -65,6 +65,7 @@ class LabContext:
         self.consistency = ""
         self.runner = Runner(clock=lambda: screen.ktui.clock(), done=self._keep)
         self._history = LabHistory()
+        self.learnt = False  # whether `table` has the server's custom resources
         self._learnt_from: object = None
         self._served: tuple[str, int, int] | None = None  # what the results of ktui's own server are of
 
@@ -165,15 +166,17 @@ class LabContext:
         """Read custom resources and namespaces, once for each server."""
         client = self.screen.ktui.client
         if client is not None and client is not self._learnt_from:
-            self._learnt_from = client
-            self.screen.aside(self._learn, "learn")
+            self._learnt_from, self.learnt = client, False
+            self.screen.aside(self.read_resources, "learn")
 
-    async def _learn(self) -> None:
+    async def read_resources(self) -> None:
+        """Read what `learn` begins to."""
         try:
             definitions = msgspec.convert(await self.screen.ask(CRDS), _Definitions)
             self.table = _with_custom(definitions.items or [])
             page = await self.screen.server.cached_objects("namespaces", limit=500)
             self.namespaces = [each.name for each in page.objects]
+            self.learnt = True
         except (ClientError, msgspec.ValidationError):
             return  # only completions and custom resources are missing: the form says so when one is named
 

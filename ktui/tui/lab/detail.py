@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from textual.content import Content
 
-from ktui.core.format import figure, integer, long_bytes, many, milliseconds
+from ktui.core.format import figure, integer, long_bytes, many, milliseconds, safe
 from ktui.core.lab.figures import Comparison, reads_of, returned_by
 from ktui.core.lab.measured import Measured, Memory
-from ktui.core.lab.result import LabResult, saves, saving
+from ktui.core.lab.result import LabResult
+from ktui.core.lab.trial import Trial, Verdict
 from ktui.core.routes import badge_of_route
 from ktui.tui.lab.columns import badge_of_result
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
 
 _VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
+_OF_TRIAL = {
+    Verdict.SAVES: "bold $success",
+    Verdict.MIXED: "bold $warning",
+    Verdict.COSTS_MORE: "bold $warning",
+}
 _PHASES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
 
 
-def detail_content(result: LabResult, baseline: LabResult | None, width: int, height: int) -> Content:
-    """`baseline` is the result that this one is compared with.
-
-    Without height the least important lines are left out.
-    """
+def detail_content(result: LabResult, width: int, height: int) -> Content:
+    """Without height the least important lines are left out."""
     drawn = [_verdict(result, width)]
     measured = result.measured
+    if result.trial is not None:
+        drawn += _trial(result.trial, result.baseline, width)
     if measured is not None and result.ok:
-        if baseline is not None and baseline.measured is not None:
-            drawn.append(_saving(baseline, measured))
         drawn += [_compared(result, width), *(_remark(text) for text in measured.remarks)]
         drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
         drawn += [_memory(measured.memory, width)] if measured.memory is not None else []
@@ -33,10 +38,10 @@ def detail_content(result: LabResult, baseline: LabResult | None, width: int, he
     return lines(drawn[:height])
 
 
-def note(result: LabResult, baseline: LabResult | None) -> str:
+def note(result: LabResult) -> str:
     """The one thing to be said of a result where there is no room for the panel."""
-    if baseline is not None and baseline.measured is not None and result.measured is not None:
-        return f"against #{baseline.number}: {saving(baseline.measured, result.measured)}"
+    if result.trial is not None:
+        return f"against #{result.baseline}: {result.trial.sentence}"
     known = [each for each in result.comparisons if each.verdict != "?"]
     return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in known)
 
@@ -58,17 +63,19 @@ def _verdict(result: LabResult, width: int) -> Content:
     ).truncate(width, ellipsis=True)
 
 
-def _saving(baseline: LabResult, measured: Measured) -> Content:
-    assert baseline.measured is not None
-    word = (
-        ("  saves ", "bold $success")
-        if saves(baseline.measured, measured)
-        else ("  no saving ", "$ink-muted")
-    )
-    return line(
-        word, (f"against #{baseline.number}: ", "$ink-muted"),
-        (saving(baseline.measured, measured), "bold $ink-strong"),
-    )  # fmt: skip
+def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:
+    """The verdict, and how it was found."""
+    parts = [
+        f"{trial.runs} runs each in alternation, medians",
+        f"{trial.client}: not judged" if trial.client else "",
+    ]
+    return [
+        *(
+            line((f"  {text}", _OF_TRIAL.get(trial.verdict, "bold")))
+            for text in textwrap.wrap(safe(f"{trial.sentence} (against #{baseline})"), max(10, width - 2))
+        ),
+        parts_that_fit([part for part in parts if part], width, "$ink-muted", indent="  "),
+    ]
 
 
 def _compared(result: LabResult, width: int) -> Content:

@@ -11,7 +11,6 @@ from ktui.core.lab.result import LabResult
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.columns import ResultLine, columns, result_lines
 from ktui.tui.lab.detail import detail_content, note
-from ktui.tui.lab.runner import Runner
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
@@ -74,14 +73,11 @@ class ResultDetail(Panel):
     def __init__(self) -> None:
         super().__init__("selected", id="detail", classes="box")
 
-    def take_apart(self, result: LabResult | None, runner: Runner) -> str:
+    def take_apart(self, result: LabResult | None) -> str:
         """Show it; its gist, where that cannot be seen."""
         if result is None:
             self.show(lambda width, _: line((NOTHING_FIRED, "$ink-muted")), ())
             return ""
-        baseline = runner.result(result.baseline) if result.baseline else None
         self.border_title = line(f"#{result.number} {result.label}")
-        self.show(
-            lambda width, height: detail_content(result, baseline, width, height), (id(result), id(baseline))
-        )
-        return "" if self.display else note(result, baseline)
+        self.show(lambda width, height: detail_content(result, width, height), (id(result),))
+        return "" if self.display else note(result)

@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import ApiRequest
+from ktui.client.repeated_runs import middle
 from ktui.client.target import Target
+from ktui.client.trial import alternate
 from ktui.core.lab.figures import NOTHING, Figures
 from ktui.core.lab.form import Variant
 from ktui.core.lab.result import LabResult
+from ktui.core.lab.trial import LEAST_RUNS, Polling, trial_of
 
 PREVIOUS = -1
 
@@ -28,6 +31,10 @@ class Planned:
     predicted: Figures = NOTHING
     baseline: int = 0
 
+    @property
+    def question(self) -> ApiRequest:
+        return ApiRequest(self.path, self.variant.all_pages, accept=self.variant.form.accept_header)
+
 
 class Runner:
     """Results in the order in which they were sent; at most one request is out at a time."""
@@ -41,6 +48,7 @@ class Runner:
         self.results: list[LabResult] = []
         self.running = False
         self.streamed = 0  # bytes of the answer that is coming in
+        self.run_of_trial = 0  # 1 … LEAST_RUNS while a trial runs, 0 while it warms up
         self._clock = clock
         self._done = done
         self._number = 0
@@ -69,17 +77,55 @@ class Runner:
 
     async def _send(self, target: Target, planned: Planned, server: str) -> None:
         result = self._begin(planned, server)
-        form = planned.variant.form
-        question = ApiRequest(planned.path, planned.variant.all_pages, accept=form.accept_header)
         self.streamed = 0
         try:
-            measured = await target.measure(question, self._count)
+            measured = await target.measure(planned.question, self._count)
         except ClientError as error:
             self._put(replace(result, error=str(error), pending=False))
             raise
         result = replace(result, measured=measured, pending=False)
         self._put(result)
         self._done(result)
+
+    async def compare(
+        self,
+        target: Target,
+        original: Planned,
+        variant: Planned,
+        server: str = "",
+        polling: Polling | None = None,
+    ) -> None:
+        """Send both in alternation and compare what they cost.
+
+        An original that was sent before, by its number as the variant's baseline, gets no row of its own.
+        ClientError: the server is gone.
+        """
+        self.running = True
+        rows = [] if variant.baseline > 0 else [self._begin(original, server)]
+        rows.append(self._begin(variant, server))
+        try:
+            found = await alternate(
+                target, [original.question, variant.question], LEAST_RUNS, self._next_run, self._count
+            )
+        except ClientError as error:
+            for row in rows:
+                self._put(replace(row, error=str(error), pending=False))
+            raise
+        else:
+            trial = trial_of(found[0], found[1], polling)
+            for row, runs in zip(rows, found[-len(rows) :], strict=True):
+                of_variant = row is rows[-1]
+                result = replace(
+                    row, measured=middle(runs), pending=False, trial=trial if of_variant else None
+                )
+                self._put(result)
+                self._done(result)
+        finally:
+            self.running, self.run_of_trial = False, 0
+            self._settle()
+
+    def _next_run(self, run: int, place: int) -> None:
+        self.run_of_trial, self.streamed = run, 0
 
     def result(self, number: int) -> LabResult | None:
         return next((result for result in self.results if result.number == number), None)

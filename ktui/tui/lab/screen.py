@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import on
@@ -11,10 +12,11 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from ktui.core.lab.document import result_pages
-from ktui.core.lab.form import added_to, form_of_read
+from ktui.core.lab.form import Variant, added_to, form_of_read, original_of
 from ktui.core.lab.predict import LabPrediction
+from ktui.core.lab.trial import LEAST_RUNS
 from ktui.core.prediction.assumptions import server_version
-from ktui.core.references import Read, Reference
+from ktui.core.references import CompareRef, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.dialogs.pages import PagesScreen
@@ -29,6 +31,8 @@ from ktui.tui.lab.target import TargetChoice
 from ktui.tui.screens.server_screen import AskingScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.field_form import FieldForm
+
+NOT_COMPARED = "the Lab compares LISTs, and WATCHes that begin with all objects"
 
 
 class LabScreen(AskingScreen):
@@ -58,6 +62,9 @@ class LabScreen(AskingScreen):
 
     def visit(self, reference: Reference | None) -> None:
         """A LIST: it is put into the form, to be looked at before it is sent."""
+        if isinstance(reference, CompareRef):
+            self._take_compared(reference)
+            return
         if not isinstance(reference, Read):
             form = None
         else:
@@ -70,6 +77,29 @@ class LabScreen(AskingScreen):
                 self.notify(f"{fires}: {', '.join(added)} added", markup=False)
         elif reference is not None:
             self.notify("the Lab fires LISTs, and WATCHes that begin with all objects", markup=False)
+
+    def _take_compared(self, reference: CompareRef) -> None:
+        """Put the original into the form, and compare it with its cheaper variant."""
+        self.results.table.focus()
+        original = original_of(reference.original, self.lab.form, self.lab.table)
+        if original is None:
+            later = not self.lab.learnt and self.ktui.client is not None
+            if later:  # it may be a custom resource
+                self.aside(partial(self._take_later, reference), "take")
+            else:
+                self.notify(NOT_COMPARED, markup=False)
+            return
+        self.form_pane.take(original.form)
+        variant = reference.variant
+        cheaper = form_of_read(variant, original.form, self.lab.table) if variant is not None else None
+        label = reference.change or "cheaper"
+        self.sending.try_original(original, Variant(label, cheaper) if cheaper is not None else None)
+
+    async def _take_later(self, reference: CompareRef) -> None:
+        """Read the server's custom resources first."""
+        await self.lab.read_resources()
+        self.lab.learnt = True
+        self._take_compared(reference)
 
     def references(self) -> Sequence[Reference]:
         selection = self.selected_request()
@@ -98,10 +128,10 @@ class LabScreen(AskingScreen):
 
     def paint_tables(self, state: State) -> None:
         runner = self.lab.runner
-        now = (tuple(runner.results), runner.streamed if runner.running else 0)
+        now = (tuple(runner.results), runner.streamed if runner.running else 0, runner.run_of_trial)
         if now != self._shown:
             self._shown = now
-            self.results.show(*now)
+            self.results.show(*now[:2])
             self._paint_result()
 
     def paint_panels(self, state: State) -> None:
@@ -135,8 +165,9 @@ class LabScreen(AskingScreen):
         """The result under the cursor in its panel; where that has no room, the gist in the table's title."""
         runner = self.lab.runner
         self.results.give_room(len(runner.results))
-        gist = self.query_one(ResultDetail).take_apart(self.results.result, runner)
-        self.results.entitle(len(runner.results), gist or self.lab.consistency)
+        gist = self.query_one(ResultDetail).take_apart(self.results.result)
+        running = f"run {runner.run_of_trial} of {LEAST_RUNS}" if runner.run_of_trial else ""
+        self.results.entitle(len(runner.results), running or gist or self.lab.consistency)
         self.refresh_bindings()
 
     # Keys.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.core.references import Place, Read, Reference
+from ktui.core.references import CompareRef, Place, Read, Reference
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.trail import Trail
 from ktui.tui.screens.mode_screen import ModeScreen
@@ -41,10 +41,11 @@ class Navigator:
         """Somewhere else, as it is opened at its reference."""
         before = self.here
         elsewhere = place.reference is not None and place.mode != before.mode
-        self._leap, self._strayed = (before, place) if elsewhere else None, False
+        remembered = _remembered(place)
+        self._leap, self._strayed = (before, remembered) if elsewhere else None, False
         await self._show(place.mode)
         self._open(place.reference)
-        self._trail.visit(place, before)
+        self._trail.visit(remembered, before)
 
     async def go_to_mode(self, mode: str) -> None:
         """Another screen as it was left; the screen that is shown already comes up to its top."""
@@ -83,5 +84,14 @@ class Navigator:
         screen = self._app.screen
         if isinstance(reference, Read):
             self._app.selection = reference.selection
+        elif isinstance(reference, CompareRef):
+            self._app.selection = reference.original
         if isinstance(screen, ModeScreen):
             screen.call_after_refresh(screen.open, reference)
+
+
+def _remembered(place: Place) -> Place:
+    """The way back to a comparison does not send it again."""
+    if isinstance(place.reference, CompareRef):
+        return Place(place.mode, Read(place.reference.original))
+    return place

@@ -106,6 +106,12 @@ class OverviewScreen(ModeScreen):
     def _request_selected(self, event: VTable.Selected) -> None:
         self.ktui.show_request(event.row.id)
 
+    def action_try_cheaper(self) -> None:
+        """Compare one of the most expensive reads with a cheaper variant."""
+        from ktui.tui.dialogs.compare import choose_read  # start-up time
+
+        choose_read(self.ktui)
+
     @on(Click, "#costliest")
     def action_costliest(self) -> None:
         """Go to the whole ranking."""

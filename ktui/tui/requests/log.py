@@ -11,8 +11,10 @@ from textual.content import Content
 
 from ktui.core.prediction.alternatives import NOTHING
 from ktui.core.prediction.predict import alternatives_of
-from ktui.core.ranking.ranking import GroupKey
+from ktui.core.ranking.group_key import GroupKey
+from ktui.core.ranking.remedies import compare_row
 from ktui.core.ranking.shape_words import shape_runs
+from ktui.core.references import CompareRef
 from ktui.core.request_view import requests_of, shown_requests
 from ktui.core.state import RequestRow
 from ktui.tui.dashboard import Dashboard
@@ -52,6 +54,12 @@ class LogView(Container):
     def request(self) -> RequestRow | None:
         """The one under the cursor."""
         return self.table.row
+
+    @property
+    def compared(self) -> CompareRef | None:
+        """The request under the cursor with a cheaper variant; None where there is none, or for a write."""
+        row = self.table.row
+        return compare_row(row, self._ktui.state) if row is not None else None
 
     @property
     def detail(self) -> RequestDetail:

@@ -12,9 +12,9 @@ from textual.content import Content
 
 from ktui.core.format import clock_time, long_bytes, many
 from ktui.core.ranking.lines import RankLine, RankLines
-from ktui.core.ranking.remedies import remedies_of
-from ktui.core.ranking.remedy import Remedy, to_try
-from ktui.core.selection import Selection
+from ktui.core.ranking.remedies import compare_group, remedies_of
+from ktui.core.ranking.remedy import Remedy
+from ktui.core.references import CompareRef
 from ktui.core.state import RequestRow, State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.requests.ranking_columns import COLUMNS
@@ -77,17 +77,11 @@ class TopView(Container):
         panel.show(lambda width, height: remedy_content(row, remedies, width, height))
         self.query_one("#spent", Panel).show(lambda width, height: spent_content(row, width, height))
 
-    def cheaper(self) -> Selection | None:
-        """The cheaper form of that kind, for the Lab; None where it has none to try."""
-        remedy = to_try(self.remedies)
-        if remedy is None:
-            return None
-        return Selection(remedy.verb, remedy.target, "a cheaper form", accept=remedy.accept)
-
     @property
-    def why_untried(self) -> str:
-        """Why none of the remedies can be tried, "" where nothing tells."""
-        return next((each.untried for each in self.remedies), "")
+    def compared(self) -> CompareRef | None:
+        """The kind under the cursor with a cheaper variant; None for those that were folded away."""
+        row = self.table.row
+        return compare_group(row.group, self._state) if row is not None and row.group is not None else None
 
 
 def _title(state: State) -> Content:

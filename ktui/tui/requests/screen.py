@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from ktui.core.ranking.lines import RankLine
-from ktui.core.references import Crumb, Place, Read, Reference, RequestRef
+from ktui.core.references import Crumb, Place, Reference, RequestRef
 from ktui.core.request_view import request_object
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
@@ -68,8 +68,6 @@ class RequestsScreen(ModeScreen):
     # Keys.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "try_cheaper":
-            return self.views.top_shown
         if action == "leave":
             return self.views.top_shown or self.views.narrowed
         if action == "panel":
@@ -92,13 +90,12 @@ class RequestsScreen(ModeScreen):
         self.log_view.detail.turn(step)
 
     def action_try_cheaper(self) -> None:
-        """Open the Lab with the cheaper form of the kind under the cursor."""
-        cheaper = self.top.cheaper()
-        if cheaper is not None:
-            self.ktui.go_to(Place("lab", Read(cheaper)))
+        """Compare the request under the cursor with a cheaper variant, in the Lab."""
+        compared = self.top.compared if self.views.top_shown else self.log_view.compared
+        if compared is not None:
+            self.ktui.go_to(Place("lab", compared))
         else:
-            why = f": {self.top.why_untried}" if self.top.why_untried else ""
-            self.notify(f"nothing here that the Lab could try{why}", markup=False)
+            self.notify("nothing to compare here: only GETs, LISTs and WATCHes are", markup=False)
 
     @on(VTable.Selected, "#log")
     def _request_selected(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.core.ranking.ranking import GroupKey
+from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.shape_words import shape_text
 from ktui.core.references import Crumb, Part, Place, Reference
 from ktui.core.state import RequestRow, State

@@ -58,7 +58,7 @@ def test_each_count_is_in_the_document_of_a_measured_request() -> None:
     measured.add_account(finished(counted()))
     assert measured.counters == {name: getattr(counted(), name) for name in COUNTS}
     document = measured.document()
-    assert list(document["objects"]) == ["fetched", "evaluated", "matched", "returned"]
+    assert list(document["objects"]) == ["fetched", "evaluated", "matched", "returned", "decoded"]
     assert list(document["etcd"]) == ["rpcs", "keys", "bytes"]
     assert list(document["bytes"]) == ["decoded", "encoded", "sent", "received", "processed"]
     assert document["cpu_ms"] == counted().cpu_ms

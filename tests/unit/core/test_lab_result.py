@@ -10,7 +10,8 @@ import pytest
 from ktui.core.lab.figures import CountRange, Figures
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
-from ktui.core.lab.result import LabResult, saves, saving
+from ktui.core.lab.result import LabResult
+from ktui.core.lab.trial import Polling, trial_of
 from ktui.tui.lab import history as lab_history
 from ktui.tui.lab.history import LabHistory
 
@@ -64,32 +65,16 @@ def test_what_failed_says_why() -> None:
     assert result().problem == ""
 
 
-def test_a_saving_tells_what_is_known_of_both() -> None:
-    dear = measured(etcd_bytes=17_900_000, cached_bytes=0)
-    cheap = measured(etcd_bytes=0, cached_bytes=716_000)
-    cheap.body_bytes, cheap.total_ms = 1_000, 1.0
-    assert saving(dear, cheap) == (
-        "−100% etcd bytes (17.9 MB → 0 B), −96% bytes processed (17.9 MB → 716 kB), 4.0 ms → 1.0 ms"
-    )
-    assert saving(measured(), measured()) == "4.0 ms → 4.0 ms"
-    probed, spared = measured(), measured()
-    probed.counters["etcd_bytes"], spared.counters["etcd_bytes"] = 27, 0
-    assert saving(probed, spared) == "4.0 ms → 4.0 ms"
-    assert saves(dear, cheap) and not saves(measured(), measured()) and not saves(probed, spared)
-    slower, quicker = measured(), measured()
-    slower.total_ms, quicker.total_ms = 7.0, 3.0
-    assert not saves(measured(), slower) and saves(measured(), quicker)
-    cheap.body_bytes = 3_000
-    assert "+200% received (1.0 kB → 3.0 kB)" in saving(measured(), cheap)
-
-
 def test_results_are_read_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "state" / "lab.ndjson"
     figures = Figures("cache", seats=CountRange(10, 10), fetched=CountRange(0, None))
-    one = replace(result(measured(fetched=7)), predicted=figures, baseline=3, at=5.0, server="kind")
+    trial = trial_of([measured(etcd_keys=7)] * 5, [measured(etcd_keys=0)] * 5, Polling(2.0, 30.0))
+    one = result(measured(fetched=7))
+    one = replace(one, predicted=figures, baseline=3, at=5.0, server="kind", trial=trial)
     assert LabHistory(path).add(one) == ""
     (back,) = LabHistory(path).read()
     assert (back.predicted, back.measured, back.form) == (one.predicted, one.measured, one.form)
+    assert back.trial == trial and trial.sentence == "saves etcd keys 7 → 0"
     assert (back.number, back.baseline, back.at, back.server) == (1, 3, 5.0, "kind")
     assert path.stat().st_mode & 0o777 == 0o600
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from ktui.core.lab.measured import Measured, Memory
-from ktui.core.lab.trial import CLIENT_ONLY, Trial, Verdict, trial_of
+from ktui.core.lab.trial import CLIENT_ONLY, Polling, Trial, Verdict, trial_of
 
 NOISE = [34.0, 31.5, 35.2, 33.8, 40.1]
 
@@ -104,3 +104,15 @@ def test_a_failed_variant_is_no_saving() -> None:
     assert (trial.verdict, trial.sentence) == (Verdict.FAILED, "the variant failed: 410 too old")
     ended = Measured("/api/v1/pods", status=200, message="the stream ended")
     assert trial_of([ended], [run()]).sentence == "the original failed: 200 the stream ended"
+
+
+def test_a_poller_is_compared_over_time() -> None:
+    lists = [run(cpu_ms=ms, cached_bytes=9_500_000) for ms in NOISE]
+    watches = [run(cpu_ms=2 * ms, cached_bytes=9_500_000) for ms in NOISE]
+    trial = trial_of(lists, watches, Polling(per_minute=10.0, event_bytes=3_000.0))
+    assert trial.verdict is Verdict.SAVES, "though the WATCH costs more than one LIST"
+    assert (
+        trial.sentence == "10 LISTs/min = 95.0 MB/min processed against one WATCH = 9.5 MB once + 3.0 kB/min"
+    )
+    busy = trial_of(lists, watches, Polling(per_minute=0.1, event_bytes=2_000_000.0))
+    assert busy.verdict is Verdict.COSTS_MORE
