@@ -21,6 +21,7 @@ from ktui.workloads.demo.plan import DemoPlan
 
 LEASE_SECONDS = 10.0
 APART = 0.4  # seconds between the first requests of two clients
+BACKUP = "lease-backup/v1.4"
 LEASES = "/apis/coordination.k8s.io/v1/leases"
 INFORMERS = (
     ("kube-scheduler/v1.36.2", "/api/v1/pods", "fieldSelector=status.phase%3DPending"),
@@ -41,7 +42,7 @@ def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: De
         action = functools.partial(follow_together, clients, poll)
         repeat = functools.partial(_repeat, poll.every, action, after=place * APART)
         supervisor.start(f"demo client {poll.user_agent}", repeat)
-    backup = OldRevisions(ApiClient(connection, "lease-backup/v1.4"), LEASES)
+    backup = OldRevisions(ApiClient(connection, BACKUP), LEASES)
     supervisor.start("demo client lease-backup", functools.partial(_repeat, 40, backup))
     agent = ApiClient(connection, "cilium-agent/1.18.2")
     restarts = itertools.cycle(plan.nodes)

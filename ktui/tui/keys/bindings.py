@@ -140,8 +140,8 @@ REQUESTS: Bindings = [
 ]  # fmt: skip
 
 CACHE: Bindings = [
-    _key("cache.compare", "a", "try_cheaper", "cheaper",
-         "compare a read of this resource with a cheaper variant"),
+    _hidden("cache.compare", "a", "try_cheaper",
+            "compare a read of this resource with a cheaper variant", "cheaper"),
     _key("cache.warm", "w", "warm", "warm", "fill the cache under the cursor"),
     _key("cache.cancel", "x", "cancel", "cancel", "stop filling the cache under the cursor"),
     _key("cache.leave", "escape", "leave", "back", "back to all caches"),

@@ -29,7 +29,7 @@ FIELDS = (
     Field("accept", "accept", choices=tuple(ACCEPTS)),
     Field("kube_version", "rules of", "the server", ("", *reversed(KNOWN_VERSIONS))),
     Field("verb", "verb", choices=VERBS),
-    Field("others", "other parameters", "none"),
+    Field("others", "other parameters", "none", rare=True),
 )
 
 

@@ -23,12 +23,16 @@ from ktui.tui.keys import bindings as keys
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line of the form. With `choices` the value is one of them, else free text."""
+    """One line of the form. With `choices` the value is one of them, else free text.
+
+    A `rare` field is shown once a value was put into it.
+    """
 
     name: str
     label: str
     hint: str = ""
     choices: tuple[str, ...] = ()
+    rare: bool = False
 
 
 class Completer(Suggester):
@@ -139,6 +143,7 @@ class FieldForm(Grid):
             widget = self._input(field)
             self._inputs[field.name] = widget
             self._rows[field.name] = Horizontal(Label(field.label, markup=False), widget)
+            self._rows[field.name].display = not field.rare
             yield self._rows[field.name]
 
     def _input(self, field: Field) -> Input | ChoiceField:
@@ -161,6 +166,8 @@ class FieldForm(Grid):
 
     def set_value(self, name: str, value: str) -> None:
         self._inputs[name].value = safe(value)
+        if value:
+            self._rows[name].display = True
 
     def focus_field(self, name: str) -> None:
         """At once: the next key is meant for it, however busy the loop is."""

@@ -66,7 +66,7 @@ def test_costs_are_added_up() -> None:
 
 def test_errors_count_but_writes_and_other_paths_do_not() -> None:
     state = folded(
-        asked(1, status=429, route="none"), asked(2, verb="POST"), asked(3, "/version", verb="GET")
+        asked(1, status=410, route="none"), asked(2, verb="POST"), asked(3, "/version", verb="GET")
     )
     assert names(state.ranking) == [("agent", 1)]
     assert _only(state).failed == 1

@@ -20,8 +20,7 @@ LATEST = continuetoken.encode(-1, "default/web-1")
 def ranked(*events: Iterable[AnyEvent]) -> list[Group]:
     state = State()
     for each in events:
-        for event in each:
-            apply(state, event)
+        apply(state, list(each))
     return state.ranking.ranked()
 
 

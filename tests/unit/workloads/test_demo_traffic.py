@@ -39,7 +39,8 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def agents_of(plan: DemoPlan) -> set[str]:
-    return {poll.user_agent for poll in traffic.habits(plan)} | {agent for agent, _, _ in INFORMERS}
+    pollers = {poll.user_agent for poll in traffic.habits(plan)}
+    return {*pollers, *(agent for agent, _, _ in INFORMERS), traffic.BACKUP}
 
 
 class Broken:
