@@ -108,6 +108,13 @@ def source(slow: SlowReport) -> str:
     return _SOURCES[slow.source]
 
 
+def sizes(report: Report) -> str:
+    """Where the counts and sizes of objects come from."""
+    if report.sizes_from:
+        return f"sizes of objects from {report.sizes_from}"
+    return "sizes of objects not known: --sizes FILE or --attach URL gives them"
+
+
 def counted(report: Report) -> str:
     """One line about what was read."""
     lines, requests, span = report.lines, report.requests, report.span

@@ -10,11 +10,11 @@ from ktui.cli.token import add_token_arguments
 from ktui.client.connection import ClientError, ServerConnection, connection_from_url
 from ktui.client.running import find_by_url, find_running
 
+NEWEST = "the server to talk to (default: the one that runs on this machine)"
 
-def add_attach_arguments(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--attach", metavar="URL", help="the server to talk to (default: the one that runs on this machine)"
-    )
+
+def add_attach_arguments(parser: argparse._ActionsContainer, about: str = NEWEST) -> None:
+    parser.add_argument("--attach", metavar="URL", help=about)
     add_token_arguments(parser, "its bearer token (default: KTUI_TOKEN, or its state file)")
     parser.add_argument("--server-ca", metavar="FILE", help="CA of the server's certificate")
 

@@ -98,8 +98,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--theme", metavar="NAME", default="", help="colours of --screen")
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
     sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
-    sizes.add_argument("--no-attach", action="store_true", help="do not ask a server that runs here")
-    add_attach_arguments(parser)
+    add_attach_arguments(sizes, "a ktui server that has the log's objects")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -71,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
     status = OK
     for file in args.files:
         line = _decode(codec, file, args)
-        emit_json_text((line or b"null").decode("utf-8", "surrogatepass"), flush=True)
+        if line or len(args.files) > 1:  # of several files each has its line
+            emit_json_text((line or b"null").decode("utf-8", "surrogatepass"), flush=True)
         status = status if line else UNREADABLE
     return status
 

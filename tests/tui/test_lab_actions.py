@@ -252,6 +252,9 @@ async def test_results_survive_a_restart_without_tokens() -> None:
         await until(pilot, lambda: settled(screen, 3))
         assert screen.lab.runner.results[2].number == 3
         await pilot.press("X")
+        await until_shown(pilot, "Delete 3 results, on disk too?")
+        await pilot.press("y")
+        await until(pilot, lambda: not screen.lab.runner.results)
         assert screen.lab.runner.results == []
         assert not path.exists()
 

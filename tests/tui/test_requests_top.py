@@ -153,7 +153,7 @@ async def test_why_a_watch_cannot_be_compared_is_said() -> None:
         await pilot.press("home", "a")
         await until(pilot, lambda: settled(lab_of(app), 3))
         await pilot.press("home", "a")
-        await until_shown(pilot, "no untried cheaper variant of", "does not say where")
+        await until_shown(pilot, "no untried cheaper variant of", "that WATCH does")
 
 
 async def test_the_request_of_the_log_under_the_cursor_is_compared() -> None:
@@ -241,6 +241,6 @@ async def test_while_the_log_follows_its_cursor_moves_only_with_its_detail() -> 
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_top(snap_compare: Snap, size: tuple[int, int]) -> None:
-    keys = ("2", "t", "down", "down", "down", "down")
+    keys = ("2", "t", "down", "down", "down")
     says = ("15 reads, 32.6 MB processed", "argocd  LIST secrets ?rv=N match=Exact")
     assert snap_compare(still_app(demo_events()), says=says, press=keys, terminal_size=size)

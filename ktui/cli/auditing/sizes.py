@@ -1,4 +1,4 @@
-"""Number and size of objects for `ktui audit`: from a file, or from a running server."""
+"""Counts and sizes of objects for `ktui audit`: from a file, or from the server of `--attach`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import attached_connection
-from ktui.cli.output import warn
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
@@ -24,22 +23,14 @@ def find_sizes(args: argparse.Namespace) -> tuple[dict[str, ResourceSize], str]:
 
     Raises SizesError or OSError for the file, ClientError for the server of `--attach`.
     """
-    from ktui.client.connection import ClientError  # start-up time
-
     if args.sizes:
         return _from_file(args.sizes), args.sizes
-    if args.no_attach and not args.attach:
-        return {}, ""
+    if not args.attach:
+        return {}, ""  # of a server that happens to run here the objects are not the log's
     connection = attached_connection(args)
     if connection is None:
         return {}, ""
-    try:
-        return asyncio.run(_ask(connection)), f"the ktui server at {connection.url}"
-    except ClientError as error:
-        if args.attach:
-            raise
-        warn(f"no sizes from the server that runs here: {error}")
-        return {}, ""
+    return asyncio.run(_ask(connection)), f"the ktui server at {connection.url}"
 
 
 def _from_file(name: str) -> dict[str, ResourceSize]:

@@ -78,7 +78,7 @@ _VERSIONS = (
 
 def print_report(report: Report, console: Console | None = None) -> None:
     console = console or Printer(highlight=False)
-    console.print(Text(report.summary, "bold"))
+    console.print(Text.assemble((report.summary, "bold"), (f" ({escaped(phrases.sizes(report))})", "dim")))
     console.print(Text(phrases.counted(report), "dim"))
     for file in report.files:
         if file.problem:

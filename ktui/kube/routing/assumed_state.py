@@ -32,6 +32,13 @@ _REVISION = {
 }
 
 
+class AssumedRevision(int):
+    """A revision of which only the order among others is assumed: its number means nothing."""
+
+    def __str__(self) -> str:
+        return "(not known)"
+
+
 def assumed_state(
     request: ReadRequest,
     *,
@@ -48,7 +55,7 @@ def assumed_state(
     shift = _shift(request, rv_age, token_age)
 
     def at(revision: int) -> int:
-        return max(revision + shift, 0)
+        return AssumedRevision(max(revision + shift, 0))
 
     return CacheState(
         readiness=readiness,

@@ -63,8 +63,8 @@ class LabContext:
         self.table: ResourceTable = BUILTIN
         self.namespaces: list[str] = []
         self.consistency = ""
-        self.runner = Runner(clock=lambda: screen.ktui.clock(), done=self._keep)
         self._history = LabHistory()
+        self.runner = Runner(lambda: screen.ktui.clock(), self._keep, self._history.next_number)
         self.learnt = False  # whether `table` has the server's custom resources
         self._learnt_from: object = None
         self._served: tuple[str, int, int] | None = None  # what the results of ktui's own server are of

@@ -6,6 +6,7 @@ tokens are cut out of paths, for they name keys and expire within minutes.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 from dataclasses import replace
@@ -48,6 +49,22 @@ class LabHistory:
                 continue
         return found
 
+    def next_number(self, last: int) -> int:
+        """A number above `last` that no dashboard has given yet: the size of a file is the last one."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(open_private(self._numbers, 0), "wb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                number = max(last, os.fstat(file.fileno()).st_size) + 1
+                file.truncate(number)
+        except OSError:
+            return last + 1
+        return number
+
+    @property
+    def _numbers(self) -> Path:
+        return self.path.with_suffix(".numbers")
+
     def add(self, result: LabResult) -> str:
         """Append what has been answered; why that was not possible, "" if it was."""
         try:
@@ -65,6 +82,7 @@ class LabHistory:
         """Forget all; why that was not possible, "" if it was."""
         try:
             self.path.unlink(missing_ok=True)
+            self._numbers.unlink(missing_ok=True)
         except OSError as error:
             return f"cannot remove {self.path}: {error.strerror}"
         self._lines = 0

@@ -43,14 +43,16 @@ class Runner:
         self,
         clock: Callable[[], float] = time.time,
         done: Callable[[LabResult], None] = lambda result: None,
+        next_number: Callable[[int], int] = lambda last: last + 1,
     ) -> None:
-        """`done` is called with each result that was answered."""
+        """`done` is called with each result that was answered; `next_number` with the last number given."""
         self.results: list[LabResult] = []
         self.running = False
         self.streamed = 0  # bytes of the answer that is coming in
         self.run_of_trial = 0  # 1 … LEAST_RUNS while a trial runs, 0 while it warms up
         self._clock = clock
         self._done = done
+        self._next_number = next_number
         self._number = 0
 
     def recall(self, results: Iterable[LabResult]) -> None:
@@ -134,7 +136,7 @@ class Runner:
         self.streamed += len(chunk)
 
     def _begin(self, planned: Planned, server: str) -> LabResult:
-        self._number += 1
+        before, self._number = self._number, self._next_number(self._number)
         result = LabResult(
             number=self._number,
             label=planned.variant.label,
@@ -143,7 +145,7 @@ class Runner:
             predicted=planned.predicted,
             server=server,
             at=self._clock(),
-            baseline=self._number - 1 if planned.baseline == PREVIOUS else planned.baseline,
+            baseline=before if planned.baseline == PREVIOUS else planned.baseline,
             pending=True,
         )
         self.results.append(result)

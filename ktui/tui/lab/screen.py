@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
+from ktui.core.format import many
 from ktui.core.lab.document import result_pages
 from ktui.core.lab.form import Variant, added_to, form_of_read, original_of
 from ktui.core.lab.predict import LabPrediction
@@ -19,6 +20,7 @@ from ktui.core.prediction.assumptions import server_version
 from ktui.core.references import CompareRef, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
+from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
@@ -193,7 +195,14 @@ class LabScreen(AskingScreen):
         self.sending.stop()
 
     def action_clear(self) -> None:
-        self.lab.forget()
+        """Ask, then drop all results, those on disk too."""
+        count = len(self.lab.runner.results)
+        if not count:
+            return
+        question = f"Delete {many(count, 'result')}, on disk too?"
+        self.app.push_screen(
+            ConfirmScreen("results", question), lambda yes: self.lab.forget() if yes else None
+        )
 
     def action_check_consistency(self) -> None:
         check_consistency(self.lab)

@@ -32,8 +32,7 @@ def log(tmp_path: Path) -> Path:
 @pytest.fixture
 def audit(capsys: pytest.CaptureFixture[str]) -> Any:
     def run(*args: object) -> tuple[int, str, str]:
-        attach = () if "--attach" in args else ("--no-attach",)
-        status = main(["audit", *map(str, args), *attach])
+        status = main(["audit", *map(str, args)])
         return status, *capsys.readouterr()
 
     return run
@@ -62,7 +61,7 @@ def test_files_plain_zipped_and_piped_say_the_same(audit: Any, log: Path) -> Non
     zipped.write_bytes(gzip.compress(log.read_bytes()))
     plain = document(audit, log)
     piped = subprocess.run(
-        [sys.executable, "-m", "ktui", "audit", "-", "--json", "--no-attach"],
+        [sys.executable, "-m", "ktui", "audit", "-", "--json"],
         input=log.read_bytes(), capture_output=True, check=True, cwd=Path(__file__).parents[3],
     )  # fmt: skip
     assert piped.stderr == b""
@@ -213,7 +212,7 @@ def test_the_table_fits_the_terminal(
 
 def test_an_audit_loads_no_screen_and_no_server(log: Path) -> None:
     code = (
-        "import sys; from ktui.cli.main import main; main(['audit', sys.argv[1], '--no-attach', '--json']);"
+        "import sys; from ktui.cli.main import main; main(['audit', sys.argv[1], '--json']);"
         "print([m for m in ('textual', 'grpc', 'granian') if m in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(

@@ -82,7 +82,7 @@ def test_a_newline_of_etcdctl_behind_the_value_is_no_harm(
 def test_a_key_before_the_value_is_told(capfd: pytest.CaptureFixture[str], config_map: Path) -> None:
     config_map.write_bytes(b"/registry/configmaps/default/cm\n" + config_map.read_bytes())
     status, lines, err = _run(capfd, config_map)
-    assert (status, lines) == (1, [None])
+    assert (status, lines) == (1, [])
     assert "--print-value-only" in err
 
 

@@ -111,3 +111,15 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     history = LabHistory(tmp_path / "file" / "lab")
     assert "not kept" in history.add(result(measured()))
     assert history.read() == []
+
+
+def test_two_dashboards_number_their_results_apart(tmp_path: Path) -> None:
+    one, other = LabHistory(tmp_path / "lab"), LabHistory(tmp_path / "lab")
+    assert [one.next_number(0), other.next_number(0), one.next_number(1), other.next_number(2)] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert other.next_number(90) == 91, "above what its own history has"
+    assert LabHistory(Path("/proc/nowhere/lab")).next_number(6) == 7
