@@ -29,9 +29,9 @@ class OldRevisions:
             _, old = self._noted.popleft()
         if old:
             exact = f"resourceVersion={old}&resourceVersionMatch=Exact"
-            await self._client.fire(f"{self._collection}?{exact}")
+            await self._client.send_timed(f"{self._collection}?{exact}")
         body = ListBody(collection=True)
-        fired = await self._client.fire(f"{self._collection}?limit=1", on_chunk=body.feed)
+        fired = await self._client.send_timed(f"{self._collection}?limit=1", on_chunk=body.feed)
         version = body.envelope().metadata.resource_version
         if fired.status == 200 and version.isdecimal():
             self._noted.append((now, version))
