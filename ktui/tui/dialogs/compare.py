@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.events import Key
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -71,6 +72,8 @@ class CompareDialog(Dialog[Group | None]):
     def _selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._groups[event.option_index])
 
-    def action_choose(self, number: int) -> None:
-        if number <= len(self._groups):
-            self.dismiss(self._groups[number - 1])
+    def on_key(self, event: Key) -> None:
+        """A digit chooses at once."""
+        if event.key in "123456789" and int(event.key) <= len(self._groups):
+            event.stop()
+            self.dismiss(self._groups[int(event.key) - 1])

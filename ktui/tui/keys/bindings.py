@@ -263,10 +263,7 @@ PAGES: Bindings = [
     _key("pages.copy", "c", "copy", "copy", "copy this page to the clipboard"),
 ]
 
-COMPARE: Bindings = [
-    _key("compare.close", "escape,q", "dismiss(None)", "close", "compare nothing"),
-    *(_hidden(f"compare.{n}", str(n), f"choose({n})", f"compare read {n}", str(n)) for n in range(1, 10)),
-]
+COMPARE: Bindings = [_key("compare.close", "escape,q", "dismiss(None)", "close", "compare nothing")]
 
 TARGET: Bindings = [_key("aim.close", "escape,q", "dismiss(None)", "close", "no change")]
 
