@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 def add_view_arguments(view: argparse._ArgumentGroup) -> None:
     """Looks and keys."""
+    view.add_argument(
+        "--story", action="store_true", help="six steps through what LISTs cost, with the key F2"
+    )
     view.add_argument("--theme", metavar="NAME", help="colours; `:theme` lists them")
     view.add_argument(
         "--symbols",
@@ -55,6 +58,7 @@ def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferen
         keymap=config.keys,
         columns=config.columns,
         kube_context=kube_context,
+        story=getattr(args, "story", False),
         mistakes=lambda: problems_of(config),
     )
 

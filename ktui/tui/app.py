@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.content import Content
 from textual.widgets import Input
 
 from ktui.tui.dashboard import Dashboard
@@ -27,6 +28,7 @@ from ktui.tui.screens.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
     from ktui.tui.commands import Commands
+    from ktui.tui.story import Story
 
 MISTAKES = 3  # of the config that are told at the start
 PANEL_EVERY = 3  # drains: panels at a third of the tables' pace
@@ -54,6 +56,15 @@ class KtuiApp(ReplayActions):
     @cached_property
     def navigator(self) -> Navigator:
         return Navigator(self)
+
+    @cached_property
+    def story(self) -> Story | None:
+        """The steps of `--story`; None without it."""
+        if not self.preferences.story:
+            return None
+        from ktui.tui.story import Story  # start-up time
+
+        return Story()
 
     @cached_property
     def typed(self) -> LineHistory:
@@ -167,6 +178,8 @@ class KtuiApp(ReplayActions):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command":
             return not isinstance(self.focused, Input)  # a colon is a letter there
+        if action == "story_next":
+            return self.story is not None
         if action == "come_back":
             return self._at_the_end_of_a_jump
         return (
@@ -181,6 +194,14 @@ class KtuiApp(ReplayActions):
             return False
         table = screen.active_table()
         return not isinstance(self.focused, Input) and not (table is not None and table.filter)
+
+    @property
+    def story_text(self) -> Content | None:
+        return self.story.text if self.story is not None else None
+
+    def action_story_next(self) -> None:
+        if self.story is not None:
+            self.run_worker(self.story.next(self), group="story", exclusive=True)
 
     def action_next_theme(self) -> None:
         names = [theme.name for theme in self.own_themes]

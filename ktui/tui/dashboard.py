@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.binding import Binding
+from textual.content import Content
 from textual.message import Message
 from textual.worker import Worker
 
@@ -93,6 +94,11 @@ class Dashboard(ThemedApp):
     def client(self) -> ApiClient | None:
         """Whom the screens ask; None in a replay and until the server answers."""
         return self.intake.client
+
+    @property
+    def story_text(self) -> Content | None:
+        """What the story says now (`--story`), for the banner."""
+        return None
 
     # Telemetry.
 

@@ -15,6 +15,7 @@ class Preferences(Struct, frozen=True):
     `keymap`: binding id → keys, comma separated (`{"go.requests": "f2"}`).
     `columns`: table id → ids of the columns to show, in that order.
     `kube_context`: of a kubeconfig: the Lab sends to its kube-apiserver from the start.
+    `story`: whether the dashboard begins with its story (`--story`).
     `mistakes`: what is wrong with `keymap` and `columns`, a sentence each. It loads every screen, so it
     is asked once the first picture is there; what is right works nevertheless.
     """
@@ -24,6 +25,7 @@ class Preferences(Struct, frozen=True):
     keymap: Mapping[str, str] = {}
     columns: Mapping[str, tuple[str, ...]] = {}
     kube_context: str = ""
+    story: bool = False
     mistakes: Callable[[], Sequence[str]] = tuple
 
 

@@ -182,6 +182,11 @@ class LabActions:
         average = row.cache.bytes / row.cache.objects if row is not None and row.cache.objects else 0.0
         return Polling(60 / every, 60 * lab.state.events_per_second(resource.id) * average)
 
+    async def send_once(self, label: str) -> None:
+        """Send the form, and wait for the answer."""
+        if not self._lab.refuses_more():
+            await self._send([(Variant(label, self._lab.form), 0)])
+
     async def _send(self, variants: Sequence[Compared]) -> None:
         lab = self._lab
         try:

@@ -201,7 +201,7 @@ class ModeScreen(TableScreen):
         self.query_one(HeaderBar).show_state(
             state, link, self.ktui.paused, self.ktui.intake.sign(), self.way_down
         )
-        self.query_one(Banner).show_link(state, link)
+        self.query_one(Banner).show_link(state, link, self.ktui.story_text)
         self.frame_tables(self.ktui.paused)
         if self.ktui.intake.replays:
             from ktui.tui.replay.scrub_bar import ScrubBar  # start-up time

@@ -43,8 +43,11 @@ class Banner(Static):
         """What it says, "" when hidden."""
         return self._said[0].plain
 
-    def show_link(self, state: State, link: Link) -> None:
+    def show_link(self, state: State, link: Link, otherwise: Content | None = None) -> None:
+        """Say what is wrong, or else `otherwise`."""
         phrase = banner_of(state, link, self.screen.size.width - FRAME)
+        if not phrase[1] and otherwise is not None:
+            phrase = otherwise, "starting"
         if phrase == self._said:
             return
         self._said = phrase
