@@ -83,7 +83,7 @@ class FakeServer:
             raise ClientError(f"{self.warm_reply.status_code}: {self.warm_reply.text}")
         return sent
 
-    async def fire(
+    async def send_timed(
         self,
         path: str,
         *,

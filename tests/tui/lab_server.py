@@ -64,7 +64,7 @@ class LabServer(FakeServer):
         answer = await super().send_json(method, path, body, content_type)
         return msgspec.convert(self.proof, kind, strict=False) if path.endswith("/check") else answer
 
-    async def fire(  # type: ignore[override]
+    async def send_timed(  # type: ignore[override]
         self,
         path: str,
         *,
