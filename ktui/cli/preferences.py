@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def add_view_arguments(view: argparse._ArgumentGroup) -> None:
     """Looks and keys."""
     view.add_argument(
-        "--story", action="store_true", help="six steps through what LISTs cost, with the key F2"
+        "--story", action="store_true", help="six steps through what LISTs cost, with the key F9"
     )
     view.add_argument("--theme", metavar="NAME", help="colours; `:theme` lists them")
     view.add_argument(

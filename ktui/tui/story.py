@@ -103,7 +103,7 @@ class Story:
 
     @property
     def text(self) -> Content:
-        """`story 2/6  A label selector … · f2 next`."""
+        """`story 2/6  A label selector … · f9 next`."""
         key = key_of("story.next")
         if self._place < 0:
             begin = f"{len(STEPS)} steps through what LISTs cost · "
