@@ -24,7 +24,7 @@ _SHORT = {
 }
 READS = ("GET", "LIST", "WATCH")
 # Implied by the verb, or irrelevant for route and cost.
-_UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}
+UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}
 
 
 def request_runs(row: RequestRow) -> list[Run]:
@@ -63,7 +63,7 @@ def query_words(query: str) -> str:
     words = []
     for part in query.split("&"):
         name, _, raw = part.partition("=")
-        if not name or name in _UNSAID:
+        if not name or name in UNSAID:
             continue
         value = "…" if name == "continue" else _short_value(name, unquote_plus(raw))
         prefix = _SHORT.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from ktui.tui.switching import switch_rules
 from ktui.tui.widgets.lines import line
 
 PODS = "/api/v1/pods"
+ROUNDS, ROUND = 40, 0.05  # seconds: 2 s at most
 Act = Callable[[Dashboard], Awaitable[None]]
 
 
@@ -54,8 +56,17 @@ async def _two_versions(app: Dashboard) -> None:
     screen.visit(Read(Selection("LIST", PODS, "the story")))
     for version in ("1.30", "1.31"):
         await switch_rules(app, version, {})
+        await _followed(app, version)
         await screen.sending.send_once(f"under {version}")
     await switch_rules(app, server.kube_version, server.feature_gates)
+
+
+async def _followed(app: Dashboard, version: str) -> None:
+    """Wait until the server's telemetry names the version: predictions are made by it."""
+    for _ in range(ROUNDS):
+        if app.state.server is not None and app.state.server.kube_version == version:
+            return
+        await asyncio.sleep(ROUND)
 
 
 STEPS: Sequence[StoryStep] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ktui.core.request_view import selector_words, short_resource
+from ktui.core.request_view import UNSAID, selector_words, short_resource
 from ktui.core.table.columns import Run
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def shape_runs(shape: RequestShape) -> list[Run]:
 def parameter_words(shape: RequestShape) -> list[str]:
     """The parameters that affect route and cost, in few words."""
     words = [selector_words(selector) for selector in shape.selectors]
+    words += [f"{name}=…" for name in shape.unknown if name not in UNSAID]
     words += [f"rv={shape.resource_version}"] if shape.resource_version != "unset" else []
     words += [f"match={shape.match}"] if shape.match else []
     words += [f"limit={shape.limit}"] if shape.limit else []

@@ -30,7 +30,9 @@ def choose_read(app: Dashboard, resource: str = "") -> None:
     groups = [
         group
         for group in app.state.ranking.ranked()
-        if group.key.shape.verb == "list" and resource in ("", group.key.shape.resource)
+        if group.key.shape.verb == "list"
+        and group.failed < group.count
+        and resource in ("", group.key.shape.resource)
     ][:MOST]
     if not groups:
         of = f" of {resource}" if resource else ""
