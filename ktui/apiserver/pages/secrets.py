@@ -12,6 +12,7 @@ _METADATA_TEXTS = (
     "name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",
     "selfLink",
 )  # fmt: skip
+_COPY = "last-applied-configuration"  # how the annotation of kubectl's copy ends
 _METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
 
 
@@ -71,7 +72,7 @@ def _metadata(name: str, value: Any) -> Any:
     if name in _METADATA_NUMBERS and isinstance(value, int):
         return value
     if name in ("labels", "annotations") and isinstance(value, dict):
-        return {key: _annotation(text) for key, text in value.items()}
+        return {key: _annotation(key, text) for key, text in value.items()}
     if name == "finalizers" and isinstance(value, list):
         return [item if isinstance(item, str) else MASK for item in value]
     if name in ("ownerReferences", "managedFields") and isinstance(value, list):
@@ -79,8 +80,8 @@ def _metadata(name: str, value: Any) -> Any:
     return MASK
 
 
-def _annotation(value: Any) -> Any:
+def _annotation(key: str, value: Any) -> Any:
     """`kubectl apply` and others keep a copy of the applied object, in JSON or YAML, values included."""
-    if not isinstance(value, str) or value.lstrip().startswith("{") or "data:" in value:
+    if not isinstance(value, str) or key.endswith(_COPY) or value.lstrip().startswith(("{", "[")):
         return MASK
-    return value
+    return MASK if "data:" in value.lower() else value

@@ -128,9 +128,9 @@ class RecordingReader:
         try:
             decode_line(text)
         except RecordingError as error:
-            if self._was_whole:
+            if self._was_whole and not self.warning:
                 raise self._changed() from error
-            if number == 1:
+            if number == 1 and not self._was_whole:
                 raise RecordingError(f"{self.path} is no recording: line 1: {error}") from error
             self._warn(f"line {number} was broken off")
             return True
