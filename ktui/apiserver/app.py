@@ -14,7 +14,6 @@ from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.http.asgi import Receive, Scope, Send
-from ktui.apiserver.http.break_off import break_off
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.identity import audit_id, flow_headers, flow_of
@@ -68,7 +67,7 @@ class Application:
             await self._live(receive, send)
         elif scope["type"] == "http":
             response = Response(send, bodyless=scope["method"] == "HEAD")
-            await self._whole(scope, Request(scope, receive), response)
+            await self._serve(Request(scope, receive), response)
 
     async def start(self) -> None:
         self.catalog.start()
@@ -93,18 +92,6 @@ class Application:
         await receive()
         await self.stop()
         await send({"type": "lifespan.shutdown.complete"})
-
-    async def _whole(self, scope: Scope, request: Request, response: Response) -> None:
-        """Answer. A body that cannot be completed must not look complete to the client."""
-        ends = scope.get("client"), scope.get("server")
-        try:
-            await self._serve(request, response)
-        except BaseException:
-            if response.unfinished:
-                break_off(*ends)
-            raise
-        if response.unfinished:
-            await asyncio.to_thread(break_off, *ends)
 
     async def _serve(self, request: Request, response: Response) -> None:
         if self._stopping:

@@ -12,6 +12,8 @@ Headers = list[tuple[str, str]]
 class Response:
     """Headers, then body pieces, then the end; it keeps what has been sent.
 
+    granian breaks the connection (over HTTP/2 the stream) of a body whose end is not sent.
+
     `bodyless`: the response to a HEAD, whose body is not sent.
     """
 
@@ -28,11 +30,6 @@ class Response:
     @property
     def started(self) -> bool:
         return self.status != 0
-
-    @property
-    def unfinished(self) -> bool:
-        """True if a part of it was sent, and the rest is missing."""
-        return self.started and not self.ended
 
     def add_headers(self, headers: Iterable[tuple[str, str]]) -> None:
         """Add headers to send with the status."""
