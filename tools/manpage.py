@@ -18,7 +18,7 @@ from ktui.config.settings import SETTINGS
 FILE = Path(__file__).parents[1] / "docs" / "man" / "ktui.1"
 
 FILES = (
-    ("$XDG_CONFIG_HOME/ktui/config.toml", "settings and contexts; `ktui info` tells which file it is"),
+    ("$XDG_CONFIG_HOME/ktui/config.toml", "settings and contexts; `ktui info` shows which file it is"),
     ("$XDG_CONFIG_HOME/ktui/themes/*.toml", "themes of yours"),
     ("$XDG_STATE_HOME/ktui/crash.log", "tracebacks, where --log-file names no other place (mode 0600)"),
     ("$XDG_STATE_HOME/ktui/servers", "servers that run: how to be let in, a kubeconfig (mode 0600)"),
@@ -37,7 +37,7 @@ EXIT = (
     ("1", "the server answered an error, or what was begun could not be finished (a full disk)"),
     ("2", "usage, or a config that cannot be understood"),
     ("3", "no connection, or no etcd"),
-    ("70", "crashed, by a mistake of its own"),
+    ("70", "crashed (a bug in ktui)"),
     ("130", "interrupted (Ctrl-C)"),
 )
 

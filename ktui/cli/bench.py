@@ -33,7 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "bench",
         help="measure the LISTs of a client, with and without their selectors",
-        description="Fire the LISTs of a plan, each with and without its selector, and print what the "
+        description="Send the LISTs of a plan, each with and without its selector, and print what the "
         "control plane had to process for them and what came back, most expensive first. Without a running "
         "server one is started on an embedded etcd with a demo cluster.",
         epilog=EPILOG,
@@ -55,13 +55,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--repeat",
         type=count,
         metavar="N",
-        help="fire each LIST N times and take the median run (default: 3; 1 at a real kube-apiserver)",
+        help="send each LIST N times and take the median run (default: 3; 1 at a real kube-apiserver)",
     )
     add(
         "--without",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="also fire each LIST without its selector, to compare (default: yes)",
+        help="also send each LIST without its selector, to compare (default: yes)",
     )
     add("--agents", type=count, default=0, metavar="N", help="extrapolate to N such clients")
     add("--nodes", type=count, default=0, metavar="M", help="extrapolate to a cluster of M nodes")

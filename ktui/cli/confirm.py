@@ -19,7 +19,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise Declined(f"{question}; say --yes if that is meant")
+        raise Declined(f"{question}; confirm with --yes")
     ask(f"{question}. Go on? [y/N] ")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Declined("nothing was fired")
+        raise Declined("nothing was sent")

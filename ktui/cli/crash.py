@@ -26,14 +26,14 @@ MOST_LETTERS = 300  # of an error's own message
 
 def report(error: BaseException) -> int:
     """Tell the user what happened and where the traceback is; returns the exit status."""
-    lines = [f"crashed, by a mistake of its own: {_words(error)}", *_origin(error)]
+    lines = [f"crashed (a bug in ktui): {_words(error)}", *_origin(error)]
     try:
         lines.append(f"the traceback is in {note(error)}")
         lines.append(
-            "to report it, send that file and what `ktui info` prints: no password or token is there"
+            "to report it, attach that file and the output of `ktui info`: no password or token is in them"
         )
     except OSError as problem:
-        lines.append(f"the traceback could not be written down: {problem.strerror}")
+        lines.append(f"the traceback could not be saved: {problem.strerror}")
     return fail("\n  ".join(lines), CRASHED)
 
 

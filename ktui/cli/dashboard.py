@@ -37,14 +37,14 @@ log = log_of(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     view = parser.add_argument_group("dashboard")
-    view.add_argument("--attach", metavar="URL", help="watch a server that runs already")
+    view.add_argument("--attach", metavar="URL", help="attach to a running server")
     add_token_arguments(view, "its bearer token (default: KTUI_TOKEN)")
     view.add_argument("--server-ca", metavar="FILE", help="CA of that server's certificate")
-    view.add_argument("--replay", metavar="FILE", help="play a recording as the same screens")
+    view.add_argument("--replay", metavar="FILE", help="replay a recording")
     view.add_argument(
-        "--speed", type=_pace, default=1.0, metavar="X", help="pace of a replay: 4, 0.25, max (default 1)"
+        "--speed", type=_pace, default=1.0, metavar="X", help="speed of a replay: 4, 0.25, max (default 1)"
     )
-    view.add_argument("--record", metavar="FILE", help="write the telemetry to FILE as it comes (gzip: .gz)")
+    view.add_argument("--record", metavar="FILE", help="record the telemetry to FILE (gzip: .gz)")
     add_view_arguments(view)
     add_screenshot_arguments(view)
     cluster = parser.add_argument_group("cluster")
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kubeconfig",
         metavar="FILE",
         default="",
-        help="the Lab fires at a real kube-apiserver, named by this file; --context is then one of its",
+        help="the Lab sends to the kube-apiserver in this file; --context is then one of its",
     )
     cluster.add_argument("--aim", default="", help=argparse.SUPPRESS)  # a page's: $KUBECONFIG has it
     cluster.add_argument("--page-of", type=int, help=argparse.SUPPRESS)  # its `ktui web`, gone with it
@@ -86,7 +86,7 @@ def check(args: argparse.Namespace) -> int:
     if len(chosen) > 1:
         return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)
     if args.record and args.replay:
-        return fail("a recording is not recorded again: `ktui recording cut` copies a part of one", USAGE)
+        return fail("a recording cannot be recorded again: `ktui recording cut` copies a part of one", USAGE)
     try:
         check_theme(args)
         size_of(args.size)

@@ -54,7 +54,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="V",
         help="print as this Kubernetes version does (1.24 to 1.37)",
     )
-    add("--etcd-key", metavar="KEY", help="the value's key: tells the type of a value that does not name it")
+    add("--etcd-key", metavar="KEY", help="the value's key: gives the type of a value that does not name it")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -116,7 +116,7 @@ def _context(line: _Line, config: Config, environ: Mapping[str, str]) -> Chosen 
     if command == SERVE and chosen is not None and chosen.context.source not in ("etcd", "snapshot"):
         if chosen.source != "flag":
             return None  # meant for the dashboard
-        raise ConfigError(f"--context {flag} names neither etcd nor snapshot: there is nothing to serve")
+        raise ConfigError(f"--context {flag} names neither an etcd nor a snapshot")
     return chosen
 
 

@@ -22,7 +22,7 @@ CACHES = ("ready", "initializing", "reinitializing", "disabled")
 AGES = ("compacted", "old", "current", "ahead", "beyond")
 
 EPILOG = """ages of a revision, for --rv-age and --continue-age:
-  compacted  etcd has forgotten it          current  the cache's newest
+  compacted  no longer in etcd              current  the cache's newest
   old        cache and etcd know it         ahead    etcd has it, the cache not yet
                                             beyond   neither has it yet
 
@@ -69,19 +69,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="whether the cache still holds a snapshot of an old revision",
     )
     client = parser.add_argument_group("the client, as far as it is known: for more advice")
-    client.add_argument(
-        "--repeated-every", type=float, metavar="SECONDS", help="it asks this again and again"
-    )
+    client.add_argument("--repeated-every", type=float, metavar="SECONDS", help="the client polls")
     client.add_argument(
         "--agents", type=int, default=1, metavar="N", help="number of concurrent clients (after a rollout)"
     )
-    client.add_argument("--node", metavar="NAME", default="", help="the node that it runs on")
+    client.add_argument("--node", metavar="NAME", default="", help="the node that the client runs on")
     client.add_argument(
         "--account",
         "--user",
         metavar="USER",
         default="",
-        help="its user name in the cluster: tells the priority level, whose cap its seats have",
+        help="its user name in the cluster: decides the priority level, which caps its seats",
     )
     client.add_argument("--group", metavar="G,…", default="", help="groups of that user")
     client.add_argument("--accept", metavar="TYPE", help="its Accept header, like application/json")

@@ -38,7 +38,7 @@ def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
     yield ""
     yield from _rows(e, width)
     yield ""
-    yield "walk"
+    yield "decision trace"
     yield from _walk(plan)
     yield from _warnings(e.warnings, width)
     yield from _advice(e, width, colour)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EPILOG = """examples:
   ktui info
-  ktui info --context prod --kube-version 1.30        what these options would make of it
+  ktui info --context prod --kube-version 1.30        with these options
   ktui info --json | jq '.settings[] | select(.source != "default")'
 
 Passwords and tokens are never shown. Of each setting: default, config (file and line), context, env, or flag.

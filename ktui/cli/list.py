@@ -85,7 +85,7 @@ def _misuse(args: argparse.Namespace) -> str:
     if verb_of(args.path) == "WATCH":
         return "a WATCH does not end: `ktui list` sends a GET or a LIST"
     if args.compare and args.repeat is not None and args.repeat < LEAST_RUNS:
-        return f"--try needs --repeat {LEAST_RUNS} or more: fewer runs do not tell a saving from noise"
+        return f"--try needs --repeat {LEAST_RUNS} or more: fewer runs cannot separate a saving from noise"
     return target_conflict(args)
 
 

@@ -36,15 +36,15 @@ def log_of(module: str) -> logging.Logger:
 
 def add_log_arguments(parser: argparse.ArgumentParser) -> None:
     log = parser.add_argument_group("log")
-    log.add_argument("--log-file", metavar="FILE", help="write down here what ktui does (appended)")
+    log.add_argument("--log-file", metavar="FILE", help="log file of ktui (appended)")
     log.add_argument(
-        "--log-level", choices=LEVELS, default="info", help="from which level on (default %(default)s)"
+        "--log-level", choices=LEVELS, default="info", help="minimum log level (default %(default)s)"
     )
     log.add_argument(
         "--log-format",
         choices=FORMATS,
         default="plain",
-        help="lines for people, or JSON for programs (default %(default)s)",
+        help="text or JSON lines (default %(default)s)",
     )
 
 

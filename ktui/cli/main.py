@@ -21,7 +21,7 @@ from ktui.config.settings import DASHBOARD
 # name: (module, what it does in one line). The modules are imported when asked for.
 COMMANDS = {
     "serve": ("ktui.cli.serve", "run the API server alone, over an embedded or a real etcd"),
-    "list": ("ktui.cli.list", "fire a GET or LIST and print route, reason and cost"),
+    "list": ("ktui.cli.list", "send a GET or LIST and print route, reason and cost"),
     "bench": ("ktui.cli.bench", "measure the LISTs of a client, with and without their selectors"),
     "workload": ("ktui.cli.workload", "run client behaviours (agents that boot together, kubelets, …)"),
     "observe": ("ktui.cli.observe", "report where a real kube-apiserver serves its LISTs from"),
@@ -31,7 +31,7 @@ COMMANDS = {
     "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),
     "kubeconfig": ("ktui.cli.kubeconfig", "print the path of a kubeconfig for the running server"),
     "seed": ("ktui.cli.seed", "fill the running server with a demo cluster of any size"),
-    "recording": ("ktui.cli.recording", "look into a recording, cut it, or make a copy to give away"),
+    "recording": ("ktui.cli.recording", "inspect, cut or anonymise a recording"),
     "web": ("ktui.cli.web", "the dashboard in a browser, on this machine only"),
     "info": ("ktui.cli.info", "print where everything is, and each setting with its source"),
     "completion": ("ktui.cli.completion", "print a completion script for bash, zsh or fish"),
@@ -60,7 +60,7 @@ examples:
   ktui audit audit.log --screen               who asks a real apiserver for what, and at what cost
   KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A
 
-`ktui COMMAND --help` tells more of each command."""
+`ktui COMMAND --help` explains each command."""
 )
 
 

@@ -60,7 +60,7 @@ def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
         "--feature-gates",
         metavar="A=true,B=false",
         default="",
-        help="feature gates beside the version's defaults",
+        help="feature gates that override the version's defaults",
     )
     rules.add_argument(
         "--warm",

@@ -19,11 +19,11 @@ class Parser(argparse.ArgumentParser):
         text = message.removeprefix("argument ")
         if unknown := _UNKNOWN.match(message):
             text = self._unknown(unknown[1])
-        self.exit(fail(f"{text}; `{self.prog} --help` tells more", USAGE))
+        self.exit(fail(f"{text}; `{self.prog} --help` for details", USAGE))
 
     def _unknown(self, word: str) -> str:
         if not word.startswith("-"):
-            return f"{word!r} is one argument too many"
+            return f"{word!r} is an unexpected argument"
         options = [option for action in self._actions for option in action.option_strings]
         close = difflib.get_close_matches(word.partition("=")[0], options, n=1)
         return f"there is no option {word}" + (f", did you mean {close[0]}?" if close else "")

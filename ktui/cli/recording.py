@@ -25,30 +25,28 @@ exit status: 0 done, 2 usage or no readable recording"""
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "recording",
-        help="look into a recording, cut it, or make a copy to give away",
+        help="inspect, cut or anonymise a recording",
         description="Recordings are what `ktui --record FILE` and `ktui serve --record FILE` write.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     doing = parser.add_subparsers(dest="doing", required=True, metavar="info|cut|share")
-    info = doing.add_parser("info", help="time span, events by type, servers and marks")
+    info = doing.add_parser("info", help="time span, events by type, servers and markers")
     info.add_argument("file", metavar="FILE", help="a recording")
     info.add_argument("--json", action="store_true", help="the same as JSON")
     cut = doing.add_parser(
         "cut",
         help="copy the part between two times",
-        description="The copy is told first how things stood when it begins. T counts from the beginning "
+        description="The copy begins with the state at that time. T counts from the beginning "
         "(90, 1:30, 1:02:30), from the end (-30), or is a clock (@14:05:30) or RFC 3339.",
     )
     _add_in_out(cut)
-    cut.add_argument(
-        "--from", dest="begin", metavar="T", default="", help="from here on (default: the beginning)"
-    )
-    cut.add_argument("--to", dest="end", metavar="T", default="", help="to here (default: the end)")
+    cut.add_argument("--from", dest="begin", metavar="T", default="", help="start (default: the beginning)")
+    cut.add_argument("--to", dest="end", metavar="T", default="", help="end (default: the end)")
     share = doing.add_parser(
         "share",
         help="copy it without Secrets, tokens, addresses and, by default, names",
-        description="Left out always: names of Secrets, continue tokens, bearer tokens, addresses, paths of "
+        description="Always left out: names of Secrets, continue tokens, bearer tokens, addresses, paths of "
         "files, where etcd is, what user agents say of their host. Resources, versions, times, "
         "sizes and routes stay.",
     )

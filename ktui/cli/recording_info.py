@@ -61,7 +61,7 @@ def summarise(path: Path) -> Summary:
             if isinstance(event, ServerInfo) and _is_news(servers, event):
                 servers.append(event)
         if not types:
-            raise RecordingError(f"{path} holds no telemetry events")
+            raise RecordingError(f"{path} has no telemetry events")
         return Summary(
             file=str(path),
             bytes=path.stat().st_size,
@@ -109,12 +109,12 @@ def as_text(summary: Summary) -> str:
     if summary.skipped:
         lines.append(f"  {'of a newer ktui':<18}{integer(summary.skipped):>12}  skipped")
     if summary.marks:
-        lines.append("marks")
+        lines.append("markers")
         lines += [
             f"  {elapsed(item.at):>8}  {'◆' if item.own else '▲'} {item.text}" for item in summary.marks
         ]
     if summary.warning:
-        lines.append(f"careful   {summary.warning}")
+        lines.append(f"warning   {summary.warning}")
     return "\n".join(safe(line) for line in lines)
 
 

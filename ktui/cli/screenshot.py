@@ -26,13 +26,13 @@ _SIZE = re.compile(r"(\d+)x(\d+)")
 
 def add_screenshot_arguments(view: argparse._ArgumentGroup) -> None:
     view.add_argument(
-        "--screenshot", metavar="FILE.svg", help="draw the dashboard into a file, without a terminal, and end"
+        "--screenshot",
+        metavar="FILE.svg",
+        help="save a screenshot of the dashboard to a file and exit; needs no terminal",
     )
+    view.add_argument("--press", metavar="KEYS", default="", help="keys to press first, comma separated: 5,r")
     view.add_argument(
-        "--press", metavar="KEYS", default="", help="keys pressed before that, comma separated: 5,r"
-    )
-    view.add_argument(
-        "--size", metavar="WxH", default="120x40", help="columns and rows of it (default %(default)s)"
+        "--size", metavar="WxH", default="120x40", help="columns and rows (default %(default)s)"
     )
 
 
@@ -40,7 +40,7 @@ def size_of(text: str) -> tuple[int, int]:
     """Columns and rows. Raises ConfigError."""
     found = _SIZE.fullmatch(text)
     if found is None or not (20 <= int(found[1]) <= 1_000 and 5 <= int(found[2]) <= 1_000):
-        raise ConfigError(f"--size {text!r} is no size: write it like 120x40")
+        raise ConfigError(f"--size {text!r} is not a size: write it like 120x40")
     return int(found[1]), int(found[2])
 
 
@@ -60,7 +60,7 @@ async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
                         raise ClientError(app.link.detail)
                     await pilot.pause(0.1)
         except TimeoutError:
-            raise ClientError(f"no data came within {WAIT_SECONDS:.0f} s") from None
+            raise ClientError(f"no data within {WAIT_SECONDS:.0f} s") from None
         await _press(pilot, args.press)
         picture = app.export_screenshot(title="ktui")
     _write(args.screenshot, picture)

@@ -26,7 +26,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     server = parser.add_argument_group("server")
     add_attach_arguments(server)
     server.add_argument(
-        "--kubeconfig", metavar="FILE", default="", help="fire at a real kube-apiserver, named by this file"
+        "--kubeconfig", metavar="FILE", default="", help="send to the kube-apiserver in this kubeconfig"
     )
     server.add_argument(
         "--context",
@@ -36,7 +36,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
         "or else of $KUBECONFIG or ~/.kube/config",
     )
     server.add_argument(
-        "--yes", action="store_true", help="do not ask before a real kube-apiserver is made to work hard"
+        "--yes", action="store_true", help="do not ask before heavy requests to a real kube-apiserver"
     )
 
 

@@ -62,11 +62,11 @@ def _misuse(args: argparse.Namespace) -> str:
     if not is_loopback(args.host):
         port = args.port or 8000
         return (
-            f"--host {args.host} is no loopback address, and a page of `ktui web` is as good as your "
+            f"--host {args.host} is not a loopback address, and a page of `ktui web` is as good as your "
             f"terminal; from another machine go through `ssh -L {port}:127.0.0.1:{port}`"
         )
     if not 0 <= args.port <= 65535:
-        return f"--port {args.port} is no port: it is one of 1 to 65535, or 0 for a free one"
+        return f"--port {args.port} is not a port: use 1 to 65535, or 0 for a free one"
     if args.record and (args.attach or args.replay):
         return (
             "--record writes down the server that `ktui web` starts itself: leave out --attach and --replay"

@@ -24,7 +24,7 @@ ETCD = Badge("E", "bold $route-etcd", "etcd")
 WAITING = Badge("W", "bold $route-wait", "waiting")
 ERROR = Badge("!", "bold $route-error", "error")
 PENDING = Badge("·", "$ink-muted", "not routed yet")
-OTHER = Badge("–", "$ink-muted", "no storage asked")
+OTHER = Badge("–", "$ink-muted", "no storage access")
 
 _BY_ROUTE = {
     "cache": CACHE,

@@ -79,7 +79,7 @@ class KtuiApp(ReplayActions):
         """The first few; all of them would hide the screen."""
         mistakes = list(self.preferences.mistakes())
         if len(mistakes) > MISTAKES:
-            mistakes[MISTAKES:] = [f"{len(mistakes) - MISTAKES} more: `ktui info` tells all"]
+            mistakes[MISTAKES:] = [f"{len(mistakes) - MISTAKES} more: `ktui info` lists all"]
         for text in mistakes:
             self.notify(text, title="config", severity="warning", markup=False, timeout=30)
 
@@ -139,7 +139,7 @@ class KtuiApp(ReplayActions):
             self.screen.query_one(Prompt).open(
                 ":",
                 "",
-                hint="tab completes · ↑ what was typed before",
+                hint="tab completes · ↑ earlier lines",
                 typed=lambda text: "",
                 entered=lambda text: self.commands.run(self, text),
                 suggest=lambda text: self.commands.suggest(self, text),

@@ -104,7 +104,7 @@ class Intake:
         self._silent += min(now - self._listened, LONGEST_STEP)
         self._listened = now
         if self.link.stage is Stage.LIVE and self.source is not None and self._silent > SILENCE_SECONDS:
-            since = f"nothing has come from it since {clock_time(self.state.now)}"
+            since = f"no telemetry since {clock_time(self.state.now)}"
             self.set_link(Link(Stage.SILENT, since, self.source.restartable, self._retries))
 
     def begin_anew(self) -> None:

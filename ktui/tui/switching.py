@@ -32,7 +32,7 @@ def why_not(app: Dashboard) -> str:
     if app.client is not None:
         return ""
     if app.link.stage is Stage.REPLAY:
-        return "a recording follows the rules it was made by: only a running server can be switched"
+        return "the version of a recording is fixed: only a running server can be switched"
     return "no server answers yet"
 
 

@@ -30,7 +30,7 @@ def test_a_file_is_read_walked_through_and_left(terminal: Terminal, home: Home, 
     terminal.type("Enter")
     terminal.wait_for(lambda screen: "latency and errors" in screen, "one group")
     terminal.type("v")
-    terminal.wait_for(lambda screen: "what moves from 1.30" in screen, "all versions")
+    terminal.wait_for(lambda screen: "what changes from 1.30" in screen, "all versions")
     terminal.type("q")
     terminal.wait_for(lambda screen: "left 0" in screen, "the shell again")
 

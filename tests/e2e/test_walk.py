@@ -42,17 +42,17 @@ def test_every_screen_by_its_keys(terminal: Terminal, home: Home) -> None:
 
 
 def overview(walker: Walker) -> None:
-    walker.press("t", sees=("Requests › costliest", "processed", "/min"))
+    walker.press("t", sees=("Requests › most expensive", "processed", "/min"))
     walker.press("Enter", sees="scanned", loses="/min")
     walker.press("Escape", sees="/min")
-    walker.press("1", sees="rv progress")
+    walker.press("1", sees="RV progress")
 
 
 def requests(walker: Walker) -> None:
-    walker.press("2", sees="› costliest")
+    walker.press("2", sees="› most expensive")
     walker.press("t", sees="phases")
-    walker.press("Enter", sees="open elsewhere")
-    walker.press("Escape", loses="open elsewhere")
+    walker.press("Enter", sees="open related")
+    walker.press("Escape", loses="open related")
 
 
 def cache(walker: Walker) -> None:
@@ -72,7 +72,7 @@ def etcd(walker: Walker) -> None:
 
 
 def lab(walker: Walker) -> None:
-    walker.press("5", sees="f fires the LIST above")
+    walker.press("5", sees="f sends the LIST above")
     walker.press("f", sees="C→C 1 ")
     walker.press("a", sees="C→C 2 ")
     walker.press("r", sees="C→C 10 ")
@@ -82,7 +82,7 @@ def lab(walker: Walker) -> None:
 
 def watches(walker: Walker) -> None:
     walker.press("6", sees="fan-out of one event")
-    walker.press("o", sees="open elsewhere")
+    walker.press("o", sees="open related")
     walker.press("v", sees="1.19 to 1.37")
     walker.press("[", sees="fan-out of one event")
     walker.press("]", sees="1.19 to 1.37")

@@ -92,7 +92,7 @@ async def test_a_page_draws_has_the_keyboard_and_says_when_it_has_ended(home: Ho
         await tab.sees("phases", "funnel")
         await tab.resize(700, 480)
         await tab.press("1")
-        await tab.sees("rv progress")
+        await tab.sees("RV progress")
         await tab.press("e")
         await tab.sees("rows written to")
         assert list(home.path.glob("ktui-*.csv"))
@@ -117,7 +117,7 @@ async def test_two_tabs_a_reload_and_a_closed_tab(home: Home) -> None:
         await two.close()
         await until(lambda: here.pages() == 1)
         await one.press("1")
-        await one.sees("rv progress")
+        await one.sees("RV progress")
 
 
 async def test_stopping_it_ends_the_pages_and_says_so_in_them(home: Home) -> None:

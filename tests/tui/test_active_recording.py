@@ -107,7 +107,7 @@ async def test_a_full_disk_is_told_and_the_dashboard_goes_on() -> None:
         app.tick()
         await pilot.pause()
         told = [toast.message for toast in app._notifications]
-        assert told == ["cannot go on recording to /dev/full: No space left on device"]
+        assert told == ["cannot continue recording to /dev/full: No space left on device"]
         assert not app.recording.running and len(app.state.requests) == 16
         app.feed([finished(16)])
         app.tick()

@@ -43,7 +43,7 @@ async def under(pilot: Any, version: str) -> None:
 # What it does.
 
 
-async def test_the_sentence_comes_first_and_the_costliest_group_on_top(app: AuditApp) -> None:
+async def test_the_sentence_comes_first_and_the_most_expensive_group_on_top(app: AuditApp) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await read(pilot)
         report = app.audit.ranker.report
@@ -122,7 +122,8 @@ async def test_versions_tell_what_moves_and_why_and_enter_chooses(app: AuditApp)
     async with app.run_test(size=NORMAL) as pilot:
         await read(pilot)
         await pilot.press("v")
-        await until_shown(pilot, "what moves from 1.30 to 1.31", "because of ConsistentListFromCache", "E→C")
+        await until_shown(pilot, "what changes from 1.30 to 1.31", "because of ConsistentListFromCache")
+        await until_shown(pilot, "E→C")
         lines = app.audit.views.versions.table.rows
         assert [line.version for line in lines] == [f"1.{minor}" for minor in range(19, 38)]
         assert {line.requests for line in lines} == {lines[0].requests}
@@ -266,7 +267,7 @@ async def test_the_dashboard_says_that_a_log_is_not_there() -> None:
 # What it looks like.
 
 GROUPS = ("1.30 → 1.31 moves", "cilium-agent")
-VERSIONS = "what moves from 1.30"
+VERSIONS = "what changes from 1.30"
 
 
 @PICTURED

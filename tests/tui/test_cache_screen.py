@@ -35,7 +35,7 @@ async def put_cursor(pilot: Any, resource: str) -> CacheScreen:
 async def look_into_pods(pilot: Any) -> None:
     screen = await put_cursor(pilot, "pods")
     await pilot.press("enter")
-    await until(pilot, lambda: screen.view.objects.total == 3_000 and screen.view.ring.total == 200)
+    await until(pilot, lambda: screen.view.objects.total == 3_000 and screen.view.events.total == 200)
     await until_shown(pilot, "3,000 objects", "web-0000", "200 newest of 640", "48,102 ~ MODIFIED")
 
 
@@ -50,7 +50,7 @@ async def test_every_resource_has_a_row_and_cold_ones_say_how_to_warm_them() -> 
         states = {row.resource: row.cache.state for row in screen.table.rows}
         assert states["pods"] == "ready"
         assert states["ciliumidentities.cilium.io"] == "initializing"
-        said = "w     warms it: 100 keys, 310 kB are read from etcd, in pages"
+        said = "w      warms it: 100 keys, 310 kB read from etcd, in pages"
         await until(pilot, lambda: said in shown(app))
         await pilot.press("w")
         await until(pilot, lambda: bool(server.asked))
@@ -89,7 +89,7 @@ async def test_a_filling_cache_tells_its_progress_and_can_be_cancelled() -> None
         app.feed([filling(app)])
         app.tick()
         app.screen.paint()  # type: ignore[attr-defined]
-        await until_shown(pilot, "waits for its turn", "x     cancels it")
+        await until_shown(pilot, "waits for its turn", "x      stops filling")
         app.feed([filling(app, loaded=42, loaded_bytes=130_000, expected=100)])
         app.tick()
         app.screen.paint()  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ async def test_a_cache_opens_page_by_page() -> None:
         await pilot.press("end")
         await until(pilot, lambda: getattr(screen.view.objects.row, "name", "") == "web-2999")
         assert len([path for path in server.asked if "/objects?" in path]) == 2
-        assert f"pods · 3,000 objects at rv {HEAD:,}" in shown(app)
+        assert f"pods · 3,000 objects at RV {HEAD:,}" in shown(app)
         await pilot.press("escape")
         await pilot.pause()
         assert screen.inside == ""
@@ -183,7 +183,7 @@ async def test_names_that_would_bite_are_text() -> None:
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_caches(snap_compare: Snap, size: tuple[int, int]) -> None:
-    says = ("loading 60%", "96 of 160 objects", "x     cancels it")
+    says = ("loading 60%", "96 of 160 objects", "x      stops filling")
     assert snap_compare(asking_app(), says=says, press=("3", "down"), terminal_size=size)
 
 
@@ -195,13 +195,13 @@ def test_filling(snap_compare: Snap, size: tuple[int, int]) -> None:
         pilot.app.tick()
         pilot.app.screen.paint()
 
-    says = (" 42%  42 of 100 objects · 130 kB read", "cancels it")
+    says = (" 42%  42 of 100 objects · 130 kB read", "stops filling")
     assert snap_compare(asking_app(), says=says, run_before=fill, terminal_size=size)
 
 
 @SIZES
 def test_inside(snap_compare: Snap, size: tuple[int, int]) -> None:
-    says = ("3,000 objects at rv 48,102", "team-10", "48,102 ~ MODIFIED")
+    says = ("3,000 objects at RV 48,102", "team-10", "48,102 ~ MODIFIED")
     assert snap_compare(asking_app(), says=says, run_before=look_into_pods, terminal_size=size)
 
 
@@ -236,7 +236,7 @@ async def test_an_event_of_the_ring_shows_its_object_as_it_was_then() -> None:
         await look_into_pods(pilot)
         await pilot.press("tab")
         screen = screen_of(app)
-        assert screen.view.ring.has_focus and screen.view.ring.row is not None
-        at = screen.view.ring.row.revision - (screen.view.ring.row.type == "DELETED")
+        assert screen.view.events.has_focus and screen.view.ring.row is not None
+        at = screen.view.events.row.revision - (screen.view.ring.row.type == "DELETED")
         await pilot.press("y")
         await until(pilot, lambda: f"revision={at}" in server.asked[-1])

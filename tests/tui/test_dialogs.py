@@ -17,8 +17,8 @@ from .still import SMALL, demo_events, shown, still_app
 
 # What is pressed, and what the dialog then says.
 DIALOGS = {
-    "help": ("2 question_mark", ("esc closes", "this screen", "the costliest kinds")),
-    "jump": ("2 up up o", ("open elsewhere", "the Lab with this request")),
+    "help": ("2 question_mark", ("esc closes", "this screen", "most expensive requests")),
+    "jump": ("2 up up o", ("open related", "the Lab with this request")),
     "sort": ("2 s", ("sort by", "second key")),
     "columns": ("3 C", ("columns", "■ resource")),
     "object": ("2 up up y", ('"type": "request_started"', "esc closes")),

@@ -85,7 +85,7 @@ async def test_sizes_by_field() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
         screen = await show_first_key(pilot, "pods/")
-        assert "metadata.managedFields is 41% of this object" in shown(app)
+        assert "metadata.managedFields is 41% of the object" in shown(app)
         await pilot.press("v", "v", "v")
         await until_shown(pilot, "value · sizes")
         told = screen.value.query_one("#object").text.splitlines()  # type: ignore[attr-defined]
@@ -107,10 +107,10 @@ async def test_the_caches_copy_is_compared() -> None:
     server = FakeServer()
     key = "/ktui/v1/etcd/key?key=/registry/pods/team-00/web-0000"
     for copy, says in (
-        ({"rv": 44_000, "cache_rv": 48_102, "same": True}, "= has the same bytes at rv 48,102"),
-        ({"rv": 43_000, "cache_rv": 43_900, "same": False}, "≠ has its rv 43,000 at rv 43,900"),
-        ({"rv": 0, "cache_rv": 43_900, "same": False}, "≠ does not have it"),
-        (None, "not filled: nothing to compare with"),
+        ({"rv": 44_000, "cache_rv": 48_102, "same": True}, "= same bytes at RV 48,102"),
+        ({"rv": 43_000, "cache_rv": 43_900, "same": False}, "≠ at RV 43,000 at RV 43,900"),
+        ({"rv": 0, "cache_rv": 43_900, "same": False}, "≠ missing"),
+        (None, "not filled: not compared"),
     ):
         server.answers[key]["cache"] = copy
         app = asking_app(server)
@@ -125,4 +125,4 @@ async def test_a_lease_that_may_not_be_asked_says_why() -> None:
         screen = await show_first_key(pilot, "events/")
         screen.keys.table.focus()
         await pilot.press("down")
-        await until_shown(pilot, "ttl is not asked: read-only sends Range, Watch, Status")
+        await until_shown(pilot, "TTL not requested: read-only mode sends only Range, Watch, Status")

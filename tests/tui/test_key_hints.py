@@ -26,8 +26,8 @@ MOVED = {
 SAID = {
     "overview": ("t all", "f2 all"),
     "requests": ("· w all", "· ctrl+w all"),
-    "lab": ("f fires the LIST above", "f5 fires the LIST above"),
-    "versions": ("i types another", "f7 types another"),
+    "lab": ("f sends the LIST above", "f5 sends the LIST above"),
+    "versions": ("i edits the request", "f7 edits the request"),
 }
 
 
@@ -54,7 +54,7 @@ async def test_the_cache_says_how_a_cold_one_is_warmed() -> None:
         await pilot.pause()
         app.tick()
         await pilot.pause()
-        assert "f4    warms it" in shown(app)
+        assert "f4     warms it" in shown(app)
 
 
 async def test_a_dialog_says_how_it_is_left() -> None:

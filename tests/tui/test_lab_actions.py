@@ -188,7 +188,7 @@ async def test_y_shows_the_request_from_elsewhere_page_by_page() -> None:
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 1))
         await pilot.press("enter")
-        await until_shown(pilot, '"foreseen": [', "curl", "kubectl", "client-go", "Python")
+        await until_shown(pilot, '"predicted": [', "curl", "kubectl", "client-go", "Python")
         said = []
         for _ in range(4):
             await pilot.press("y")
@@ -208,7 +208,7 @@ async def test_y_shows_the_request_from_elsewhere_page_by_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("equal", "said"), [(True, "pods: cache = etcd at rv 48,102"), (False, "cache ≠ etcd")]
+    ("equal", "said"), [(True, "pods: cache = etcd at RV 48,102"), (False, "cache ≠ etcd")]
 )
 async def test_the_cache_is_compared_with_etcd(equal: bool, said: str) -> None:
     server = LabServer()
@@ -294,7 +294,7 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         screen = await choose_kind(pilot)
         await until_shown(
-            pilot, "LIST at kind, kube-apiserver 1.31", "foreseen by the rules of 1.31", "unencrypted"
+            pilot, "LIST at kind, kube-apiserver 1.31", "predicted by the rules of 1.31", "unencrypted"
         )
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 1))
@@ -306,7 +306,7 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
         await until_shown(
             pilot,
             "C→?",
-            "? route not told",
+            "? route unknown",
             "/metrics is not available (HTTP 403)",
             "27.0 MB received",
             "scanned 3,000 ? ?",

@@ -65,7 +65,7 @@ async def test_another_versions_rules_are_foreseen() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         screen = await fill(pilot, kube_version="1.24")
         await until(pilot, lambda: screen.prediction.route == "etcd")
-        await until_shown(pilot, "foreseen by the rules of 1.24", "E etcd")
+        await until_shown(pilot, "predicted by the rules of 1.24", "E etcd")
 
 
 @pytest.mark.parametrize(
@@ -183,9 +183,9 @@ async def test_a_watch_says_that_it_is_fired_as_a_watch_list() -> None:
         screen = await open_lab(pilot)
         watch = Selection("WATCH", "/api/v1/pods?watch=1&resourceVersion=0", "a test")
         app.go_to(Place("lab", Read(watch)))
-        await until_shown(pilot, "WatchList: a WATCH + sendInitialEvents", "the WatchList foreseen by")
-        await until_shown(pilot, "it is fired up to the bookmark")
-        assert any("f fires it as a WatchList" in each.message for each in app._notifications)
+        await until_shown(pilot, "WatchList: a WATCH + sendInitialEvents", "WatchList, predicted by")
+        await until_shown(pilot, "the WATCH ends at the bookmark")
+        assert any("f sends it as a WatchList" in each.message for each in app._notifications)
         await pilot.press("f")
         await until(pilot, lambda: settled(screen, 1))
         assert screen.lab.runner.results[0].label == "WatchList"

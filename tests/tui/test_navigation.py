@@ -70,11 +70,14 @@ async def test_where_nothing_leads_on_it_is_said() -> None:
     app = still_app()
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
         await pilot.press("2", "o")
-        await until(pilot, lambda: any("nothing here leads" in note.message for note in app._notifications))
+        await until(
+            pilot,
+            lambda: any("this row has no related screen" in note.message for note in app._notifications),
+        )
 
 
 def test_the_menu(snap_compare: Snap) -> None:
-    says = ("open elsewhere", "the Lab with this request")
+    says = ("open related", "the Lab with this request")
     press = ("2", "up", "up", "o")
     assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=NORMAL)
 
@@ -261,7 +264,7 @@ async def test_a_key_that_was_bound_anew_works_and_shows_so() -> None:
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
         assert app.paused
         told = {(line.name, line.about) for section in app.screen.sections for line in section.lines}
-        assert ("P", "hold the tables still") in told
+        assert ("P", "pause the tables") in told
         assert not app._notifications
 
 
@@ -273,7 +276,7 @@ async def test_a_keymap_with_mistakes_is_told_at_the_start_and_works_nevertheles
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
         await until(pilot, lambda: len(app._notifications) == 4)
         told = [toast.message for toast in app._notifications]
-        assert told == [*wrong[:3], "1 more: `ktui info` tells all"]
+        assert told == [*wrong[:3], "1 more: `ktui info` lists all"]
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
 

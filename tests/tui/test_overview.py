@@ -18,7 +18,7 @@ Snap = Callable[..., bool]
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL, WIDE])
 def test_overview(snap_compare: Snap, size: tuple[int, int]) -> None:
-    says = ("rev 48,213", "rv progress", "waiting for the watch cache")
+    says = ("revision 48,213", "RV progress", "waiting for the watch cache")
     assert snap_compare(still_app(demo_events()), says=says, terminal_size=size)
 
 
@@ -64,7 +64,7 @@ async def test_every_panel_of_the_mode_is_there_at_80_columns() -> None:
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
         text = shown(app)
-    for title in ("/registry", "watch caches", "rv progress", "requests", "why"):
+    for title in ("/registry", "watch caches", "RV progress", "requests", "why"):
         assert title in text, title
     assert "1 Overview" in text and "5 Lab" in text and "? help" in text
 
@@ -76,7 +76,7 @@ async def test_the_header_tells_whose_control_plane_this_is() -> None:
         head = shown(app).splitlines()[0]
     assert " ".join(head.split()) == (
         "ktui › Overview · demo · etcd 3.5.1 · kube 1.36 · writable "
-        "rev 48,213 +12/s our toll on etcd 212 RPCs · 4.1 MB"
+        "revision 48,213 +12/s ktui's load on etcd 212 RPCs · 4.1 MB"
     )
 
 

@@ -154,7 +154,7 @@ async def test_speed_keys_and_commands(recording: Path) -> None:
         assert playback.player.speed == FASTEST
         assert "00:08" in await pressed(app, pilot, "colon", *"seek 0:08", "enter")
         await pilot.press("colon", *"seek tomorrow", "enter")
-        assert "'tomorrow' is no time of a recording" in shown(app)
+        assert "'tomorrow' is not a time of a recording" in shown(app)
 
 
 async def test_marks_are_found_reached_and_set(recording: Path) -> None:
@@ -249,7 +249,7 @@ async def test_what_is_broken_off_is_told_at_the_end(recording: Path) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         playback = await ready(app, pilot)
         playback.player.playing = False
-        assert "line 368 was broken off; all before" in await pressed(app, pilot, "shift+end")
+        assert "line 368 is incomplete; everything before" in await pressed(app, pilot, "shift+end")
 
 
 async def test_a_damaged_recording_is_one_sentence(recording: Path) -> None:

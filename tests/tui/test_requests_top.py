@@ -1,4 +1,4 @@
-"""The costliest kinds of requests: what the view does, then its pictures."""
+"""The most expensive kinds of requests: what the view does, then its pictures."""
 
 from __future__ import annotations
 
@@ -199,12 +199,12 @@ async def test_requests_that_the_log_has_forgotten_are_said_to_be() -> None:
 async def test_it_is_a_place_to_go_to_and_come_back_from() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL) as pilot:
-        app.go_to(Place("requests", Part("costliest")))
+        app.go_to(Place("requests", Part("most expensive")))
         await until(pilot, lambda: app.current_mode == "requests" and screen_of(app).views.top_shown)
         await pilot.press("enter")
         await until(pilot, lambda: screen_of(app).log_view.only is not None)
         assert [crumb.text for crumb in screen_of(app).crumbs()][-2:] == [
-            "costliest",
+            "most expensive",
             "cilium-agent LIST pods ?app=…",
         ]
 

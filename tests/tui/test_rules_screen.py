@@ -96,7 +96,10 @@ async def test_a_recording_cannot_be_switched() -> None:
     app = still_app(demo_events(), Link(Stage.REPLAY, "demo.ndjson"))
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
         await pilot.press("V")
-        await until(pilot, lambda: any("a recording follows" in note.message for note in app._notifications))
+        await until(
+            pilot,
+            lambda: any("the version of a recording is fixed" in note.message for note in app._notifications),
+        )
         assert not isinstance(app.screen, RulesScreen)
 
 

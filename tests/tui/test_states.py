@@ -40,7 +40,7 @@ KEYS = {
     "watches": ["6"],
     "versions": ["8"],
 }
-NAMED = {screen: f"› {screen.title()}" for screen in KEYS} | {"etcd": "› etcd", "top": "› costliest"}
+NAMED = {screen: f"› {screen.title()}" for screen in KEYS} | {"etcd": "› etcd", "top": "› most expensive"}
 Make = Callable[[], KtuiApp]
 
 
@@ -59,11 +59,11 @@ async def text_of(app: KtuiApp, keys: list[str], size: tuple[int, int] = NORMAL)
 
 WHY_EMPTY = {
     "overview": "no read answered yet",
-    "requests": "no request yet",
+    "requests": "no requests yet",
     "top": "no read answered yet",
     "cache": "no watch cache yet",
     "etcd": "no server yet",
-    "lab": "f fires the LIST above",
+    "lab": "f sends the LIST above",
     "watches": "no WATCH is open",
     "versions": "1.19 to 1.37",
 }
@@ -88,7 +88,7 @@ async def test_what_was_known_stays_and_is_told_to_be_old() -> None:
 async def test_somebody_elses_server_is_tried_again() -> None:
     text = await text_of(still_app(demo_events(), LOST), ["1"])
     assert "connection lost: https://10.0.0.7:6443 has closed the connection" in text
-    assert "tried again every few seconds, r tries now" in text
+    assert "retrying every few seconds, r retries now" in text
 
 
 async def test_a_dead_etcd_costs_a_small_terminal_two_lines() -> None:
@@ -118,7 +118,7 @@ async def test_stale_caches_are_said_in_the_header_and_on_screen(screen: str, si
         top = shown(app).splitlines()[0]
         assert "2 caches stale" in top or "2 stale" in top
         assert app.screen.query_one(Banner).text == (
-            "2 watch caches stale: pods, ciliumnodes.cilium.io, etcd not heard since 22:13:20 "
+            "2 watch caches stale: pods, ciliumnodes.cilium.io, no word from etcd since 22:13:20 "
             "— reads at resourceVersion=0 may be old"
         )
         if screen == "cache":
@@ -133,11 +133,11 @@ async def test_an_etcd_without_space_is_said_until_it_takes_a_write() -> None:
     app = live(NO_SPACE)
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.pause()
-        assert "etcd takes no writes" in shown(app) and "disarm the alarm" in shown(app)
+        assert "etcd rejects writes" in shown(app) and "disarm the alarm" in shown(app)
         app.feed([EtcdCall(op="txn", request="", purpose="update")])
         app.tick()
         await pilot.pause()
-        assert "etcd takes no writes" not in shown(app)
+        assert "etcd rejects writes" not in shown(app)
 
 
 @SIZES
@@ -195,7 +195,7 @@ async def test_every_screen(matches_golden: Matches, state: str, size: tuple[int
 
 @SIZES
 def test_no_space(snap_compare: Snap, size: tuple[int, int]) -> None:
-    assert snap_compare(live(NO_SPACE), says="etcd takes no writes", press=("1",), terminal_size=size)
+    assert snap_compare(live(NO_SPACE), says="etcd rejects writes", press=("1",), terminal_size=size)
 
 
 @SIZES

@@ -105,11 +105,11 @@ async def test_half_a_column_s_name_does_not_empty_the_table(app: TablesApp) -> 
         hint = app.screen.query_one("#prompt-hint")
         await pilot.pause()
         assert len(app.table.rows) == 100
-        assert hint.render().plain == "100 of 300  cl is in no row; the column: client:"
+        assert hint.render().plain == "100 of 300  cl matches no row; name a column: client:"
         assert ("cl", "strike $ink-faint") in app.table.marks.runs()
         await pilot.press("enter")  # as it stands
         await pilot.pause()
-        assert not app.table.rows and "no row matches route:E cl" in app.table.render_line(1).text
+        assert not app.table.rows and "no rows match route:E cl" in app.table.render_line(1).text
 
 
 async def test_a_regular_expression_that_is_none_is_told_and_changes_nothing(app: TablesApp) -> None:
@@ -122,7 +122,7 @@ async def test_a_regular_expression_that_is_none_is_told_and_changes_nothing(app
         assert len(app.table.rows) == 100 and not hint.has_class("-problem")  # it may still become one
         field.value = "route:E client~/[/"
         await pilot.pause()
-        assert hint.has_class("-problem") and "/[/ is no regular expression" in hint.render().plain
+        assert hint.has_class("-problem") and "/[/ is not a regular expression" in hint.render().plain
         assert len(app.table.rows) == 100
         await pilot.press("enter")
         assert app.screen.query_one(Prompt).is_open

@@ -46,14 +46,14 @@ def test_every_shipped_theme_loads_and_names_all_variables() -> None:
     ("text", "says"),
     [
         ("name =\nx = 1", "line 1"),
-        ('name = "x"\n\nprimary = "no colour"', "line 3: primary: 'no colour' is no colour"),
+        ('name = "x"\n\nprimary = "no colour"', "line 3: primary: 'no colour' is not a colour"),
         ('name = "x"\nprimary = "#ffffff"\nfrobnicate = 1', "line 3: there is no key 'frobnicate'"),
         ('primary = "#ffffff"\n[variables]\nline = 3', "line 3: line must be a colour in quotes"),
         ('primary = "#ffffff"\ndark = "yes"', "line 2: dark = 'yes' is of the wrong kind"),
         ('variables = "#ffffff"', "line 1: [variables] is a table"),
         ('inherits = "nobody"', "line 1: there is no theme 'nobody'"),
         ('name = "x"\ninherits = "x"\n', "at least a primary colour"),
-        ("name = 3", "line 1: name must be a text in quotes"),
+        ("name = 3", "line 1: name must be a string in quotes"),
         ("\xff", "not UTF-8 text"),
     ],
 )
@@ -118,7 +118,7 @@ async def test_an_edited_theme_repaints(own: Path) -> None:
         app.reload_themes()
         await pilot.pause()
         told = [note.message for note in app._notifications]
-        assert told == ["theme mine.toml line 2: accent: 'beige-ish' is no colour"]
+        assert told == ["theme mine.toml line 2: accent: 'beige-ish' is not a colour"]
         assert app.theme == "mine" and app.screen.styles.background.hex6 == "#FFFFFF"
         app.reload_themes()  # said once, not every second
         assert len(app._notifications) == 1

@@ -66,7 +66,8 @@ async def test_enter_puts_equal_versions_together_and_escape_takes_them_apart() 
         await pilot.press("up")
         await pilot.pause()
         text = shown(app)
-        assert "walk under 1.23 – 1.30" in text and "1.23 changed by itself, by no gate: seats" in text
+        assert "decision trace under 1.23 – 1.30" in text
+        assert "1.23 changed by the release itself, no gate: seats" in text
         await pilot.press("escape")
         await pilot.pause()
         assert len(table.rows) == 19 and table.row.version == "1.23"

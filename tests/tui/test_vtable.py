@@ -101,7 +101,7 @@ async def test_an_empty_table_says_why() -> None:
         assert "nothing yet" in line(app.table, 1)
         app.table.set_rows(rows(5))
         app.table.set_filter("n>9")
-        assert "no row matches n>9" in line(app.table, 1)
+        assert "no rows match n>9" in line(app.table, 1)
 
 
 async def test_the_row_under_the_cursor_stays_on_its_line() -> None:

@@ -22,7 +22,7 @@ def test_watches(snap_compare: Snap, size: tuple[int, int]) -> None:
 
 
 def test_fan_out_at_80_columns(snap_compare: Snap) -> None:
-    says, press = "7 watching → 7 concerned → 7 got it", (*SLOW, "right")
+    says, press = "7 watching → 7 matched → 7 delivered", (*SLOW, "right")
     assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=SMALL)
 
 

@@ -1,19 +1,20 @@
 """Plain words: terms that make a reader decode the text stay out, each with its plain form.
 
-Covers docs, docstrings, comments, messages and `--help`; of the screens (`ktui/tui`, `ktui/core`) docstrings
-and comments, not yet what they show. The list is short on purpose: it holds phrases that are never needed,
-not words that are merely rare.
+Covers docs, docstrings, comments, messages and `--help`, and what screens and commands show: sentences
+among the strings of `ktui/tui`, `ktui/core` and `ktui/cli`, and the labels of all keys. The lists are short
+on purpose: they hold phrases that are never needed, not words that are merely rare.
 """
 
 from __future__ import annotations
 
-import io
+import ast
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ktui.tui.keys.bindings import DIALOGS, SCOPES
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +37,31 @@ PLAIN = {
     r"weak eyes": "low vision",
     r"rooms? and seams?": "packages and interfaces",
 }
+# On screens only: elsewhere these words have other meanings.
+SHOWN = {
+    r"fire[sd]?|firing": "send, sent",
+    r"race[sd]?|racing": "compare",
+    r"as composed": "original",
+    r"cheaper forms?": "cheaper variant",
+    r"ask again": "replay as",
+    r"asked for": "requested",
+    r"walk": "decision trace",
+    r"rings?": "event buffer",
+    r"forgotten|forgets?": "dropped from the log",
+    r"concerned": "matched",
+    r"got it": "delivered",
+    r"spare[sd]?": "saves",
+    r"turns? .{0,12}round": "reverse",
+    r"go(?:es)? deeper": "open",
+    r"so long": "median, percentile",
+    r"rv(?! unset)": "RV",
+    r"(?<!there )is no (?!longer)": "is not a",
+    r"reread": "refresh",
+    r"lag rv": "behind",
+    r"by a mistake of its own": "a bug in ktui",
+    r"told|tells?": "say what is shown or reported",
+}
+NO_SENTENCES = ("registry.py", "sharing")  # ids of columns, keys of telemetry
 _WORDS = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in PLAIN), re.IGNORECASE)
 
 
@@ -46,27 +72,55 @@ def texts() -> Iterator[Path]:
         yield from sorted((ROOT / folder).rglob("*.py"))
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a file; of the screens' code only comments and docstrings."""
-    text = path.read_text(encoding="utf-8")
-    if not path.is_relative_to(ROOT / "ktui" / "tui") and not path.is_relative_to(ROOT / "ktui" / "core"):
-        yield from enumerate(text.splitlines(), 1)
-        return
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT or token.string.startswith('"""'):
-            yield from enumerate(token.string.splitlines(), token.start[0])
-
-
 def decoded(path: Path) -> list[str]:
     """`file:line: word → plain form` for every phrase of the list."""
     found = []
-    for number, text in lines(path):
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         for match in _WORDS.finditer(text):
             plain = next(
                 say for phrase, say in PLAIN.items() if re.fullmatch(phrase, match[0], re.IGNORECASE)
             )
             found.append(f"{path.relative_to(ROOT)}:{number}: {match[0]!r} → {plain}")
     return found
+
+
+def shown_strings(path: Path) -> Iterator[tuple[int, str]]:
+    """The strings of a module that hold a space, without docstrings; of f-strings their fixed parts."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in docs:
+            continue
+        if " " in node.value.strip() and "{" not in node.value:
+            yield node.lineno, node.value
+
+
+_SHOWN = re.compile("|".join(rf"(?<![-.:/#`$?_])\b(?:{phrase})\b(?![-./=_(])" for phrase in SHOWN))
+
+
+def test_no_sentence_on_a_screen_has_to_be_decoded() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {match[0]!r} in {text!r}"
+        for folder in ("tui", "core", "cli")
+        for path in sorted((ROOT / "ktui" / folder).rglob("*.py"))
+        if not any(part in NO_SENTENCES for part in path.parts)
+        for number, text in shown_strings(path)
+        for match in _SHOWN.finditer(text)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_labels_of_keys_are_plain() -> None:
+    bindings = [each for scopes in (SCOPES, DIALOGS) for group in scopes.values() for each in group]
+    texts = {text for each in bindings for text in (each.description, each.tooltip or "")}
+    assert len(texts) > 100
+    assert not {text for text in texts if _SHOWN.search(text) or _WORDS.search(text)}
 
 
 def test_no_text_has_to_be_decoded() -> None:
@@ -79,3 +133,8 @@ def test_no_text_has_to_be_decoded() -> None:
 )
 def test_the_list_finds_what_it_names(text: str) -> None:
     assert _WORDS.search(text)
+
+
+@pytest.mark.parametrize("text", ["f fires the LIST", "since rv 5", "the event ring", "'x' is no revision"])
+def test_the_list_for_screens_finds_what_it_names(text: str) -> None:
+    assert _SHOWN.search(text)

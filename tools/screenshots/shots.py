@@ -81,7 +81,7 @@ CLEAR: tuple[Step, ...] = ("escape", "escape")
 SCREENS = (
     Shot("overview", ("1",), ALL, when=waiting),
     Shot("requests", (most_expensive,), ALL),
-    Shot("requests-costliest", ("t", "home"), ALL),
+    Shot("requests-most-expensive", ("t", "home"), ALL),
     Shot("cache", ("3", cache_of_pods), ALL),
     Shot("etcd", ("4", prefix(PODS), "right", prefix(f"{PODS}shop/"), "tab"), ALL),
     Shot("watches", (informer,), ALL),

@@ -192,9 +192,7 @@ def _share(part: int, row: VersionShare) -> str:
 
 
 def _malformed(console: Console, report: Report) -> None:
-    _section(
-        console, f"malformed lines ({integer(report.lines.malformed)}), the first of them", report.malformed
-    )
+    _section(console, f"first of {integer(report.lines.malformed)} malformed lines", report.malformed)
     for bad in report.malformed:
         console.print(Text(f"  {escaped(bad.file)}:{bad.line}: {escaped(bad.why)}"))
         console.print(_indented(Text(escaped(bad.text), "dim", overflow="fold"), 4))

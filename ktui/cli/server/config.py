@@ -34,7 +34,7 @@ class ServeConfig:
             endpoints_of(args.etcd, os.environ)
         host, _ = split_listen(args.listen)
         if args.insecure_http and not is_loopback(host):
-            raise ValueError(f"--insecure-http listens on a loopback address only, and {host} is none")
+            raise ValueError(f"--insecure-http requires a loopback address, and {host} is not one")
         behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
         token = (
             None

@@ -29,14 +29,14 @@ def result_document(result: LabResult) -> dict[str, object]:
     measured = result.measured
     return {
         "number": result.number,
-        "form": result.label,
+        "variant": result.label,
         "server": result.server or "ktui",
         "accept": result.form.accept_header,
         **({"error": result.error} if result.error else {}),
-        "foreseen": [
+        "predicted": [
             {
                 "figure": each.name,
-                "foreseen": each.predicted,
+                "predicted": each.predicted,
                 "measured": each.measured,
                 "verdict": each.verdict,
             }

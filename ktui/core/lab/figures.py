@@ -189,6 +189,6 @@ def _limit(figures: Figures, measured: Measured) -> Comparison:
         honoured = True
     elif returned is not None and returned > figures.limit:
         honoured = False
-    words = {True: "honoured", False: "ignored", None: "all fitted"}
+    words = {True: "honoured", False: "ignored", None: "all fit"}
     verdict = "?" if honoured is None else "=" if honoured == figures.limit_honoured else "≠"
     return Comparison("limit", words[figures.limit_honoured], words[honoured], verdict)

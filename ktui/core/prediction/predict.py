@@ -33,7 +33,7 @@ WORDS = {
     "a.watch": "WATCH instead of polling",
     "a.metadata": "ask for metadata only",
     "a.protobuf": "accept protobuf",
-    "a.backoff": "restart few at a time",
+    "a.backoff": "restart a few at a time",
     "a.account": "give it an account of its own",
 }
 # Advice that applies to a refused request (4xx): it had no answer that could be cheaper.

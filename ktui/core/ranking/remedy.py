@@ -66,7 +66,7 @@ class Remedy(Struct, frozen=True):
             if self.then.etcd == 0:
                 text.append(f"no etcd read ({long_bytes(self.now.etcd)} now)")
             elif self.then.etcd < self.now.etcd * (1 - WORTH_SAYING):
-                text.append(f"~{long_bytes(self.then.etcd)} out of etcd, not {long_bytes(self.now.etcd)}")
+                text.append(f"~{long_bytes(self.then.etcd)} from etcd, not {long_bytes(self.now.etcd)}")
         if self.then.touched < self.now.touched * (1 - WORTH_SAYING):
             text.append(f"~{long_bytes(self.then.touched)} scanned, not {long_bytes(self.now.touched)}")
         return ", ".join(text)
@@ -105,9 +105,9 @@ def _without_index(group: Group) -> Left:
     narrows = shape.scope == "all" and (known is None or known.namespaced)
     namespace = "A namespace narrows what is scanned; a" if narrows else "A"
     return Left(
-        "no index: narrow by namespace" if narrows else "no index: a WATCH would spare it",
+        "no index: narrow by namespace" if narrows else "no index: use a WATCH instead",
         f"{scanned}: no index serves its selector, so every object is tested against it. {namespace} "
-        "WATCH is told only of what changes.",
+        "WATCH receives only changes.",
     )
 
 
@@ -123,11 +123,11 @@ def what_is_left(group: Group) -> Left:
         return _without_index(group)
     if not spent.etcd_bytes or spent.etcd_bytes < _LITTLE * spent.count:
         return Left(
-            "in memory already: ask less",
-            "already answered from memory, and no rule knows a cheaper form. What is left: ask for less "
-            "(a namespace, a page, the metadata alone), or less often.",
+            "served from the cache: request less often",
+            "already served from the cache, and no cheaper variant is known. Request less "
+            "(a namespace, a page, metadata only), or less often.",
         )
     return Left(
-        "ask for less, or less often",
-        "no rule knows a cheaper form. What is left: ask for less, or less often.",
+        "request less, or less often",
+        "no cheaper variant is known. Request less, or less often.",
     )

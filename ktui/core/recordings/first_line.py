@@ -24,7 +24,7 @@ def check_beginning(path: Path) -> None:
     try:
         decode_line(first)
     except RecordingError as error:
-        raise RecordingError(f"{path} is no recording: line 1: {error}") from error
+        raise RecordingError(f"{path} is not a recording: line 1: {error}") from error
 
 
 def _opened(path: Path) -> BufferedIOBase:

@@ -24,7 +24,7 @@ MOST = 1_000  # markers found in one recording
 BURST = 3  # responses with one status …
 WITHIN = 10.0  # … within this many seconds are a burst, which ends after as long without one
 _BURSTS = {
-    410: "410 Expired: clients must list anew",
+    410: "410 Expired: clients must list again",
     429: "429 Too Many Requests",
     504: "504: caches could not catch up in time",
 }
@@ -87,7 +87,7 @@ class MarkerFinder:
             why = f": {event.error}" if event.error else ""
             return f"cache of {event.resource} re-initialising{why}"
         if event.state == "initializing" and before == "ready":
-            return f"cache of {event.resource} lists anew"
+            return f"cache of {event.resource} lists again"
         return ""
 
     def _see_health(self, event: EtcdHealth, at: float) -> str:
@@ -97,7 +97,7 @@ class MarkerFinder:
             return "etcd answers again" if event.ok else "etcd does not answer"
         if event.alarm == alarm:
             return ""
-        return "etcd takes no writes" if event.alarm else "etcd takes writes again"
+        return "etcd rejects writes" if event.alarm else "etcd accepts writes again"
 
     def _see_progress(self, event: EtcdProgress, at: float) -> str:
         before, self._histories = self._histories, event.histories

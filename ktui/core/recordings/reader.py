@@ -137,7 +137,7 @@ class RecordingReader:
         return False
 
     def _warn(self, what: str) -> None:
-        self.warning = self.warning or f"{what}; all before it can be read"
+        self.warning = self.warning or f"{what}; everything before it is readable"
 
     # Compressed recordings.
 
@@ -173,7 +173,7 @@ class RecordingReader:
                 return
             rest = inflate.unconsumed_tail or inflate.unused_data
         if not inflate.eof:
-            self._warn("its gzip data was broken off")
+            self._warn("its gzip data is incomplete")
 
 
 def read_recording(path: Path) -> Iterator[AnyEvent]:

@@ -157,7 +157,7 @@ class Recorder:
             self._write_until_closed()
             self._out.close()
         except OSError as error:
-            self.problem = f"cannot go on recording to {self.path}: {error.strerror}"
+            self.problem = f"cannot continue recording to {self.path}: {error.strerror}"
             self._queue.clear()
             with contextlib.suppress(OSError):  # the same error with what is still buffered
                 self._file.close()

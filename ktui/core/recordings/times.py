@@ -12,7 +12,7 @@ from ktui.contract.errors import RecordingError
 _OFFSET = re.compile(r"([+-]?)(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)s?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
 FASTEST = math.inf  # a pace: as fast as possible
-FORMS = "90, 1:30 or 1:02:30 after the beginning, -30 before the end, @14:05:30, or 2026-09-21T14:05:30Z"
+FORMS = "90, 1:30 or 1:02:30 from the start, -30 from the end, @14:05:30, or 2026-09-21T14:05:30Z"
 
 
 def spot(text: str, began: float, ended: float) -> float:
@@ -24,7 +24,7 @@ def spot(text: str, began: float, ended: float) -> float:
     """
     at = _named(text.strip(), began, ended)
     if at is None:
-        raise RecordingError(f"{text!r} is no time of a recording: write {FORMS}")
+        raise RecordingError(f"{text!r} is not a time of a recording: write {FORMS}")
     if not began - 1 <= at <= ended + 1:
         raise RecordingError(f"{text} lies outside the recording, which is {ended - began:,.0f} s long")
     return min(max(at, began), ended)
@@ -63,5 +63,5 @@ def pace(text: str) -> float:
     except ValueError:
         factor = 0.0
     if not 0 < factor < FASTEST:
-        raise RecordingError(f"{text!r} is no pace of a replay: write a factor above 0, or max")
+        raise RecordingError(f"{text!r} is not a replay speed: write a factor above 0, or max")
     return factor

@@ -101,7 +101,7 @@ class Index:
                 self.seconds[int(at - timeline.began)] += 1
             self.events += 1
         if not timeline.began:
-            raise RecordingError(f"{self.reader.path} holds no telemetry events with a time")
+            raise RecordingError(f"{self.reader.path} has no telemetry events with a time")
         self.began, self.ended = timeline.began, timeline.now
 
     # Going anywhere.

@@ -78,5 +78,5 @@ def _write(path: Path, text: bytes) -> str:
         new.write_bytes(text)
         new.replace(path)
     except OSError as error:
-        return f"cannot keep the marker in {path}: {error.strerror}"
+        return f"cannot save the marker in {path}: {error.strerror}"
     return ""

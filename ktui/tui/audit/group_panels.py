@@ -48,7 +48,7 @@ def _counts(group: GroupReport, width: int) -> Content:
 def _costs(group: GroupReport, report: Report, width: int) -> Content:
     estimated = group.estimated
     if estimated is None:
-        why = "no object counts and sizes: --sizes FILE or --attach URL" if not report.sizes_from else (
+        why = "object counts and sizes unknown: --sizes FILE or --attach URL" if not report.sizes_from else (
             f"{report.sizes_from} holds no {group.resource}"
         )  # fmt: skip
         return line((f"cost not estimated ({why})", "$ink-muted")).truncate(width, ellipsis=True)
@@ -130,18 +130,14 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
         texts = textwrap.wrap(safe(cheaper.why), max(10, width - INDENT))
         drawn += [line("  ", (text, "$ink-muted")) for text in texts]
     if not drawn:
-        drawn = [line(("nothing cheaper is known for this request", "$ink-muted"))]
+        drawn = [line(("no cheaper variant of this request is known", "$ink-muted"))]
     return lines(drawn[:height])
 
 
 def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: int) -> Content:
     """What etcd found slow and this group probably caused."""
     if not slow:
-        why = (
-            "none of etcd's slow reads are such a range"
-            if known
-            else "no line of an etcd's log was among these"
-        )
+        why = "none of etcd's slow reads has this range" if known else "the files hold no log of etcd"
         return line((why, "$ink-muted")).truncate(width, ellipsis=True)
     drawn: list[Content] = []
     for read in slow:

@@ -22,7 +22,7 @@ PANELS = {
     "route": ("route", "route"),
     "latency": ("latency and errors", "latency"),
     "instead": ("write instead", "instead"),
-    "slow-reads": ("slow in etcd, probably because of it", "slow in etcd"),
+    "slow-reads": ("slow in etcd, probably caused by it", "slow in etcd"),
 }
 
 

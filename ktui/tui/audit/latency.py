@@ -17,7 +17,7 @@ def latency_content(group: GroupReport, width: int, height: int) -> Content:
     errors = _errors(group, width)
     if took is None:
         why = (
-            "the log tells no time until initial events"
+            "the log has no time until the initial events"
             if group.verb == "watch"
             else "no request was finished"
         )

@@ -85,11 +85,11 @@ def read_text(report: Report) -> str:
         f"  {count:>12,}  {what}"
         for count, what in (
             (lines.audit, "of an audit log"),
-            (lines.httplog, "httplog of a kube-apiserver"),
+            (lines.httplog, "httplog lines of a kube-apiserver"),
             *([(lines.doubles, "of these also in the audit log: counted there")] if lines.doubles else []),
-            *([(lines.duplicates, "of all repeat another: counted once")] if lines.duplicates else []),
-            (lines.etcd, "slow requests of an etcd"),
-            (lines.skipped, "skipped: understood, and nothing that is counted"),
+            *([(lines.duplicates, "duplicates: counted once")] if lines.duplicates else []),
+            (lines.etcd, "slow requests in etcd's log"),
+            (lines.skipped, "skipped: understood, but not counted"),
             (lines.malformed, "malformed"),
         )
     ]
@@ -99,7 +99,7 @@ def read_text(report: Report) -> str:
     parts += [f"sizes from {report.sizes_from}"] if report.sizes_from else []
     parts += ["", "notes", *(text for note in report.notes for text in _wrapped(note))]
     if report.malformed:
-        parts += ["", "malformed lines, the first of them"]
+        parts += ["", "first malformed lines"]
         for bad in report.malformed:
             parts += [f"  {bad.file}:{bad.line}: {bad.why}", f"    {bad.text}"]
     return "\n".join(parts)

@@ -54,7 +54,7 @@ class AuditScreen(ModeScreen):
     def _show_report(self, report: Report) -> None:
         """Of what was just read, or by other rules."""
         if nothing_recognised(report):
-            self.views.fail("nothing here is a log that ktui knows", unknown_text(report))
+            self.views.fail("no file here is a log that ktui can read", unknown_text(report))
         else:
             self.views.take(report, partly=self.ranker.reading.stopped)
 
@@ -98,7 +98,7 @@ class AuditScreen(ModeScreen):
 
     def action_show_input(self) -> None:
         if self.ranker.report is not None:
-            self.app.push_screen(TextScreen("what was read", read_text(self.ranker.report)))
+            self.app.push_screen(TextScreen("input", read_text(self.ranker.report)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         views = self.views

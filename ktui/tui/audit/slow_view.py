@@ -26,9 +26,9 @@ class SlowView(Vertical):
             key=lambda row: row,
             id="slow-ranges",
             classes="box",
-            empty="no line of an etcd's log tells of a slow request",
+            empty="no slow requests in the etcd logs",
         )
-        yield Panel("probably because of", id="probably", classes="box")
+        yield Panel("probable cause", id="probably", classes="box")
 
     @property
     def table(self) -> VTable[SlowReport]:
@@ -36,9 +36,7 @@ class SlowView(Vertical):
 
     def show(self, report: Report) -> None:
         self.table.set_rows(report.etcd)
-        title = (
-            f"slow in etcd · {integer(len(report.etcd))} kinds of ranges" if report.etcd else "slow in etcd"
-        )
+        title = f"slow in etcd · {integer(len(report.etcd))} key ranges" if report.etcd else "slow in etcd"
         entitle(self.table, line(title))
         self.paint()
 
@@ -52,10 +50,10 @@ def probably_content(row: SlowReport | None, width: int, height: int) -> Content
     """The likeliest first."""
     if row is None:
         return line(
-            ("etcd logs what takes longer than 100 ms; its log can be read beside the others", "$ink-muted")
+            ("etcd logs requests that take longer than 100 ms; give its log with the others", "$ink-muted")
         )
     if not row.probably:
-        return line(("no request that was read would cause it", "$ink-muted"))
+        return line(("no request in the logs explains it", "$ink-muted"))
     drawn: list[Content] = []
     for place, text in enumerate(row.probably, 1):
         texts = textwrap.wrap(safe(text), max(10, width - 3), break_on_hyphens=False)

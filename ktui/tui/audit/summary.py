@@ -62,7 +62,7 @@ def _counted(report: Report, width: int) -> Content:
     bad = f", {integer(counts.malformed)} malformed" if counts.malformed else ""
     parts = [
         f"{integer(counts.total)} lines{over}{bad}",
-        *([f"{integer(counts.doubles)} in both logs"] if counts.doubles else []),
+        *([f"{integer(counts.doubles)} duplicates"] if counts.doubles else []),
         f"{integer(requests.list)} LISTs",
         f"{integer(requests.watch)} WATCHes",
         f"{integer(requests.get)} GETs",
@@ -73,7 +73,7 @@ def _counted(report: Report, width: int) -> Content:
 
 
 def _warnings(report: Report, partly: bool, width: int) -> list[Content]:
-    found = ["reading was stopped: this is of what was read until then"] if partly else []
+    found = ["reading was stopped: this covers what was read until then"] if partly else []
     found += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
     drawn = [line(("! ", "bold $warning"), text).truncate(width, ellipsis=True) for text in found]
     if report.malformed:
@@ -91,7 +91,7 @@ def reading_content(progress: Progress, making: bool, width: int, height: int) -
     """How far the reading is, in the middle of the screen."""
     room = min(width, _WIDEST)
     drawn = [
-        line(("ranking what was read", "bold $ink-strong"))
+        line(("ranking the requests", "bold $ink-strong"))
         if making
         else line(("reading ", "bold $ink-strong"), (progress.name or "…", "$foreground"))
         .truncate(room, ellipsis=True),

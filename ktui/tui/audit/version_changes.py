@@ -18,7 +18,7 @@ from ktui.tui.widgets.lines import line, lines, pad
 
 def changes_title(row: VersionLine | None, report: Report) -> str:
     than = compared_with(row, report) if row is not None else None
-    return f"what moves from {than.version} to {row.version}" if row and than else "what moves"
+    return f"what changes from {than.version} to {row.version}" if row and than else "what changes"
 
 
 def changes_content(row: VersionLine | None, report: Report, width: int, height: int) -> Content:
@@ -30,7 +30,7 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
         return line((f"{row.version} is the oldest version known", "$ink-muted"))
     moved = moved_between(report, than.version, row.version)
     if not moved:
-        text = f"nothing: every LIST is served from where {than.version} serves it{_bytes_words(row, than)}"
+        text = f"nothing: every LIST is served as in {than.version}{_bytes_words(row, than)}"
         return line((text, "$ink-muted")).truncate(width, ellipsis=True)
     drawn = [line((text, "bold $ink-strong")) for text in textwrap.wrap(_summary(row, than, moved), width)]
     if gates := gates_of(moved, than.version, row.version, report):
@@ -42,14 +42,16 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
     shown = moved if len(moved) <= room else moved[: max(0, room - 1)]
     drawn += [_moved(each, width) for each in shown]
     if len(shown) < len(moved):
-        drawn.append(line((f"  … {integer(len(moved) - len(shown))} groups more", "$ink-muted")))
+        drawn.append(line((f"  … {integer(len(moved) - len(shown))} more groups", "$ink-muted")))
     return lines(drawn[:height])
 
 
 def _summary(row: VersionLine, than: VersionShare, moved: Sequence[Moved]) -> str:
     requests = sum(each.group.count for each in moved)
     share = percent(requests / row.requests)
-    return f"{share} of your LISTs ({integer(requests)}) are served from elsewhere{_bytes_words(row, than)}"
+    return (
+        f"{share} of your LISTs ({integer(requests)}) are served from another source{_bytes_words(row, than)}"
+    )
 
 
 def _bytes_words(row: VersionLine, than: VersionShare) -> str:

@@ -41,7 +41,7 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
         )  # fmt: skip
     if estimates:
         columns += [
-            Column("bytesbar", "~bytes they cost", lambda row: _bytes_bar(row, room),
+            Column("bytesbar", "~bytes read", lambda row: _bytes_bar(row, room),
                    lambda row: row.bytes or 0.0, room, priority=6,
                    about="estimated bytes, by route"),
             Column("bytes", "~etcd B", _etcd_bytes, lambda row: row.share.etcd_bytes or 0.0, 7, align="right",
@@ -56,7 +56,7 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
             width=13,
             flex=1,
             priority=3,
-            about="what changes against the version before",
+            about="changes since the version before",
         )
     )
     return tuple(columns)

@@ -1,4 +1,4 @@
-"""Inside one cache: its objects, page by page, beside the newest events of its ring."""
+"""Inside one cache: its objects, page by page, beside the newest events of its event buffer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ktui.contract.caches import CachedEvent, CachedObject
 from ktui.core.format import integer, many
 from ktui.core.references import KeyRef, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
-from ktui.tui.cache.columns import OBJECTS, RING
+from ktui.tui.cache.columns import EVENTS, OBJECTS
 from ktui.tui.cache.objects import ObjectPages, Unread
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.ways import implied
@@ -23,7 +23,7 @@ from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 
-RING_ROWS = 200
+EVENTS_ROWS = 200
 REREAD_EVERY = 4  # panel paints between two looks into an open cache that has moved
 
 
@@ -42,25 +42,25 @@ class InsideView(Container):
     def compose(self) -> ComposeResult:
         with Container(id="objects-box", classes="box"):
             yield PagedTable[CachedObject](OBJECTS, key=_identity, id="objects")
-        with Container(id="ring-box", classes="box"):
-            yield VTable[CachedEvent](RING, key=lambda row: (row.revision, row.name), id="ring")
+        with Container(id="events-box", classes="box"):
+            yield VTable[CachedEvent](EVENTS, key=lambda row: (row.revision, row.name), id="ring")
 
     @property
     def objects(self) -> PagedTable[CachedObject]:
         return self.query_one("#objects", PagedTable)
 
     @property
-    def ring(self) -> VTable[CachedEvent]:
+    def events(self) -> VTable[CachedEvent]:
         return self.query_one("#ring", VTable)
 
     @property
     def table(self) -> VTable[Any]:
         """The one that keys are for."""
-        return self.ring if self.ring.has_focus else self.objects
+        return self.events if self.events.has_focus else self.objects
 
     def references(self) -> Sequence[Reference]:
-        if self.ring.has_focus:
-            event = self.ring.row
+        if self.events.has_focus:
+            event = self.events.row
             return (
                 () if event is None else (Object(self.resource, event.namespace, event.name, event.revision),)
             )
@@ -80,17 +80,17 @@ class InsideView(Container):
         if (key := self.key()) is not None:
             self._screen.ktui.go_to(Place("etcd", key))
         else:
-            self.notify(f"where etcd keeps {self.resource} is not known", markup=False)
+            self.notify(f"the keys of {self.resource} in etcd are not known", markup=False)
 
     @work(group="object", exclusive=True)
     async def show_object(self) -> None:
         """What is under the cursor, as etcd has it; what was deleted, as it was last."""
         key = self.key()
         if key is None:
-            self.notify("nothing is selected here", markup=False)
+            self.notify("nothing selected", markup=False)
             return
         try:
-            event = self.ring.row if self.ring.has_focus else None
+            event = self.events.row if self.events.has_focus else None
             at = key.revision - (event is not None and event.type == "DELETED")
             stored = await self._screen.server.key(key.key, revision=at)
         except ClientError as error:
@@ -102,19 +102,19 @@ class InsideView(Container):
     # What is shown.
 
     def open(self, resource: str, item: Object | None = None) -> None:
-        """Show the objects and the ring of one cache; of the objects only those named like `item`."""
+        """Show the objects and the event buffer of one cache; of the objects only those named like `item`."""
         self.resource, self.one, self._seen_rv = resource, item, -1
         self._filter = item.text if item is not None else ""
         self.objects.set_filter(self._filter)
         self.pages = ObjectPages()
-        for table in (self.objects, self.ring):
+        for table in (self.objects, self.events):
             table.empty = "reading …"
             table.set_rows(())
         self._title()
-        self._title_ring()
+        self._title_events()
         self.objects.focus()
         self._read_objects(resource, 0)
-        self._read_ring(resource)
+        self._read_events(resource)
 
     def close(self) -> None:
         self.resource, self.one = "", None
@@ -128,20 +128,20 @@ class InsideView(Container):
         self._seen_rv = row.cache.rv
         self.pages.outdate()
         self.objects.want()
-        self._read_ring(self.resource)
+        self._read_events(self.resource)
 
     def _title(self) -> None:
         box = self.query_one("#objects-box", Container)
         total, rv = many(self.pages.total, "object"), integer(self.pages.rv)
-        box.border_title = line(f"{self.resource} · {total} at rv {rv}" if self.pages.rv else self.resource)
+        box.border_title = line(f"{self.resource} · {total} at RV {rv}" if self.pages.rv else self.resource)
         box.border_subtitle = line(f"/{self._filter}" if self._filter else "")
 
-    def _title_ring(self, read: int = 0) -> None:
-        """How many of the events that the ring holds were read."""
+    def _title_events(self, read: int = 0) -> None:
+        """How many of the events in the buffer were read."""
         row = self._screen.ktui.state.caches.get(self.resource)
         held = max(read, row.cache.buffered if row is not None else 0)
         of = f" · {integer(read)} newest of {integer(held)}" if read else " · newest first"
-        self.query_one("#ring-box", Container).border_title = line(f"ring{of}")
+        self.query_one("#events-box", Container).border_title = line(f"event buffer{of}")
 
     # Asking.
 
@@ -179,17 +179,17 @@ class InsideView(Container):
             self.objects.refresh_lines_shown()
             self._title()
 
-    @work(group="ring", exclusive=True)
-    async def _read_ring(self, resource: str) -> None:
+    @work(group="events", exclusive=True)
+    async def _read_events(self, resource: str) -> None:
         try:
-            page = await self._screen.server.cached_events(resource, limit=RING_ROWS)
+            page = await self._screen.server.cached_events(resource, limit=EVENTS_ROWS)
         except ClientError as error:
-            self._say(self.ring, resource, str(error))
+            self._say(self.events, resource, str(error))
             return
         if self.resource == resource:
-            self.ring.empty = "no event since this cache was filled"
-            self.ring.set_rows(page.events)
-            self._title_ring(len(page.events))
+            self.events.empty = "no events since this cache was filled"
+            self.events.set_rows(page.events)
+            self._title_events(len(page.events))
 
     @property
     def _screen(self) -> AskingScreen:

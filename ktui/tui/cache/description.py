@@ -23,7 +23,7 @@ def about(row: CacheLine, head: int, width: int, height: int) -> Content:
     if state == "cold":
         return _about_cold(row)
     if state == "disabled":
-        rule = "every GET, LIST and WATCH of it is answered by etcd"
+        rule = "etcd answers every GET, LIST and WATCH of it"
         return lines([_head(row, "no watch cache"), line((rule, "$ink-muted"))])
     if is_loading(row.cache):
         return _about_loading(row, width)
@@ -34,11 +34,11 @@ def about(row: CacheLine, head: int, width: int, height: int) -> Content:
 
 def _about_cold(row: CacheLine) -> Content:
     prefix = row.prefix
-    cost = "all of it is read from etcd, in pages"
+    cost = "reads all of it from etcd, in pages"
     if prefix is not None:
         size = f", {'' if prefix.exact else '~'}{long_bytes(prefix.bytes)}" if prefix.bytes else ""
-        cost = f"{integer(prefix.count)} keys{size} are read from etcd, in pages"
-    return lines([_head(row, "nobody has asked for it yet"), _keyed("cache.warm", "warms it: ", cost)])
+        cost = f"{integer(prefix.count)} keys{size} read from etcd, in pages"
+    return lines([_head(row, "not requested yet"), _keyed("cache.warm", "warms it: ", cost)])
 
 
 def _about_loading(row: CacheLine, width: int) -> Content:
@@ -48,15 +48,15 @@ def _about_loading(row: CacheLine, width: int) -> Content:
     if cache.error:
         parts += [line((text, "$error")) for text in textwrap.wrap(cache.error, max(10, width))]
     else:
-        parts.append(line(("until then LISTs wait, go to etcd or get a 429, by version", "$ink-muted")))
-    parts.append(_keyed("cache.cancel", "cancels it: the cache is cold again", ""))
+        parts.append(line(("until then LISTs wait, go to etcd or get 429, by version", "$ink-muted")))
+    parts.append(_keyed("cache.cancel", "stops filling: the cache is cold again", ""))
     return lines(parts)
 
 
 def _progress(cache: CacheStatus, width: int) -> Content:
     share = loaded_share(cache)
     if not cache.loaded and share is None and not cache.error:
-        return line(("waits for its turn: an etcd is not read for many caches at once", "$route-wait"))
+        return line(("queued: only a few caches are filled at a time", "$route-wait"))
     read = f" · {long_bytes(cache.loaded_bytes)} read" if cache.loaded_bytes else ""
     if share is None:
         return line((f"{integer(cache.loaded)} objects so far{read}", "$route-wait"))
@@ -78,7 +78,7 @@ def _about_ready(row: CacheLine, width: int) -> Content:
         [
             _head(row, ""),
             _labelled("holds", *_holdings(cache), (" at ", "$ink-muted"), *_revision(row, 0)),
-            _labelled("ring", *_ring(cache), dot, *_window(cache)),
+            _labelled("buffer", *_ring(cache), dot, *_window(cache)),
             longest_that_fits([_labelled("now", *_readers(cache), dot, *_costs(cache)), readers], width),
             _last(row),
         ]
@@ -93,7 +93,7 @@ def _about_ready_tall(row: CacheLine, head: int) -> Content:
             _head(row, ""),
             _labelled("holds", *_holdings(cache)),
             _labelled("", *_revision(row, head)),
-            _labelled("ring", *_ring(cache)),
+            _labelled("buffer", *_ring(cache)),
             _labelled("", *_window(cache)),
             _labelled("now", *_readers(cache)),
             _labelled("", *_costs(cache)),
@@ -112,9 +112,9 @@ def _holdings(cache: CacheStatus) -> _Runs:
 
 def _revision(row: CacheLine, head: int) -> _Runs:
     of = f" ({integer(head)})" if head else ""
-    behind = f"{many(row.lag, 'revision')} behind etcd{of}" if row.lag else "level with etcd"
+    behind = f"{many(row.lag, 'revision')} behind etcd{of}" if row.lag else "up to date with etcd"
     style = lag_style(row.lag, row.cache.waiting)
-    return [("rv ", "$ink-muted"), (integer(row.row.rv), "bold $rv-cache"), (f" · {behind}", style)]
+    return [("RV ", "$ink-muted"), (integer(row.row.rv), "bold $rv-cache"), (f" · {behind}", style)]
 
 
 def _ring(cache: CacheStatus) -> _Runs:
@@ -122,11 +122,11 @@ def _ring(cache: CacheStatus) -> _Runs:
 
 
 def _window(cache: CacheStatus) -> _Runs:
-    return [("a WATCH may start from rv ", "$ink-muted"), (integer(cache.oldest_rv), "$foreground")]
+    return [("a WATCH can start from RV ", "$ink-muted"), (integer(cache.oldest_rv), "$foreground")]
 
 
 def _readers(cache: CacheStatus) -> _Runs:
-    waiting = f"{integer(cache.waiting)} waiting until it is fresh"
+    waiting = f"{integer(cache.waiting)} waiting for it to catch up"
     return [
         (f"{many(cache.watchers, 'watcher')} · ", "$foreground"),
         (waiting, "bold $route-wait" if cache.waiting else "$foreground"),
@@ -143,7 +143,7 @@ def _last(row: CacheLine) -> Content:
         return line((row.cache.error, "$error"))
     if row.row.stale:
         since = clock_time(row.cache.stale_since)
-        return line((f"etcd not heard since {since}: rv=0 reads may be old", "$warning"))
+        return line((f"no word from etcd since {since}: reads at resourceVersion=0 may be old", "$warning"))
     return _keyed("table.open", "objects and events", "")
 
 
@@ -155,8 +155,8 @@ def _head(row: CacheLine, what: str) -> Content:
 
 
 def _labelled(label: str, *parts: tuple[str, str]) -> Content:
-    return line((pad(label, 6), "$ink-muted"), *parts)
+    return line((pad(label, 7), "$ink-muted"), *parts)
 
 
 def _keyed(binding: str, what: str, rest: str) -> Content:
-    return line((pad(key_of(binding), 5) + " ", "bold $accent"), (what, "$foreground"), (rest, "$ink-muted"))
+    return line((pad(key_of(binding), 6) + " ", "bold $accent"), (what, "$foreground"), (rest, "$ink-muted"))

@@ -25,7 +25,7 @@ def readers_content(
     """Its most expensive reads, then who watches it. `rows` are those of this resource, ordered by cost."""
     watchers = [row for row in state.watchers.values() if row.resource == resource]
     if not rows and not watchers:
-        return line(("nobody has read it since ktui began to listen", "$ink-muted"))
+        return line(("no reads since ktui connected", "$ink-muted"))
     below = [_watched_by(watchers, width)] if watchers else []
     room = height - len(below) - 1
     drawn = [_head(width), *(_row(row, width) for row in rows[: max(1, room)])] if rows else []
@@ -33,7 +33,7 @@ def readers_content(
 
 
 def _head(width: int) -> Content:
-    asked, size = pad("asked", _ASKED, right=True), pad("processed", _SIZE + 1, right=True)
+    asked, size = pad("count", _ASKED, right=True), pad("processed", _SIZE + 1, right=True)
     return line((pad("", max(0, width - _ASKED - _SIZE - 1)) + asked + size, "$ink-muted"))
 
 

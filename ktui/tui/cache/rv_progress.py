@@ -37,7 +37,7 @@ class RevisionProgress(Struct, frozen=True):
     span: int
 
     def shown(self, height: int) -> tuple[Lane, ...]:
-        """As many lanes as fit: the head, those whom readers wait for, then the fullest; in their order."""
+        """As many lanes as fit: the head, those that readers wait for, then the fullest; in their order."""
         if len(self.lanes) <= height:
             return self.lanes
         by_need = sorted(self.lanes, key=lambda lane: not (lane.head or lane.waiting))
@@ -77,7 +77,7 @@ _LONGEST_NAME = 24
 # What the marks on a track mean, and their styles.
 MARKS = (
     (_TICK, "progress notification", "$rv-tick"),
-    (_WAIT, "readers wait", "bold $route-wait"),
+    (_WAIT, "waiting", "bold $route-wait"),
 )
 
 
@@ -85,7 +85,7 @@ class RvProgressPanel(Panel):
     """How far etcd and each cache have come."""
 
     def __init__(self) -> None:
-        super().__init__("rv progress", id="race", classes="box")
+        super().__init__("RV progress", id="race", classes="box")
 
     def paint(self, state: State) -> None:
         progress = progress_of(state)

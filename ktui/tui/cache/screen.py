@@ -48,7 +48,7 @@ class CacheScreen(AskingScreen):
                     key=lambda row: row.resource,
                     share=True,
                     name="caches",
-                    empty="no watch cache yet — each shows here as soon as the server has made it",
+                    empty="no watch caches yet — each appears here when the server creates it",
                 )
             yield CacheDetail()
         yield InsideView()
@@ -155,7 +155,7 @@ class CacheScreen(AskingScreen):
         if row.row.live:
             self.look_into(row.resource)
         else:
-            self.notify(f"{row.resource} holds nothing yet: {key_of('cache.warm')} warms it", markup=False)
+            self.notify(f"{row.resource} is not filled yet: {key_of('cache.warm')} warms it", markup=False)
 
     def look_into(self, resource: str, item: Object | None = None) -> None:
         """Show the objects and the ring of one cache; of the objects only those named like `item`."""

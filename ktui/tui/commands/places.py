@@ -74,7 +74,7 @@ def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
             return Read(read_selection(text))
         except RequestError as error:
             raise NoSuchThing(str(error)) from error
-    raise NoSuchThing(f"{mode} takes nothing after it")
+    raise NoSuchThing(f"{mode} takes no argument")
 
 
 def key_or_prefix(text: str) -> Reference:
@@ -85,13 +85,13 @@ def key_or_prefix(text: str) -> Reference:
 def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
     number = int(text) if text.isascii() and text.isdigit() else 0
     if not number:
-        raise NoSuchThing(f"{text!r} is no request's number")
+        raise NoSuchThing(f"{text!r} is not a request number")
     if mode == "watches":
         if number not in app.state.watchers:
             raise NoSuchThing(f"no WATCH {number} is open")
         return WatcherRef(number)
     if number not in app.state.requests:
-        raise NoSuchThing(f"request {number} is not kept: the log holds the newest ones only")
+        raise NoSuchThing(f"request {number} was dropped: the log keeps the newest ones only")
     return RequestRef(number)
 
 
@@ -150,7 +150,7 @@ def _paths(app: Dashboard) -> Iterator[Candidate]:
     seen: dict[str, str] = {}
     for row in reversed(app.state.requests.values()):
         if row.started.verb == "LIST" and len(seen) < RECENT:
-            seen.setdefault(row.target, f"asked by {row.started.client}")
+            seen.setdefault(row.target, f"sent by {row.started.client}")
     yield from (Candidate(text, about) for text, about in seen.items())
 
 
@@ -179,7 +179,7 @@ def resource_commands(app: Dashboard) -> Iterable[Command]:
 def _to_cache(resource: str) -> Run:
     def run(app: Dashboard, rest: str) -> str:
         if rest:
-            return f"{resource} takes nothing after it"
+            return f"{resource} takes no argument"
         app.go_to(Place("cache", ResourceRef(resource)))
         return ""
 

@@ -11,7 +11,7 @@ from ktui.tui.commands.command import Candidate, Command
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.replay import actions
 
-_NO_REPLAY = "this is no replay: `ktui --replay FILE` plays a recording"
+_NO_REPLAY = "this is not a replay: `ktui --replay FILE` plays a recording"
 
 
 def _record(app: Dashboard, rest: str) -> str:
@@ -50,10 +50,10 @@ def _speed(app: Dashboard, rest: str) -> str:
 
 
 RECORDING = (
-    Command("record", "record to a file, or end that", _record, "[FILE]", title="Record, or end that"),
     Command(
-        "marker", "mark this moment in the recording", actions.set_marker, "[TEXT]", title="Set a marker"
+        "record", "start or stop recording to a file", _record, "[FILE]", title="Start or stop recording"
     ),
+    Command("marker", "add a marker to the recording", actions.set_marker, "[TEXT]", title="Set a marker"),
     Command("seek", "go to a time of the recording", _seek, "1:30", needed=True, candidates=_marks),
-    Command("speed", "the pace of the replay", _speed, "4, max", needed=True),
+    Command("speed", "the speed of the replay", _speed, "4, max", needed=True),
 )

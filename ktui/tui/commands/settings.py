@@ -70,7 +70,7 @@ def _kubeconfig(app: Dashboard, rest: str) -> str:
 def _revision(app: Dashboard, rest: str) -> str:
     digits = rest.replace(",", "")
     if not (digits.isascii() and digits.isdigit()):
-        return f"{rest!r} is no revision"
+        return f"{rest!r} is not a revision"
     open_revision(app, int(digits))
     return ""
 
@@ -80,7 +80,7 @@ def _revisions(app: Dashboard) -> Iterator[Candidate]:
         yield Candidate(str(app.state.head.revision), "etcd's head")
     for row in app.state.caches.values():
         if row.live:
-            yield Candidate(str(row.rv), f"where the cache of {row.resource} stands")
+            yield Candidate(str(row.rv), f"revision of the cache of {row.resource}")
 
 
 def _active_table(app: Dashboard) -> VTable[Any] | None:
@@ -104,7 +104,7 @@ def _namespace(app: Dashboard, rest: str) -> str:
         return _NO_TABLE
     column = next((item.id for item in table.columns if item.id in ("ns", "namespace")), "")
     if not column:
-        return "the rows of this table have no namespace"
+        return "this table has no namespaces"
     return set_filter(app, f"{column}:{rest}" if rest else "")
 
 
@@ -116,7 +116,7 @@ def _namespaces(app: Dashboard) -> Iterator[Candidate]:
 
 THEME = Command("theme", "colours", _theme, "NAME", needed=True, candidates=_themes, title="Theme:")
 SETTINGS = (
-    Command("kube", "have the server follow a Kubernetes version", _rules, "[1.30 Gate=true,…]",
+    Command("kube", "set the Kubernetes version that the server follows", _rules, "[1.30 Gate=true,…]",
             candidates=_versions, title="Kubernetes"),
     THEME,
     Command("rv", "what happened at a revision of etcd", _revision, "N", needed=True, candidates=_revisions,
@@ -125,16 +125,16 @@ SETTINGS = (
     Command("ns", "filter the table by a namespace", _namespace, "[NAME]", candidates=_namespaces,
             aliases=("namespace",)),
     Command("kubeconfig", "point kubectl at this server", _kubeconfig, title="Point kubectl at this server"),
-    Command("audit", "read logs of apiservers and etcds", _audit, "FILE…", needed=True),
+    Command("audit", "analyse logs of kube-apiserver and etcd", _audit, "FILE…", needed=True),
 )  # fmt: skip
 
 ACTIONS = (
-    Command("pause", "hold the tables still, or let them go on", act("pause"), title="Pause the tables"),
-    Command("writes", "show writes in the logs, or hide them", act("writes"), title="Show or hide writes"),
+    Command("pause", "pause or resume the tables", act("pause"), title="Pause the tables"),
+    Command("writes", "show or hide writes in the logs", act("writes"), title="Show or hide writes"),
     Command("export", "write the table to a file", act("screen.export"), title="Export the table"),
-    Command("open", "where the row under the cursor leads", act("screen.elsewhere"), title="Open elsewhere"),
-    Command("back", "to where you were before", act("go_back"), title="Back"),
-    Command("forward", "forth again", act("go_forward"), title="Forward"),
+    Command("open", "open what the selected row refers to", act("screen.elsewhere"), title="Open related"),
+    Command("back", "back", act("go_back"), title="Back"),
+    Command("forward", "forward", act("go_forward"), title="Forward"),
     Command("restart", "restart a server that has stopped", act("restart"), title="Restart the server"),
     Command("help", "every key of this screen", act("help"), aliases=("keys",), title="Show the keys"),
     Command("quit", "leave ktui", act("quit"), aliases=("q", "exit"), title="Quit"),

@@ -69,7 +69,7 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
 
     def _said(self, column: Column[Any], fitting: set[str]) -> Content:
         shown = column.id in self._shown
-        room = "" if not shown or column.id in fitting else "no room here  "
+        room = "" if not shown or column.id in fitting else "does not fit  "
         return line(
             (" ■ " if shown else " □ ", "bold $success" if shown else "$ink-muted"),
             (pad(column.id, 14), "$foreground" if shown else "$ink-muted"),
@@ -88,7 +88,7 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
             return
         name = self._order[cursor]
         if self._shown == {name}:
-            self.notify("a table without columns would show nothing", markup=False)
+            self.notify("keep at least one column", markup=False)
             return
         self._shown ^= {name}
         self._show(cursor)

@@ -20,18 +20,18 @@ from ktui.tui.widgets.lines import line, lines, pad
 
 GRAMMAR = (
     ("pods", "rows with this text in any column"),
-    ("route:E", "a word of the value begins so"),
+    ("route:E", "a word of the value starts with it"),
     ("client~cilium", "the value contains it"),
     ("client~/^kube-/", "… matches a regular expression; ~/…/ in any column"),
-    ("verb=LIST", "the value is exactly that; != it is not"),
-    ("ms>10 bytes>=4k", "more, less (> < >= <=); 4k, 1.5M; in times 300ms, 5m, 2h"),
-    ("!client~kube", "turns a term round"),
-    ("client~'a b'", "quotes keep spaces together"),
+    ("verb=LIST", "the value is exactly this; != is not"),
+    ("ms>10 bytes>=4k", "greater, less (> < >= <=); 4k, 1.5M; times as 300ms, 5m, 2h"),
+    ("!client~kube", "negates a term"),
+    ("client~'a b'", "quotes allow spaces"),
 )
 _KEYS = (
-    ("tab →", "take what is suggested"),
-    ("↑ ↓", "filters typed before, in earlier runs too"),
-    ("enter", "keep the filter; it goes with you to other screens"),
+    ("tab →", "accept the suggestion"),
+    ("↑ ↓", "earlier filters, of previous runs too"),
+    ("enter", "keep the filter; it applies on other screens too"),
     ("esc", "clear the filter, here or in the table"),
 )
 _WIDTH = 18
@@ -62,7 +62,7 @@ class FilterHelpScreen(Dialog[None]):
 def filter_help(table: VTable[Any], room: int) -> Content:
     """The grammar with examples, the keys, and this table's columns; `room` cells for what each is."""
     rows = [text for example, about in GRAMMAR for text in _beside(example, about, room)]
-    rows += [line(""), line(("terms side by side must all hold", "$ink-muted")), line("")]
+    rows += [line(""), line(("all terms must match", "$ink-muted")), line("")]
     rows += [line((pad(key, _WIDTH), "bold $accent"), about) for key, about in _KEYS]
     rows += [line(""), line(("columns of this table", "$ink-muted"))]
     for column in table.columns:

@@ -72,13 +72,13 @@ class HelpScreen(Dialog[None]):
         box.border_title = "help"
         box.border_subtitle = key_hints(("help.filter", "finds"), ("help.leave", "closes"))
         with box:
-            field = Input(placeholder="what are you looking for?", compact=True)
+            field = Input(placeholder="search the keys", compact=True)
             field.cursor_blink = False
             yield field
             with VerticalScroll(can_focus=False), Horizontal():
                 yield HelpColumn(id="help-first")
                 yield HelpColumn(id="help-second")
-            yield Static("nothing here is called so", id="help-none", markup=False)
+            yield Static("no match", id="help-none", markup=False)
 
     def on_mount(self) -> None:
         self._show()
@@ -163,7 +163,7 @@ def sections_of(screen: Screen[object]) -> list[Section]:
             groups[_group(active)].append((screen.app.get_key_display(binding), about))
     sections = [Section(title, merged(pairs)) for title, pairs in groups.items()]
     table = screen.active_table() if isinstance(screen, TableScreen) else None
-    marks = [Section("rv progress", _marks())] if screen.query(RvProgressPanel) else []
+    marks = [Section("RV progress", _marks())] if screen.query(RvProgressPanel) else []
     return [*sections, *_columns(table), Section("routes", tuple(_badges())), *marks]
 
 

@@ -42,7 +42,7 @@ class JumpScreen(Dialog[Place | None]):
     def compose(self) -> ComposeResult:
         box = Vertical()
         box.border_title = line(self._title)
-        box.border_subtitle = line("letter or enter goes there · ", key_hints(("jump.close", "stays")).plain)
+        box.border_subtitle = line("letter or enter opens · ", key_hints(("jump.close", "stays")).plain)
         with box:
             yield OptionList(*(Option(_prompt(way), id=str(at)) for at, way in enumerate(self.ways)))
 

@@ -1,4 +1,4 @@
-"""A few texts about one thing, one at a time: `y` turns the page."""
+"""A few texts about one thing, one at a time: `y` next page."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PagesScreen(Dialog[None]):
             runs.append((f" {name} ", "reverse bold" if place == self.at else "$ink-muted"))
         box.border_title = line(*runs)
         box.border_subtitle = key_hints(
-            ("pages.next", "turns the page"), ("pages.copy", "copies"), ("pages.close", "closes")
+            ("pages.next", "next page"), ("pages.copy", "copies"), ("pages.close", "closes")
         )
         shown = (safe(text.expandtabs(4)) for text in self.text.split("\n"))
         self.query_one(Static).update(Content("\n".join(shown)))

@@ -70,7 +70,7 @@ _GATES: tuple[Column[GateChoice], ...] = (
 
 def key_line(does: str) -> Content:
     """The keys of the dialog; `does`: what choosing one does."""
-    return key_hints(("table.open", does), ("rules.turn", "turns a gate"), ("rules.close", "closes"))
+    return key_hints(("table.open", does), ("rules.turn", "toggles a gate"), ("rules.close", "closes"))
 
 
 class RulesScreen(Dialog[Behaviour | None]):
@@ -95,13 +95,13 @@ class RulesScreen(Dialog[Behaviour | None]):
 
     def compose(self) -> ComposeResult:
         box = Container()
-        box.border_title = "the server follows the rules of"
+        box.border_title = "the server behaves as"
         box.border_subtitle = key_line("switches")
         with box:
             with Horizontal():
                 yield VTable(_VERSIONS, key=lambda row: row.version, id="choice-version")
                 yield VTable(
-                    _GATES, key=lambda row: row.gate, id="choice-gates", empty="no gate steers reads"
+                    _GATES, key=lambda row: row.gate, id="choice-gates", empty="no gate affects reads"
                 )
             yield Panel(id="choice-about")
 

@@ -25,13 +25,13 @@ def _bytes(row: TreeRow) -> Cell:
 
 PREFIXES: tuple[Column[TreeRow], ...] = (
     Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
-           about="the next part of the keys that begin so"),
+           about="the next part of the keys under the prefix"),
     Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
            align="right", priority=0, descending=True,
-           about="keys below it, by count_only reads"),
+           about="keys under it, counted by count_only reads"),
     Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 6, align="right", priority=0,
            descending=True,
-           about="of keys and values; ~ from a sample, ? not read", unit="B"),
+           about="keys and values; ~ estimated from a sample, ? not read", unit="B"),
 )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
 
     return (
         Column("key", "key", name, width=20, wish=24, flex=1, priority=0, tail=True,
-               about="the key, without the prefix chosen"),
+               about="the key, without the selected prefix"),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
                align="right", priority=2, descending=True,
                about="mod_revision: the revision of its last write", unit="rv"),
@@ -52,10 +52,10 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
                about="writes since it was created"),
         Column("lease", "lease", lambda row: ("ttl" if row.lease else "", "$route-wait"),
                lambda row: row.lease, 5, priority=4,
-               about="ttl: it goes when its lease ends"),
+               about="time until its lease expires"),
         Column("bytes", "bytes", _size, lambda row: row.bytes or 0, 6, align="right", priority=1,
                descending=True,
-               about="of its value", unit="B"),
+               about="size of its value", unit="B"),
     )  # fmt: skip
 
 
@@ -82,9 +82,9 @@ def revision_columns(past: Callable[[], Past]) -> tuple[Column[StoredKey], ...]:
                about="writes since it was created"),
         Column("bytes", "bytes", lambda row: (integer(row.bytes or 0), ""), lambda row: row.bytes or 0, 8,
                align="right", priority=1, descending=True,
-               about="of the value then", unit="B"),
+               about="size of the value then", unit="B"),
         Column("grown", "change", grown, width=8, align="right", priority=3,
-               about="bytes more or fewer than the revision before", unit="B"),
+               about="change in bytes since the revision before", unit="B"),
     )  # fmt: skip
 
 

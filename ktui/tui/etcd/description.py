@@ -11,8 +11,8 @@ from ktui.tui.etcd.sizes import heaviest
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 NOT_ASKED = (
-    ", ttl is not asked: read-only sends Range, Watch, Status",
-    ", ttl is not asked",
+    ", TTL not requested: read-only mode sends only Range, Watch, Status",
+    ", TTL not requested",
 )
 
 
@@ -21,7 +21,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
         line((_tail(detail.key, width), "bold $ink-strong")),
-        line((detail.type_name or "no Kubernetes object", "$foreground"), (stored, "$ink-muted")),
+        line((detail.type_name or "not a Kubernetes object", "$foreground"), (stored, "$ink-muted")),
     ]
     if height < 5:
         rows.append(_short_history(detail, width))
@@ -36,7 +36,7 @@ def about_change(older: KeyDetail | None, newer: KeyDetail, width: int) -> Conte
     """Two revisions of a key beside each other, above their difference."""
     rows = [line((_tail(newer.key, width), "bold $ink-strong"))]
     if older is None:
-        rows.append(line(("the oldest revision that etcd has: all of it is shown", "$ink-muted")))
+        rows.append(line(("the oldest revision in etcd: shown in full", "$ink-muted")))
         grown = newer.raw_bytes
     else:
         rows.append(_revision("from", older.mod_revision, f" · {long_bytes(older.raw_bytes)}"))
@@ -51,7 +51,7 @@ def _version(detail: KeyDetail) -> str:
 
 
 def _short_history(detail: KeyDetail, width: int) -> Content:
-    left = "" if not detail.remaining else f" · ttl {duration(detail.remaining)}"
+    left = "" if not detail.remaining else f" · TTL {duration(detail.remaining)}"
     runs = [
         (f"rev {integer(detail.mod_revision)}", "$foreground"),
         (_version(detail), "$ink-muted"),
@@ -63,7 +63,7 @@ def _short_history(detail: KeyDetail, width: int) -> Content:
 
 def _lease(detail: KeyDetail, width: int) -> Content:
     if not detail.lease:
-        return _labelled("lease", ("none: it stays until it is deleted", "$ink-muted"))
+        return _labelled("lease", ("none: kept until deleted", "$ink-muted"))
     if detail.ttl is None:
         lease = (lease_id(detail.lease), "$foreground")
         return longest_that_fits([_labelled("lease", lease, (why, "$ink-muted")) for why in NOT_ASKED], width)
@@ -74,13 +74,13 @@ def _lease(detail: KeyDetail, width: int) -> Content:
 def _cache(detail: KeyDetail) -> Content:
     copy = detail.cache
     if copy is None:
-        return _labelled("cache", ("not filled: nothing to compare with", "$ink-muted"))
-    at = f" at rv {integer(copy.cache_rv)}"
+        return _labelled("cache", ("not filled: not compared", "$ink-muted"))
+    at = f" at RV {integer(copy.cache_rv)}"
     if copy.same:
-        return _labelled("cache", ("= has the same bytes", "$success"), (at, "$ink-muted"))
+        return _labelled("cache", ("= same bytes", "$success"), (at, "$ink-muted"))
     if not copy.rv:
-        return _labelled("cache", ("≠ does not have it", "$warning"), (at, "$ink-muted"))
-    holds = f"≠ has its rv {integer(copy.rv)}" if copy.rv != detail.mod_revision else "≠ has other bytes"
+        return _labelled("cache", ("≠ missing", "$warning"), (at, "$ink-muted"))
+    holds = f"≠ at RV {integer(copy.rv)}" if copy.rv != detail.mod_revision else "≠ other bytes"
     return _labelled("cache", (holds, "$warning"), (at, "$ink-muted"))
 
 
@@ -88,7 +88,7 @@ def _heaviest(detail: KeyDetail) -> Content:
     found = heaviest(detail.sizes)
     if found is None:
         return line("")
-    return line((found.path, "$foreground"), (f" is {percent(found.share)} of this object", "$ink-muted"))
+    return line((found.path, "$foreground"), (f" is {percent(found.share)} of the object", "$ink-muted"))
 
 
 def _revision(label: str, revision: int, more: str = "") -> Content:

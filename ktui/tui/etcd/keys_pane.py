@@ -79,7 +79,7 @@ class KeysPane(AskingPane):
         keys = self.list
         read = "" if keys.complete else f"{integer(len(keys.keys))} of "
         self.border_title = line(f"{self._shortly} · {read}{integer(keys.count)}")
-        self.table.empty = "no key here"
+        self.table.empty = "no keys here"
         self.table.set_rows(list(keys.keys))
         self.ktui.keys_seen.add(key.key for key in keys.keys)
         self._put_cursor()

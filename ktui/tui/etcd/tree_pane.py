@@ -133,7 +133,7 @@ class TreePane(AskingPane):
             self.plant("")
             return
         if not tree.rows() and tree.knows(tree.root):
-            self.table.empty = "this etcd holds no key"
+            self.table.empty = "this etcd is empty"
         self._show()
 
     def _fail(self, tree: PrefixTree, prefix: str, problem: str) -> None:

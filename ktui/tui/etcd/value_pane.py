@@ -112,7 +112,9 @@ class ValueView(Vertical):
         self.query_one("#object", LineView).show(self._changed() if self.change else self._object(detail))
         raw = bytes.fromhex(detail.hex)
         width = hex_width(bytes_view.scrollable_content_region.width)
-        bytes_view.show(hex_lines(raw, detail.raw_bytes, width) if raw else _said("bytes are held back too"))
+        bytes_view.show(
+            hex_lines(raw, detail.raw_bytes, width) if raw else _said("the stored bytes are hidden too")
+        )
 
     def _title(self) -> str:
         name = f"value · {self.view}"
@@ -125,12 +127,12 @@ class ValueView(Vertical):
         assert self.change is not None
         if self.change[1].lines:
             return self.change[1].lines
-        return _said("no difference that can be shown" if self.redacted else "the same in both revisions")
+        return _said("no visible difference" if self.redacted else "the same in both revisions")
 
     def _object(self, detail: KeyDetail) -> list[Line]:
         if self.view == "sizes":
             rendered = size_lines(detail.sizes, detail.raw_bytes) if detail.sizes else None
-            return rendered or _said("its fields cannot be told apart")
+            return rendered or _said("its fields cannot be separated")
         if detail.json is None:
             return self._unread(detail)
         shown: Any = detail.json

@@ -31,24 +31,24 @@ def _replay(what: str, keys: str, action: str, tooltip: str, display: str | None
 
 
 RECORDING: Bindings = [
-    _hidden("record", "R", "record", "record to a file, or end that", "record"),
-    _hidden("marker", "m", "marker", "mark this moment in the recording", "marker"),
+    _hidden("record", "R", "record", "start or stop recording to a file", "record"),
+    _hidden("marker", "m", "marker", "add a marker to the recording", "marker"),
 ]
 
 # They act only in a replay.
 REPLAY: Bindings = [
     _replay("back", "comma", "seek(-5)", "5 s back in the recording", ","),
-    _replay("forward", "full_stop", "seek(5)", "5 s on in the recording", "."),
+    _replay("forward", "full_stop", "seek(5)", "5 s forward in the recording", "."),
     _replay("far_back", "shift+left", "seek(-60)", "a minute back in the recording"),
-    _replay("far_forward", "shift+right", "seek(60)", "a minute on in the recording"),
-    _replay("start", "shift+home", "start", "the recording's beginning"),
-    _replay("end", "shift+end", "end", "the recording's end"),
-    _replay("event_back", "left_curly_bracket", "step(-1)", "hold the replay, one event back", "{"),
-    _replay("event_forward", "right_curly_bracket", "step(1)", "hold the replay, one event on", "}"),
-    _replay("slower", "less_than_sign,minus", "slower", "replay at half the pace", "<"),
-    _replay("faster", "greater_than_sign,plus", "faster", "replay at twice the pace, up to max", ">"),
-    _replay("mark_forward", "n", "mark(1)", "the next mark of the recording"),
-    _replay("mark_back", "N", "mark(-1)", "the mark before"),
+    _replay("far_forward", "shift+right", "seek(60)", "a minute forward in the recording"),
+    _replay("start", "shift+home", "start", "start of the recording"),
+    _replay("end", "shift+end", "end", "end of the recording"),
+    _replay("event_back", "left_curly_bracket", "step(-1)", "pause, one event back", "{"),
+    _replay("event_forward", "right_curly_bracket", "step(1)", "pause, one event forward", "}"),
+    _replay("slower", "less_than_sign,minus", "slower", "half the speed", "<"),
+    _replay("faster", "greater_than_sign,plus", "faster", "twice the speed, up to max", ">"),
+    _replay("mark_forward", "n", "mark(1)", "next marker"),
+    _replay("mark_back", "N", "mark(-1)", "previous marker"),
 ]
 
 APP: Bindings = [
@@ -58,22 +58,22 @@ APP: Bindings = [
     _key("filter", "slash", "screen.filter", "filter", "filter the table by column", key_display="/",
          priority=True),
     _key("command", "colon", "command", "go",
-         "go to a screen, a resource, a key, a revision, a request; change something",
+         "go to a screen, resource, key, revision or request; run a command",
          key_display=":", priority=True),
-    _hidden("pause", "space", "pause", "hold the tables still", "pause"),
-    _hidden("sort", "s", "screen.sort", "sort by a column, or by two", "sort"),
-    _hidden("sort.turn", "S", "screen.sort_turn", "turn the sort round", "turn sort"),
-    _hidden("writes", "w", "writes", "show writes in the log, or hide them", "writes"),
-    _hidden("object", "y", "screen.show_object", "show what is selected as JSON", "object"),
+    _hidden("pause", "space", "pause", "pause the tables", "pause"),
+    _hidden("sort", "s", "screen.sort", "sort by one or two columns", "sort"),
+    _hidden("sort.turn", "S", "screen.sort_turn", "reverse the sort", "reverse sort"),
+    _hidden("writes", "w", "writes", "show or hide writes in the log", "writes"),
+    _hidden("object", "y", "screen.show_object", "show the selected row as JSON", "object"),
     _hidden("export", "e", "screen.export", "write the table to a CSV file", "export"),
-    _hidden("export.json", "E", "screen.export('json')", "write it to a JSON file"),
-    _hidden("copy", "c", "screen.copy", "copy what is selected; again: the whole row"),
+    _hidden("export.json", "E", "screen.export('json')", "write the table to a JSON file"),
+    _hidden("copy", "c", "screen.copy", "copy the selection; again: the whole row"),
     _hidden("columns", "C", "screen.columns", "choose the columns of the table"),
-    _hidden("follow", "F", "screen.follow", "hold this table, or follow it again"),
+    _hidden("follow", "F", "screen.follow", "stop or resume following new rows"),
     _hidden("elsewhere", "o", "screen.elsewhere",
-            "where the selected row leads: request, cache, key, watcher, Lab, Versions", "open"),
+            "open related: request, cache, key, watcher, Lab, Versions", "open"),
     _hidden("back", "left_square_bracket", "go_back", "back", "back", key_display="["),
-    _hidden("forward", "right_square_bracket", "go_forward", "forth", "forward", key_display="]"),
+    _hidden("forward", "right_square_bracket", "go_forward", "forward", "forward", key_display="]"),
     _hidden("restart", "r", "restart", "restart a server that has stopped", "restart"),
     _hidden("story.next", "f9", "story_next", "the next step of the story (--story)", "story"),
     _hidden("rules", "V", "rules", "switch the server's Kubernetes version", "version"),
@@ -86,7 +86,7 @@ APP: Bindings = [
 
 # Right after a jump it acts before what screens and tables do with that key; at other times it lets them.
 AFTER_A_JUMP: Bindings = [
-    _hidden("come_back", "escape", "come_back", "back to where a jump has led from", "back", priority=True),
+    _hidden("come_back", "escape", "come_back", "back to where the jump started", "back", priority=True),
 ]
 
 TABLE: Bindings = [
@@ -96,7 +96,7 @@ TABLE: Bindings = [
     _hidden("table.pagedown", "pagedown", "page(1)", "one page down", "Page down"),
     _hidden("table.first", "home,g", "first", "first row", "First"),
     _hidden("table.last", "end,G", "last", "last row; a live table follows", "Last"),
-    _hidden("table.open", "enter", "select", "go deeper", "Open"),
+    _hidden("table.open", "enter", "select", "open", "Open"),
     _hidden("table.clear", "escape", "clear_filter", "clear the filter", "clear"),
 ]
 
@@ -120,10 +120,10 @@ DETAIL: Bindings = [
 PROMPT: Bindings = [
     _hidden("prompt.close", "escape", "dismiss", "close the line", "close"),
     _hidden("prompt.complete", "tab", "complete(1)", "complete the word", "complete"),
-    _hidden("prompt.previous", "shift+tab", "complete(-1)", "the suggestion before", "previous"),
-    _hidden("prompt.older", "up", "older", "what was typed before", "older"),
-    _hidden("prompt.newer", "down", "newer", "what was typed after that", "newer"),
-    _hidden("prompt.help", "f1", "explain", "what can be typed (? too)", "help"),
+    _hidden("prompt.previous", "shift+tab", "complete(-1)", "previous suggestion", "previous"),
+    _hidden("prompt.older", "up", "older", "earlier lines", "older"),
+    _hidden("prompt.newer", "down", "newer", "later lines", "newer"),
+    _hidden("prompt.help", "f1", "explain", "help on the syntax (? too)", "help"),
 ]
 
 OVERVIEW: Bindings = [
@@ -136,7 +136,7 @@ REQUESTS: Bindings = [
     _hidden("requests.view", "t", "turn_view", "the costliest kinds, or the log", "view"),
     _key("requests.try", "a", "try_cheaper", "cheaper", "compare it with a cheaper variant, in the Lab"),
     _key("requests.leave", "escape", "leave", "back",
-         "from one kind of requests to the costliest, from there to the log"),
+         "from one kind of request to the ranking, then to the log"),
     *DETAIL,
 ]  # fmt: skip
 
@@ -152,12 +152,12 @@ ETCD: Bindings = [
     _hidden("etcd.open", "right,l", "open", "open the prefix", "open"),
     _hidden("etcd.close", "left,h", "close", "close the prefix", "close"),
     _key("etcd.view", "v", "turn_view", "view", "YAML, JSON, stored bytes, sizes by field"),
-    _key("etcd.past", "p", "past", "past", "revisions of the key, and what changed"),
+    _key("etcd.past", "p", "past", "history", "revisions of the key, and what changed"),
     _key("etcd.mark", "m", "mark", "mark", "compare with the revision under the cursor"),
     _key("etcd.all", "a", "all_of_etcd", "all", "all of etcd, or Kubernetes' prefix only"),
     _key("etcd.reveal", "R", "reveal", "reveal", "show a Secret's values"),
-    _key("etcd.again", "u", "read_again", "reread", "read what is shown again"),
-    _hidden("etcd.leave", "escape", "leave", "one pane back", "back"),
+    _key("etcd.again", "u", "read_again", "refresh", "read it again from etcd"),
+    _hidden("etcd.leave", "escape", "leave", "previous pane", "back"),
 ]
 
 LAB: Bindings = [
@@ -167,12 +167,12 @@ LAB: Bindings = [
     _key("lab.page", "n", "next_page", "page", "next page by the continue token"),
     _hidden("lab.prove", "equals_sign", "check_consistency",
             "compare the cache with etcd at its exact resourceVersion", "= etcd", key_display="="),
-    _key("lab.aim", "t", "choose_target", "server", "fire at ktui's own server or a kubeconfig's"),
-    _hidden("lab.pages", "y", "show_pages", "the result in full, as curl, kubectl, client-go, Python", "as…"),
+    _key("lab.aim", "t", "choose_target", "server", "send to ktui's own server or to one of a kubeconfig"),
+    _hidden("lab.pages", "y", "show_pages", "the full result; as curl, kubectl, client-go, Python", "as…"),
     # With priority: before the keys after it are given to the focused widget.
     _hidden("lab.edit", "i", "edit", "go to the form", "edit", priority=True),
-    _key("lab.stop", "x", "stop", "stop", "stop what is running"),
-    _hidden("lab.clear", "X", "clear", "forget the results, on disk too", "clear"),
+    _key("lab.stop", "x", "stop", "stop", "stop the running requests"),
+    _hidden("lab.clear", "X", "clear", "delete the results, on disk too", "clear"),
     _key("lab.leave", "escape", "leave", "results", "from the form to the results"),
 ]  # fmt: skip
 
@@ -182,33 +182,33 @@ FORM: Bindings = [
 ]
 
 TEXT_FIELD: Bindings = [
-    _key("form.fire", "enter", "submit", "fire", "fire what the form says"),
+    _key("form.fire", "enter", "submit", "send", "send the request in the form"),
 ]
 
 CHOICE_FIELD: Bindings = [
     _key("choice.back", "left", "turn(-1)", "choose", "previous choice", key_display="←→"),
     _hidden("choice.next", "right", "turn(1)", "next choice", "Next choice"),
-    _key("choice.fire", "enter", "submit", "fire", "fire what the form says"),
+    _key("choice.fire", "enter", "submit", "send", "send the request in the form"),
 ]
 
 VERSIONS: Bindings = [
-    _key("versions.edit", "i", "edit", "request", "type another request"),
+    _key("versions.edit", "i", "edit", "request", "edit the request"),
     _key("versions.leave", "escape", "leave", "all", "back to all versions"),
 ]
 
 AUDIT: Bindings = [
     *DETAIL,
     _key("audit.versions", "v", "view('versions')", "versions", "all versions compared"),
-    _key("audit.slow", "t", "view('slow')", "slow etcd", "what etcd found slow"),
+    _key("audit.slow", "t", "view('slow')", "slow etcd", "slow requests in etcd's log"),
     _key("audit.read", "i", "show_input", "input", "files, malformed lines, notes"),
     _key("audit.rules", "V", "choose_rules", "rules", "choose the version and its gates"),
-    _hidden("audit.older", "less_than_sign", "older", "the rules of the version before", "older",
+    _hidden("audit.older", "less_than_sign", "older", "previous version", "older",
             key_display="<"),
-    _hidden("audit.newer", "greater_than_sign", "newer", "the rules of the version after", "newer",
+    _hidden("audit.newer", "greater_than_sign", "newer", "next version", "newer",
             key_display=">"),
-    _key("audit.stop", "x", "stop", "stop reading", "show what was read so far"),
-    _hidden("audit.up", "up,k", "step(-1)", "the group before", "previous"),
-    _hidden("audit.down", "down,j", "step(1)", "the next group", "next"),
+    _key("audit.stop", "x", "stop", "stop reading", "stop reading and show what was read so far"),
+    _hidden("audit.up", "up,k", "step(-1)", "previous group", "previous"),
+    _hidden("audit.down", "down,j", "step(1)", "next group", "next"),
     _key("audit.leave", "escape", "leave", "back", "back to the groups"),
 ]  # fmt: skip
 
@@ -228,33 +228,33 @@ HELP: Bindings = [
 ]
 
 COLUMNS: Bindings = [
-    _key("columns.toggle", "space", "turn", "show", "show the column, or hide it"),
-    _key("columns.up", "K,shift+up", "move(-1)", "up", "one place to the left"),
-    _key("columns.down", "J,shift+down", "move(1)", "down", "one place to the right"),
-    _key("columns.reset", "r", "reset", "reset", "the columns as they were at first"),
-    _key("columns.close", "escape,q", "close", "close", "keep the choice"),
+    _key("columns.toggle", "space", "turn", "show", "show or hide the column"),
+    _key("columns.up", "K,shift+up", "move(-1)", "up", "move it left"),
+    _key("columns.down", "J,shift+down", "move(1)", "down", "move it right"),
+    _key("columns.reset", "r", "reset", "reset", "reset to the default columns"),
+    _key("columns.close", "escape,q", "close", "close", "close and keep the choice"),
 ]
 
 SORT: Bindings = [
-    _key("sort.close", "escape,q", "dismiss", "close", "leave the order as it is"),
+    _key("sort.close", "escape,q", "dismiss", "close", "keep the order"),
     _key("sort.none", "full_stop", "unsort", "unsort", "no order", key_display="."),
 ]
 
 RULES: Bindings = [
-    _key("rules.close", "escape,q", "dismiss", "close", "leave it as it is"),
-    _key("rules.turn", "space", "turn", "turn gate", "turn a gate on or off"),
+    _key("rules.close", "escape,q", "dismiss", "close", "keep the version"),
+    _key("rules.turn", "space", "turn", "toggle gate", "turn a gate on or off"),
     _key("rules.other", "left,right,tab", "other", "gates", "versions or gates", priority=True),
 ]
 
 JUMP: Bindings = [
-    _key("jump.close", "escape,q", "dismiss", "close", "stay here"),
-    _key("jump.down", "down,j", "cursor(1)", "next", "next way"),
-    _key("jump.up", "up,k", "cursor(-1)", "previous", "previous way"),
+    _key("jump.close", "escape,q", "dismiss", "close", "close"),
+    _key("jump.down", "down,j", "cursor(1)", "next", "next entry"),
+    _key("jump.up", "up,k", "cursor(-1)", "previous", "previous entry"),
 ]
 
 CONFIRM: Bindings = [
     _key("confirm.yes", "y", "answer(True)", "yes", "do it"),
-    _key("confirm.no", "n,escape,q", "answer(False)", "no", "leave it"),
+    _key("confirm.no", "n,escape,q", "answer(False)", "no", "cancel"),
 ]
 
 PAGES: Bindings = [

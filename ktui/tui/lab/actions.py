@@ -228,5 +228,5 @@ def _question(found: UnboundedLists, kube: KubeServer) -> str:
     what = "This LIST goes" if count == 1 else f"These {count} LISTs, one after the other, go"
     return (
         f"{what} over {integer(found.objects)} objects, about {long_bytes(found.bytes)} as JSON, "
-        f"of {kube.context} ({kube.target.client.connection.url}).\n\nFire?"
+        f"of {kube.context} ({kube.target.client.connection.url}).\n\nSend?"
     )

@@ -14,7 +14,7 @@ from ktui.tui.charts.bars import bar, share_of
 
 BAR = 12  # cells of a bar
 SHORT_BAR = 5
-UNTOLD = Badge("?", "$ink-muted", "route not told")
+UNTOLD = Badge("?", "$ink-muted", "route unknown")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +140,7 @@ def _pages(row: ResultLine) -> int:
 
 
 def _bar(row: ResultLine, share: float, room: int, style: str) -> Cell:
-    return ("past", "$ink-faint") if row.result.previous else (bar(share, room), style)
+    return ("previous run"[:room], "$ink-faint") if row.result.previous else (bar(share, room), style)
 
 
 def _why(row: ResultLine) -> Cell:
@@ -155,15 +155,15 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
     room = SHORT_BAR if width < 100 else BAR
     return (
         Column("route", "route", _routes, lambda row: row.result.route, 5, priority=0,
-               about="route foreseen → measured; ≠ where they differ"),
-        Column("form", "form", _form, lambda row: row.result.label, 15, wish=23, flex=1, most=26,
+               about="predicted → measured route; ≠ where they differ"),
+        Column("form", "variant", _form, lambda row: row.result.label, 15, wish=23, flex=1, most=26,
                priority=0,
-               about="number and form of the request"),
+               about="number and variant of the request"),
         Column("status", "http", lambda row: str(row.result.status or ""), lambda row: row.result.status, 4,
                priority=9,
                about="HTTP status of the answer"),
-        Column("foreseen", "foreseen", _agreement, None, 8, flex=1, most=22, priority=5,
-               about="figures that came out as foreseen, or which did not"),
+        Column("predicted", "predicted", _agreement, None, 9, flex=1, most=22, priority=5,
+               about="which figures came out as predicted, and which did not"),
         Column("keys", "etcd keys", lambda row: _server(row, "etcd_keys"),
                lambda row: row.result.count("etcd_keys") or 0, 9, align="right", priority=4,
                about="keys that etcd read to answer it"),
@@ -172,18 +172,18 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
                about="objects taken from cache or etcd"),
         Column("evaluated", "evaluated", lambda row: _server(row, "evaluated"),
                lambda row: row.result.count("evaluated") or 0, 9, align="right", priority=6,
-               about="objects put to the selectors"),
+               about="objects tested against the selectors"),
         Column("returned", "returned", lambda row: _counted(_returned(row)), lambda row: _returned(row) or 0,
                8, align="right", priority=1,
                about="objects in the answer"),
         Column("processed", "processed", _processed, lambda row: row.result.processed, 9,
                align="right", priority=2,
-               about="taken out of etcd or cache to answer it", unit="B"),
+               about="bytes taken from etcd or the cache to answer it", unit="B"),
         Column("processedbar", "", lambda row: _bar(row, row.processed_share, room, "$rv-tick"),
                lambda row: row.processed_share, room, priority=3,
-               about="the same, as a share of the most; past: of an earlier server or dashboard"),
+               about="a share of the largest; `previous run`: of an earlier server or dashboard"),
         Column("received", "received", _bytes, lambda row: row.result.bytes, 8, align="right", priority=0,
-               about="of the answer, after decompression", unit="B"),
+               about="size of the answer after decompression", unit="B"),
         Column("amplified", "amplified", _amplification,
                lambda row: (row.result.measured and row.result.measured.amplification) or 0, 9, align="right",
                priority=6,
@@ -195,9 +195,9 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
         Column("msbar", "", lambda row: _bar(row, row.ms_share, room, "$rv-lag"),
                lambda row: row.ms_share, room,
                priority=1,
-               about="the same, as a share of the longest; past: of an earlier server or dashboard"),
+               about="a share of the longest; `previous run`: of an earlier server or dashboard"),
         Column("first", "first", _first, _first_ms, 5, align="right", priority=6,
-               about="to the first byte of the answer", unit="ms"),
+               about="time to the first byte of the answer", unit="ms"),
         Column("seats", "seats", lambda row: _counted(_seats(row)), lambda row: _seats(row) or 0, 5,
                align="right", priority=4,
                about="seats of API Priority and Fairness that it took"),
@@ -205,10 +205,10 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
                about="requests that it took"),
         Column("server", "server", lambda row: (row.result.server or "own", "$ink-muted"),
                lambda row: row.result.server, 6, flex=1, most=20, priority=8,
-               about="whom it was fired at: ktui's own or a context"),
+               about="where it was sent: ktui's own server or a context"),
         Column("at", "at", lambda row: (clock_time(row.result.at), "$ink-faint"), lambda row: row.result.at,
                8, priority=8,
-               about="when, local time; as a value Unix seconds"),
+               about="when it was sent, local time; filters take Unix seconds"),
         Column("why", "why", _why, lambda row: row.result.problem, 20, flex=3, priority=8,
                about="the reason for the route, or the error"),
     )  # fmt: skip

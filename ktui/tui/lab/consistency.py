@@ -45,7 +45,7 @@ async def _agreed(lab: LabContext, resource: Resource) -> bool:
     objects = row.cache.objects if row is not None else 0
     if objects <= MANY_OBJECTS or server is None or server.etcd_kind != "external":
         return True
-    text = f"This reads {integer(objects)} objects from an etcd that is not ours. Go on?"
+    text = f"This reads {integer(objects)} objects from an etcd that ktui did not start. Go on?"
     agreed: bool = await lab.screen.app.push_screen_wait(ConfirmScreen("compare with etcd", text))
     return agreed
 
@@ -77,7 +77,7 @@ def headline(resource_id: str, answer: ConsistencyCheck) -> str:
     sign = "=" if answer.consistent else "≠"
     objects = integer(answer.etcd.objects)
     return (
-        f"{resource_id}: cache {sign} etcd at rv {integer(int(answer.rv))} "
+        f"{resource_id}: cache {sign} etcd at RV {integer(int(answer.rv))} "
         f"({objects} objects, {milliseconds(answer.ms)} ms)"
     )
 

@@ -49,7 +49,7 @@ def note(result: LabResult) -> str:
 def _verdict(result: LabResult, width: int) -> Content:
     badge = badge_of_result(result)
     if not result.ok:
-        text = result.problem or "on its way"
+        text = result.problem or "running"
         status = f"{result.status} " if result.status else ""
         return line((f"{badge.letter} ", badge.style), (f"{status}{text}", badge.style)).truncate(
             width, ellipsis=True
@@ -82,10 +82,10 @@ def _compared(result: LabResult, width: int) -> Content:
     """`predicted = measured  route C = C · seats 10 = 10 · …`"""
     compared = result.comparisons
     if not compared:
-        return line(("  nothing was foreseen", "$ink-muted"))
+        return line(("  nothing was predicted", "$ink-muted"))
     forms = []
     for count in range(len(compared), 0, -1):
-        runs = [("  foreseen → measured  ", "$ink-muted")]
+        runs = [("  predicted → measured  ", "$ink-muted")]
         for place, each in enumerate(compared[:count]):
             runs += [(" · ", "$ink-faint")] if place else []
             runs += _comparison(each)
@@ -162,7 +162,7 @@ def _memory(memory: Memory, width: int) -> Content:
     parts = [f"memory: {long_bytes(memory.peak_held)} held at most"]
     if memory.process_growth is not None:
         grown = f"the process grew by {long_bytes(memory.process_growth)}"
-        parts.append(f"{grown} (others were served too)" if memory.shared else grown)
+        parts.append(f"{grown} (other requests were served too)" if memory.shared else grown)
     return parts_that_fit(parts, width, "$ink-strong", indent="  ")
 
 

@@ -74,7 +74,7 @@ class FormPane(Container):
         """Show a prediction by the `rules` of a version, and what is sent; `server`: "" for ktui's own."""
         form = self.form
         verb = "WatchList: a WATCH + sendInitialEvents" if form.stream else self.verb
-        what = "the WatchList foreseen" if form.stream else "foreseen"
+        what = "WatchList, predicted" if form.stream else "predicted"
         self.query_one("#form-box").border_title = line(f"{verb} at {server}" if server else verb)
         self.query_one("#predicted-box").border_title = line(f"{what} by the rules of {rules}")
         self.query_one("#predicted", Panel).show(

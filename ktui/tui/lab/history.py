@@ -75,7 +75,7 @@ class LabHistory:
             if self._lines > 2 * KEPT:
                 self._shrink()
         except OSError as error:
-            return f"the result is not kept: {self.path}: {error.strerror}"
+            return f"the result was not saved: {self.path}: {error.strerror}"
         return ""
 
     def clear(self) -> str:

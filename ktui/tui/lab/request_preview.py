@@ -17,8 +17,8 @@ _PATH_LINES = 2  # of a LIST
 _WATCH_LINES = 4  # for the path alone; what is longer ends in an ellipsis
 
 _WHY_ADDED = (
-    "sendInitialEvents and what it takes are added:",
-    "it is fired up to the bookmark that ends them",
+    "sendInitialEvents and the parameters it needs are added;",
+    "the WATCH ends at the bookmark after the initial events",
 )
 
 

@@ -16,13 +16,13 @@ from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
 
 FEW = 12  # results: up to this many get the lines that they need, more share the screen with the form
-NOTHING_FIRED = "a result shows here where it came from, what it cost, and whether that was foreseen"
+NOTHING_FIRED = "results show where an answer came from, what it cost, and whether that was predicted"
 
 
 def empty_text() -> str:
     """What to do where nothing was fired yet."""
     fire, race, cheaper = key_of("lab.fire"), key_of("lab.race"), key_of("lab.undercut")
-    fires = f"{fire} fires the LIST above, {race} races its forms, {cheaper} fires a cheaper one"
+    fires = f"{fire} sends the LIST above, {race} compares its variants, {cheaper} sends a cheaper one"
     return f"{fires}; tab or {key_of('lab.edit')} goes to the form"
 
 

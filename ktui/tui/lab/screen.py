@@ -75,10 +75,10 @@ class LabScreen(AskingScreen):
             self.form_pane.take(form)
             self.results.table.focus()
             if added := added_to(reference.selection.target, form):
-                fires = f"{key_of('lab.fire')} fires it as a WatchList, so that it ends"
+                fires = f"{key_of('lab.fire')} sends it as a WatchList, which ends"
                 self.notify(f"{fires}: {', '.join(added)} added", markup=False)
         elif reference is not None:
-            self.notify("the Lab fires LISTs, and WATCHes that begin with all objects", markup=False)
+            self.notify("the Lab sends LISTs, and WATCHes that begin with all objects", markup=False)
 
     def _take_compared(self, reference: CompareRef) -> None:
         """Put the original into the form, and compare it with its cheaper variant."""
@@ -215,7 +215,7 @@ class LabScreen(AskingScreen):
         """The result in full, and the same request for other programs."""
         result = self.results.result
         if result is None:
-            self.notify("nothing was fired yet", markup=False)
+            self.notify("nothing was sent yet", markup=False)
             return
         pages = result_pages(result, self.lab.table.by_name(result.form.resource))
         self.app.push_screen(PagesScreen(f"#{result.number} {result.label}", pages))

@@ -31,7 +31,7 @@ class Looks:
             self.symbols = symbols.choose(preferences.symbols, environ)
         except ValueError:
             self.symbols = symbols.choose("", environ)
-            self.problems.append(f"no symbols {preferences.symbols!r}: braille, block or ascii")
+            self.problems.append(f"unknown symbols {preferences.symbols!r}: braille, block or ascii")
         self._filters: list[LineFilter] = []
         self._plain = ColourlessFilter()
         if self.colourless:

@@ -81,7 +81,7 @@ class _Reader:
     def _word(self, data: dict[str, Any], key: str) -> str:
         value = data.pop(key, "")
         if not isinstance(value, str):
-            raise self._wrong(key, f"{key} must be a text in quotes")
+            raise self._wrong(key, f"{key} must be a string in quotes")
         return value
 
     def _field(self, key: str, value: Any) -> Any:
@@ -99,7 +99,7 @@ class _Reader:
         try:
             Color.parse(value)
         except ColorParseError as error:
-            raise self._wrong(key, f"{key}: {value!r} is no colour") from error
+            raise self._wrong(key, f"{key}: {value!r} is not a colour") from error
         return value
 
     def _wrong(self, key: str, reason: str) -> ThemeError:

@@ -57,7 +57,7 @@ def _title(revision: int, found: list[Reference]) -> str:
     if changed is not None:
         parts.append(f"{changed.resource} {changed.text} changed")
     if answered:
-        parts.append(f"{many(answered, 'answer')} at it")
+        parts.append(f"{many(answered, 'answer')} at this revision")
     return " · ".join(parts)
 
 
@@ -67,8 +67,8 @@ def _nothing(revision: int, state: State) -> str:
     if head and revision > head:
         return f"not reached yet: etcd's head is {integer(head)}"
     if revision <= state.head.compact:
-        return f"compacted: etcd keeps what is newer than {integer(state.head.compact)}"
+        return f"compacted: etcd keeps only revisions after {integer(state.head.compact)}"
     behind = [row.resource for row in state.caches.values() if row.live and row.rv < revision]
     if behind:
-        return f"no ring holds it, and these caches have not reached it: {', '.join(sorted(behind)[:3])}"
-    return "no ring holds it any more, and no answer that is kept was given at it"
+        return f"in no event buffer, and these caches have not reached it: {', '.join(sorted(behind)[:3])}"
+    return "no longer in any event buffer, and no request in the log was answered at it"

@@ -9,7 +9,7 @@ from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.ranking.lines import RankLines
 from ktui.core.state import RequestRow, State
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.most_expensive import Costly, costliest_content
+from ktui.tui.requests.most_expensive import Costly, most_expensive_content
 from ktui.tui.requests.why import title_of, why_content
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
@@ -17,11 +17,11 @@ from ktui.tui.widgets.panel import Panel
 MOST = 3  # lines
 
 
-class CostliestPanel(Panel):
+class MostExpensivePanel(Panel):
     """Made again once a second: an order that changes faster cannot be read."""
 
     def __init__(self) -> None:
-        super().__init__("costliest reads", id="costliest", classes="box")
+        super().__init__("most expensive reads", id="most-expensive", classes="box")
         self._ranks = RankLines()
         self._painted: tuple[int, int, int] | None = None
 
@@ -34,8 +34,8 @@ class CostliestPanel(Panel):
         costly = _costly(self._ranks, state)
         of = (f" · of {long_bytes(ranking.total.processed_bytes)} processed · ", "$ink-muted")
         subtitle = (of, (key_of("overview.costliest"), "$accent"), (" all", "$ink-muted")) if costly else ()
-        entitle(self, line("costliest reads", *subtitle))
-        self.show(lambda width, height: costliest_content(costly, width, height))
+        entitle(self, line("most expensive reads", *subtitle))
+        self.show(lambda width, height: most_expensive_content(costly, width, height))
 
 
 def _costly(ranks: RankLines, state: State) -> list[Costly]:

@@ -44,15 +44,15 @@ def _share(row: PrefixRow) -> Cell:
 
 COLUMNS: tuple[Column[PrefixRow], ...] = (
     Column("prefix", "prefix", _name, lambda row: row.prefix, width=16, flex=1, priority=0,
-           about="the next part of the keys that begin so"),
-    figure("keys", "keys", lambda row: row.count, "keys below it, by count_only reads",
+           about="the next part of the keys under the prefix"),
+    figure("keys", "keys", lambda row: row.count, "keys under it, counted by count_only reads",
            cell=lambda row: short_count(row.count)),
-    figure("bytes", "bytes", lambda row: row.bytes, "of keys and values; ~ from a sample, ? not read",
+    figure("bytes", "bytes", lambda row: row.bytes, "keys and values; ~ estimated from a sample, ? not read",
            width=6, priority=2, unit="B", cell=_bytes),
     Column("share", "", _share, lambda row: row.share, width=_BAR, priority=4,
-           about="its share of all bytes"),
+           about="share of all bytes"),
     Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True,
-           about="the Kubernetes resource that is stored there"),
+           about="the Kubernetes resource stored there"),
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ class PrefixTable(VTable[PrefixRow]):
     BINDINGS: ClassVar[list[BindingType]] = keys.TREE
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(COLUMNS, key=lambda row: row.prefix, empty="no key counted yet", **kwargs)
+        super().__init__(COLUMNS, key=lambda row: row.prefix, empty="no keys counted yet", **kwargs)
         self.branches = PrefixOutline()
         self._top: Mapping[str, Prefix] = {}
 
@@ -88,7 +88,7 @@ class PrefixTable(VTable[PrefixRow]):
         client: ApiClient | None = getattr(self.app, "client", None)
         if prefix not in self.branches.children:
             if client is None:
-                self.app.notify("a recording holds no deeper prefixes", markup=False)
+                self.app.notify("a recording has no deeper prefixes", markup=False)
                 return
             try:
                 await self._fetch(client, prefix)

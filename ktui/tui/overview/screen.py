@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Click
 
-from ktui.core.references import Part, Place, PrefixRef, Reference, RequestRef, ResourceRef
+from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef
 from ktui.core.request_view import request_object, shown_requests
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
@@ -19,8 +19,9 @@ from ktui.tui.charts.strip import ChartStrip
 from ktui.tui.keys import bindings as keys
 from ktui.tui.overview.columns import CacheLine
 from ktui.tui.overview.holdings import Holdings
-from ktui.tui.overview.panels import CostliestPanel, WhyPanel
+from ktui.tui.overview.panels import MostExpensivePanel, WhyPanel
 from ktui.tui.requests.columns import SHORT, log_title
+from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import Below, Beside
@@ -41,14 +42,14 @@ class OverviewScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._costliest = CostliestPanel()
+        self._most_expensive = MostExpensivePanel()
         self._holdings = Holdings()
         self._charts = ChartStrip(id="charts")
         self._why = WhyPanel()
         self._requests_stamp: tuple[Any, ...] = ()
 
     def compose_body(self) -> ComposeResult:
-        yield self._costliest
+        yield self._most_expensive
         with Beside(id="overview"):
             yield self._holdings
             with Below(id="right"):
@@ -59,7 +60,7 @@ class OverviewScreen(ModeScreen):
                     share=True,
                     id="requests",
                     classes="box",
-                    empty="no request yet — they show here as soon as a client asks",
+                    empty="no requests yet — they appear here as clients send them",
                 )
                 yield self._charts
                 yield self._why
@@ -90,7 +91,7 @@ class OverviewScreen(ModeScreen):
     def paint_panels(self, state: State) -> None:
         if not self.ktui.paused:
             self._paint_requests(state)
-        self._costliest.paint(state)
+        self._most_expensive.paint(state)
         self._holdings.paint(state)
         self._charts.show_state(state, paused=self.ktui.paused)
         self._why.paint(self.requests.row, state)
@@ -115,7 +116,7 @@ class OverviewScreen(ModeScreen):
     @on(Click, "#costliest")
     def action_costliest(self) -> None:
         """Go to the whole ranking."""
-        self.ktui.go_to(Place("requests", Part("costliest")))
+        self.ktui.go_to(Place("requests", TOP))
 
     @on(Click)
     def _title_clicked(self, event: Click) -> None:

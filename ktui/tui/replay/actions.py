@@ -64,7 +64,7 @@ class ReplayActions(Dashboard):
         if (marker := _mark(playback, step)) is not None:
             playback.seek(marker.at)
         else:
-            self.notify("no mark there: m sets one", markup=False)
+            self.notify("no marker there: m adds one", markup=False)
 
 
 def _mark(playback: Playback, step: int) -> TimelineMarker | None:
@@ -90,7 +90,7 @@ def ask_marker(app: Dashboard) -> None:
     """Mark the moment of this key; what it was is typed while things go on."""
     playback = app.intake.playback
     if playback is None and not app.recording.running:
-        app.notify("markers go into a recording: R starts one", markup=False)
+        app.notify("markers need a recording: R starts one", markup=False)
         return
     at = playback.position.at if playback is not None else app.clock()
     app.screen.query_one(Prompt).open(
@@ -108,7 +108,7 @@ def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:
     if playback is not None:
         return playback.mark(text, playback.position.at if at is None else at)
     if not app.recording.running:
-        return "nothing is recorded: `record` starts it"
+        return "nothing is being recorded: `record` starts it"
     app.recording.mark(text, app.clock() if at is None else at)
     app.notify(f"marked {text}".rstrip(), markup=False)
     return ""
@@ -125,7 +125,7 @@ def toggle_recording(app: Dashboard) -> None:
 def start_recording(app: Dashboard, name: str) -> str:
     """Record to file `name`, "" for one that tells the time; what is wrong, "" when nothing is."""
     if app.intake.replays:
-        return "this is a recording already: `ktui recording cut` makes a smaller one of it"
+        return "this is already a recording: `ktui recording cut` makes a smaller one of it"
     return app.recording.start(Path(name).expanduser() if name else None)
 
 

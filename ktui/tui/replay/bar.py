@@ -144,7 +144,7 @@ def _remarks(position: Position, markers: Sequence[TimelineMarker], warning: str
 def _keys(*, marks: bool) -> str:
     steps = f"{key_of('pause')} pause  {key_of('replay.back')} {key_of('replay.forward')} 5 s"
     if marks:
-        return f"{steps}  {key_of('replay.mark_forward')} next mark"
+        return f"{steps}  {key_of('replay.mark_forward')} next marker"
     return f"{steps}  {key_of('replay.slower')} {key_of('replay.faster')} speed"
 
 

@@ -47,7 +47,7 @@ class ReplaySource:
         def tell(share: float) -> None:
             nonlocal reported
             if left.is_set():  # the program waits for its threads when it ends
-                raise RecordingError("nobody wants it any more")
+                raise RecordingError("the replay was closed")
             percent = int(share * 100)
             if percent > reported:
                 reported = percent

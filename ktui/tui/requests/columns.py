@@ -24,7 +24,7 @@ def log_title(*, writes: bool, forgotten: int = 0) -> Content:
     """`requests · reads · w all`: what the log shows, the key that turns it, and what it no longer has."""
     shown, other = ("all", " reads") if writes else ("reads", " all")
     turn = (key_of("writes"), "$accent")
-    gone = f" · {short_count(forgotten)} forgotten" if forgotten else ""
+    gone = f" · {short_count(forgotten)} dropped from the log" if forgotten else ""
     return line("requests", (f" · {shown} · ", "$ink-muted"), turn, (f"{other}{gone}", "$ink-muted"))
 
 
@@ -63,16 +63,16 @@ ROUTE: Column[RequestRow] = Column(
 )  # fmt: skip
 TIME: Column[RequestRow] = Column(
     "time", "time", lambda row: (clock_time(row.at), "$ink-muted"), lambda row: row.at, width=8, priority=4,
-    about="when it came in, local time; as a value Unix seconds",
+    about="when it arrived, local time; filters take Unix seconds",
 )  # fmt: skip
 CLIENT: Column[RequestRow] = Column(
     "client", "client", lambda row: row.started.client, width=10, flex=2, most=18, priority=3,
-    about="who asked: the first word of the User-Agent",
+    about="the client: first word of the User-Agent",
 )  # fmt: skip
 REQUEST: Column[RequestRow] = Column(
     "request", "request", request_runs, request_text, width=20, wish=28, flex=6, most=80, priority=0,
     copied=lambda row: row.target,
-    about="verb, resource, namespace and the parameters that steer route and cost",
+    about="verb, resource, namespace and the parameters that decide route and cost",
 )  # fmt: skip
 SCANNED: Column[RequestRow] = figure(
     "scanned", "scanned", _once_finished(lambda done: done.fetched),
@@ -85,7 +85,7 @@ SENT = figure(
 )  # fmt: skip
 MS: Column[RequestRow] = figure(
     "ms", "ms", _once_finished(lambda done: done.ms),
-    "from the first byte asked to the last byte sent, by the server's clock",
+    "from the first byte received to the last byte sent, measured by the server",
     priority=1, unit="ms", cell=_ms,
 )  # fmt: skip
 SEATS = figure(
@@ -97,16 +97,17 @@ STATUS: Column[RequestRow] = Column(
     about="HTTP status of the answer",
 )  # fmt: skip
 ETCD_BYTES = figure(
-    "etcd", "etcd B", _once_finished(lambda done: done.etcd_bytes), "what etcd sent to answer it",
+    "etcd", "etcd B", _once_finished(lambda done: done.etcd_bytes), "bytes that etcd sent to answer it",
     width=6, priority=8, unit="B",
 )  # fmt: skip
 SENT_BYTES = figure(
     "bytes", "sent B", _once_finished(lambda done: done.sent_bytes),
-    "the body that went to the client, after gzip", width=6, priority=5, unit="B",
+    "the body sent to the client, after gzip", width=6, priority=5, unit="B",
 )  # fmt: skip
 REASON: Column[RequestRow] = Column(
     "reason", "reason", lambda row: (row.reason_id, "$ink-muted"),
-    lambda row: f"{row.reason_id} {row.reason}", width=18, priority=9, about="the rule that chose its route",
+    lambda row: f"{row.reason_id} {row.reason}", width=18, priority=9,
+    about="the rule that decided its route",
 )  # fmt: skip
 ID: Column[RequestRow] = Column(
     "id", "#", lambda row: (integer(row.id), "$ink-muted"), lambda row: row.id, width=7, align="right",
@@ -118,7 +119,7 @@ UNSEEN: Requests = (
     Column("resource", "resource", lambda row: row.started.resource, hidden=True, width=14,
            about="the resource with its group: leases.coordination.k8s.io"),
     Column("ns", "namespace", lambda row: row.started.namespace, hidden=True, width=12,
-           about="the namespace asked for, empty for all"),
+           about="the requested namespace, empty for all"),
 )  # fmt: skip
 
 SHORT: Requests = (ROUTE, TIME, CLIENT, REQUEST, SCANNED, SENT, MS, SEATS, *UNSEEN, STATUS, REASON)

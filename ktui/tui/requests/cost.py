@@ -43,7 +43,7 @@ def _used(row: RequestRow, width: int) -> list[Content]:
     parts = [f"CPU {milliseconds(done.cpu_ms)} ms", f"{long_bytes(done.peak_held)} held at most"]
     if done.process_growth is not None:
         grown = f"process grew by {long_bytes(done.process_growth)}"
-        parts.append(f"{grown}, others served too" if done.shared else grown)
+        parts.append(f"{grown}, other requests served too" if done.shared else grown)
     return [parts_that_fit(parts, width), _amplified(done, width)]
 
 

@@ -25,7 +25,7 @@ from ktui.tui.widgets.lines import broken, first_lines, line, lines
 def walk_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
     """Predicates first, in order, then where they led, what that cost and what other versions do."""
     if row is None:
-        return line(("select a request to see its walk", "$ink-muted"))
+        return line(("select a request to see its decision trace", "$ink-muted"))
     after = [*verdict_lines(row, width), cost_line(row, width)]
     if alternatives.versions:
         after.append(versions_line(alternatives.versions, width))
@@ -79,7 +79,7 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
 def _no_call(row: RequestRow) -> str:
     if not row.done:
         return "none yet"
-    return "none: refused before anything was read" if row.failed else "none: answered from memory"
+    return "none: refused before anything was read" if row.failed else "none: served from the cache"
 
 
 def command_content(row: RequestRow | None, server: str, width: int, height: int) -> Content:

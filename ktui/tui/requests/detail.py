@@ -16,11 +16,11 @@ from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 
 PANELS = {
-    "walk": "walk",
+    "walk": "decision trace",
     "waterfall": "phases",
     "funnel": "funnel",
     "calls": "etcd RPCs",
-    "command": "ask again",
+    "command": "replay as",
 }
 
 

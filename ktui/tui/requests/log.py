@@ -23,8 +23,8 @@ from ktui.tui.requests.detail import RequestDetail
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 
-EMPTY = "no request yet — point a client at this server (:kubeconfig), or fire one in the Lab (5)"
-EMPTY_GROUP = "none of these requests is kept any longer: the log holds the newest 10,000"
+EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"
+EMPTY_GROUP = "all of these requests were dropped: the log keeps the newest 10,000"
 UNKNOWN = "https://SERVER"  # where a command would go in a recording
 
 

@@ -12,11 +12,13 @@ from ktui.core.format import long_bytes, percent
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.remedy import Remedy, beside_the_point, what_is_left
 from ktui.core.ranking.shape_words import shape_runs
+from ktui.core.references import Part
 from ktui.tui.charts.bars import bar
 from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
-EMPTY = "no read answered yet — the costliest kinds of requests show here, with what to do about them"
+EMPTY = "no reads answered yet — the most expensive kinds of requests appear here, with what to do about them"
+TOP = Part("most expensive")  # the ranking as a place to go to
 _SHARE, _BAR, _SIZE = 4, 8, 8
 _WITH_SIZE, _WITH_BAR = 100, 130  # cells
 
@@ -28,7 +30,7 @@ class Costly(Struct, frozen=True):
     remedy: Remedy | None
 
 
-def costliest_content(costly: Sequence[Costly], width: int, height: int) -> Content:
+def most_expensive_content(costly: Sequence[Costly], width: int, height: int) -> Content:
     if not costly:
         return lines(line((text, "$ink-muted")) for text in textwrap.wrap(EMPTY, max(10, width))[:height])
     return lines(_line(each, width) for each in costly[:height])

@@ -23,7 +23,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 
-EMPTY = "no read answered yet — as soon as clients ask, what they cost the control plane is ranked here"
+EMPTY = "no reads answered yet — requests are ranked here by what they cost the control plane"
 EVERY = 1.0  # seconds of the events' time: an order that changes faster cannot be read
 
 
@@ -87,11 +87,11 @@ class TopView(Container):
 def _title(state: State) -> Content:
     ranking = state.ranking
     if not ranking.total.count:
-        return Content("costliest reads")
+        return Content("most expensive reads")
     processed = long_bytes(ranking.total.processed_bytes)
     reads = many(ranking.total.count, "read")
     return line(
-        ("costliest reads", ""),
+        ("most expensive reads", ""),
         (f" · {reads}, {processed} processed since {clock_time(ranking.since)}", "$ink-muted"),
     )
 

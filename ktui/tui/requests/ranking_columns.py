@@ -27,7 +27,7 @@ def _share(line: RankLine) -> Cell:
 
 def _request(line: RankLine) -> Cell:
     if line.group is None:
-        return (f"{integer(line.folded)} rarer kinds of requests together", "$ink-muted")
+        return (f"{integer(line.folded)} rarer kinds of requests combined", "$ink-muted")
     runs = shape_runs(line.group.key.shape)
     return [*runs, (f"  {line.open.brief()}", "$ink-muted")] if line.open is not None else runs
 
@@ -77,24 +77,24 @@ def _factor(line: RankLine) -> Cell:
 COLUMNS: tuple[Column[RankLine], ...] = (
     Column(
         "share", "share", _share, lambda line: line.share, width=_BAR + 5, priority=0, descending=True,
-        about="its part of all bytes that the control plane has processed since ktui listens (measured)",
+        about="share of all bytes that the control plane processed since ktui connected (measured)",
     ),
     Column("route", "", route_runs, _letters, width=3, priority=1,
-           about="where its answers came from, the commonest first: C S E, ! for errors"),
+           about="where its answers came from, most frequent first: C S E, ! for errors"),
     Column("client", "client", lambda line: line.client, width=10, wish=18, flex=3, most=19, priority=1,
-           about="who asks: the first word of the user agent"),
+           about="the client: first word of the User-Agent"),
     Column("request", "request", _request, lambda line: plain(_request(line)), width=20, wish=27, flex=4,
            most=70, priority=0,
-           about="the kind of request (… stands for what differs); while a WATCH is open, its age and rate"),
-    figure("asked", "asked", lambda line: line.count,
-           "requests answered since ktui listens, and WATCHes that are open", priority=5),
+           about="the kind of request (… replaces what differs); while a WATCH is open, its age and rate"),
+    figure("asked", "count", lambda line: line.count,
+           "requests answered since ktui connected, and open WATCHes", priority=5),
     figure("minute", "/min", lambda line: line.last_minute,
            "requests answered in the last minute, to within 5 s", priority=2),
     figure("processed", "processed", lambda line: line.spent.processed_bytes,
-           "bytes taken out of etcd and out of the caches to answer: by this it is ranked",
+           "bytes taken from etcd and the caches to answer; the ranking is by this",
            width=9, priority=0, unit="B"),
     figure("etcd", "etcd B", lambda line: line.spent.etcd_bytes,
-           "of these, bytes out of etcd, as its answers came in", width=6, priority=6, unit="B"),
+           "of these, bytes that etcd sent", width=6, priority=6, unit="B"),
     figure("parsed", "parsed B", lambda line: line.spent.decoded_bytes,
            "stored bytes that had to be parsed", width=8, priority=9, unit="B"),
     figure("sent", "sent B", lambda line: line.spent.sent_bytes,
@@ -105,14 +105,14 @@ COLUMNS: tuple[Column[RankLine], ...] = (
     figure("scanned", "scanned", lambda line: line.spent.fetched,
            "objects taken from cache or etcd", width=7, priority=7),
     figure("p50", "p50 ms", lambda line: _duration(line, 0.5),
-           "half of its answers took at most so long (within 2 %)",
+           "median latency (within 2 %)",
            width=6, priority=7, unit="ms", cell=_ms(0.5)),
     figure("max", "max ms", lambda line: _duration(line, 1.0),
-           "the longest that an answer took; a filter may call it ms, as the log does",
+           "highest latency; filters may call it ms, as in the log",
            width=6, priority=6, unit="ms", cell=_ms(1.0), aliases=("ms",)),
     figure("seats", "seat·s", lambda line: line.spent.seat_seconds,
            "seats of flow control times the seconds for which they were held",
            width=6, priority=8, cell=lambda line: _seconds(line.spent.seat_seconds)),
-    figure("cpu", "CPU s", lambda line: line.spent.cpu_ms / 1000, "CPU time of the server for them",
+    figure("cpu", "CPU s", lambda line: line.spent.cpu_ms / 1000, "CPU time of the server",
            width=6, priority=8, unit="s", cell=lambda line: _seconds(line.spent.cpu_ms / 1000)),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from ktui.tui.requests.ranking_columns import factor, route_runs
 from ktui.tui.widgets.lines import between, first_lines, line, lines
 
 _LABEL = 11
-FOLDED = "requests of shapes that were too rare to be kept apart; only their sums are known"
+FOLDED = "requests too rare to be ranked separately; only their totals are known"
 
 
 def rank_title(row: RankLine | None) -> Content:
@@ -50,7 +50,7 @@ def _left(group: Group, width: int) -> list[Content]:
 
 
 def _why(row: RankLine, group: Group, width: int) -> list[Content]:
-    reason = group.example.reason or "no reason is known"
+    reason = group.example.reason or "reason unknown"
     parts = [part for each in route_runs(row) for part in ((each[0], each[1]), (" ", ""))]
     word = badge_of_route(group.example.route).word
     texts = _wrap(f"{word}: {reason}", width - len(parts))
@@ -66,7 +66,7 @@ def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Con
     )
     drawn = [between(change, key, width)]
     if saving := remedy.saving():
-        spared = f"foreseen: {saving}"
+        spared = f"predicted: {saving}"
         drawn += _wrapped(spared, width, "$success", indent=2)
     return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent=2)]
 
@@ -77,10 +77,10 @@ def spent_content(row: RankLine | None, width: int, height: int) -> Content:
         return line(("nothing selected", "$ink-muted"))
     spent, count = row.spent, row.count
     per = [
-        ("asked", many(count, "time"), f"{integer(row.last_minute)} in the last minute"),
+        ("count", many(count, "time"), f"{integer(row.last_minute)} in the last minute"),
         *_open(row),
         *_processed(row),
-        ("parsed", long_bytes(spent.decoded_bytes), "of what was stored"),
+        ("parsed", long_bytes(spent.decoded_bytes), "of the stored bytes"),
         _objects(row),
         ("sent", long_bytes(spent.sent_bytes), "after gzip"),
         *_timing(row),
@@ -102,7 +102,7 @@ def _open(row: RankLine) -> list[tuple[str, str, str]]:
 def _processed(row: RankLine) -> list[tuple[str, str, str]]:
     spent = row.spent
     if _only_events(row):  # the cache reads each event once, for all who watch
-        return [("processed", "nothing", "it began with no objects")]
+        return [("processed", "nothing", "it started without initial objects")]
     return [
         ("processed", long_bytes(spent.processed_bytes), f"{percent(row.share)} of all"),
         ("each", long_bytes(row.mean_bytes), _returned(row)),
@@ -113,7 +113,7 @@ def _processed(row: RankLine) -> list[tuple[str, str, str]]:
 def _objects(row: RankLine) -> tuple[str, str, str]:
     spent = row.spent
     if _only_events(row):
-        return ("events", integer(spent.returned), "sent to it")
+        return ("events", integer(spent.returned), "sent to the client")
     return ("objects", integer(spent.fetched), f"scanned, {integer(spent.returned)} returned")
 
 

@@ -9,14 +9,14 @@ from ktui.core.ranking.shape_words import shape_text
 from ktui.core.references import Crumb, Part, Place, Reference
 from ktui.core.state import RequestRow, State
 from ktui.tui.requests.log import LogView
+from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.requests.ranking import TopView
 from ktui.tui.screens.mode_screen import ModeScreen
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 
-TITLES = ("log", "costliest")
+TITLES = ("log", "most expensive")
 KEYS = ("requests.view",)  # of the bindings that change them
-TOP = Part("costliest")  # the ranking as a place to go to
 
 
 class Views:

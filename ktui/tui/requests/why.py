@@ -38,7 +38,7 @@ def verdict_lines(row: RequestRow, width: int, most: int = 99) -> list[Content]:
     if row.failed and row.finished is not None:
         text, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
     else:
-        text, word = _said(row), badge_of_route(row.route).word if row.route else "under way"
+        text, word = _said(row), badge_of_route(row.route).word if row.route else "in progress"
     if row.waiting:
         word = "waiting for the watch cache"
     return badged_lines(badge, word, text, width, most, hyphens=False)
@@ -51,7 +51,7 @@ def _said(row: RequestRow) -> str:
     if not row.done:
         return ""
     if row.route == "etcd":
-        return "a write: one transaction on the key's mod_revision; the watch cache learns of it by its watch"
+        return "a write: one transaction on the key's mod_revision; the watch cache receives it by its watch"
     return ""
 
 
@@ -62,7 +62,7 @@ def cost_line(row: RequestRow, width: int) -> Content:
     if done is None:
         return line((f"{indent}{unfinished(row)}", "$ink-muted"))
     seats = f"{done.seats} seat{'s' if done.seats != 1 else ''}"
-    rpcs = f"{done.etcd_rpcs} etcd RPC" if done.etcd_rpcs else "no etcd RPC"
+    rpcs = f"{done.etcd_rpcs} etcd RPC" if done.etcd_rpcs else "no etcd RPCs"
     read = f" {long_bytes(done.etcd_bytes)}" if done.etcd_bytes else ""
     objects = f"{integer(done.fetched)} scanned → {integer(done.returned)} returned"
     parts = [objects, long_bytes(done.sent_bytes), f"{milliseconds(done.ms)} ms", seats, f"{rpcs}{read}"]

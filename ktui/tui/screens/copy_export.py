@@ -30,7 +30,7 @@ class TakingScreen(FilteringScreen):
         """The telling cell of the row; the same key again: the whole row."""
         table = self.active_table()
         if table is None or table.row is None:
-            self.notify("nothing is selected here", markup=False)
+            self.notify("nothing selected", markup=False)
             return
         whole = self._copied == table.row_key
         self._copied = None if whole else table.row_key
@@ -81,4 +81,4 @@ def new_file(path: Path) -> Path:
         except FileExistsError:
             continue
         return chosen
-    raise FileExistsError(17, "a thousand exports have that name", str(path))
+    raise FileExistsError(17, "too many exports with that name", str(path))

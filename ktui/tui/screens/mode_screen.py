@@ -157,9 +157,9 @@ class ModeScreen(TableScreen):
 
         found = [way for way in ways(self.references(), self.ktui.state) if way.place.mode != self.MODE]
         if found:
-            self.app.push_screen(JumpScreen("open elsewhere", found), self._go)
+            self.app.push_screen(JumpScreen("open related", found), self._go)
         else:
-            self.notify("nothing here leads to another screen", markup=False)
+            self.notify("this row has no related screen", markup=False)
 
     def _go(self, place: Place | None) -> None:
         if place is not None:

@@ -39,7 +39,7 @@ class AskingPane(Container):
 
     def ask_aside(self, asking: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Ask on, instead of what any pane of the screen worked on before."""
-        self.asking.aside(asking, "in hand")
+        self.asking.aside(asking, "selected")
 
     @staticmethod
     def say(table: VTable[Any], text: str) -> None:

@@ -34,10 +34,10 @@ class AskingScreen(ModeScreen):
     def why_nobody_answers(self) -> str:
         """In one sentence; only while there is no client."""
         if self.ktui.link.stage is Stage.REPLAY:
-            return "a recording holds decisions and costs, not the objects themselves"
+            return "a recording has decisions and costs, not the objects"
         if self.ktui.link.stage is Stage.STOPPED:
-            return "the server has stopped: nobody is there to ask"
-        return "no server yet: this fills once one answers"
+            return "the server has stopped"
+        return "no server yet: this appears once one answers"
 
     def aside(
         self, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True

@@ -33,7 +33,7 @@ class TableScreen(TakingScreen):
     def action_show_object(self) -> None:
         selection = self.selected_object()
         if selection is None:
-            self.notify("nothing is selected here", markup=False)
+            self.notify("nothing selected", markup=False)
         else:
             from ktui.tui.dialogs.text import TextScreen  # start-up time
 

@@ -63,7 +63,7 @@ class ArrangedView(GridView[Row]):
         if not self._arranger.lasts:
             return ""
         share = int(self._arranger.progress * 10) * 10  # told in few steps: each is painted
-        return f"sifting {share}%" if self.filter and share < 100 else "sorting"
+        return f"filtering {share}%" if self.filter and share < 100 else "sorting"
 
     @property
     def absent(self) -> str:

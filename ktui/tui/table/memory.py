@@ -65,7 +65,7 @@ class ColumnChoices:
             write_private(scratch, msgspec.json.format(msgspec.json.encode(chosen)) + b"\n")
             scratch.replace(self.path)
         except OSError as error:
-            return f"the columns are not kept: {self.path}: {error.strerror}"
+            return f"the columns were not saved: {self.path}: {error.strerror}"
         return ""
 
 

@@ -59,7 +59,7 @@ class PagedTable(WantingTable[Row]):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.filter_hint = "a part of a name or namespace: the server looks for it"
+        self.filter_hint = "part of a name or namespace, searched by the server"
 
     @property
     def hidden(self) -> int | None:
@@ -73,4 +73,4 @@ class PagedTable(WantingTable[Row]):
 
     def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
         """Rows stay in the order in which they are paged."""
-        self.app.notify("paged rows keep the order in which they are read", timeout=3)
+        self.app.notify("paged rows cannot be sorted", timeout=3)

@@ -34,7 +34,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         "etcd.keys": "key rev version lease bytes",
         "etcd.revisions": "mark rev version bytes grown",
         "lab.results": (
-            "route form status foreseen keys scanned evaluated returned processed processedbar received "
+            "route form status predicted keys scanned evaluated returned processed processedbar received "
             "amplified held ms msbar first seats requests server at why"
         ),
         "watches.watches": (

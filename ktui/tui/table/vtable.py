@@ -188,5 +188,5 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         if not self.total:
             return self.empty
         if self._arranger.asked:
-            return f"no row found yet: {self.doing}" if self.doing else "looking …"
-        return f"no row matches {self.filter.text} — / changes the filter, esc clears it"
+            return f"no match yet: {self.doing}" if self.doing else "searching …"
+        return f"no rows match {self.filter.text} — / changes the filter, esc clears it"

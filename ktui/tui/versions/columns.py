@@ -92,26 +92,26 @@ def _causes(row: VersionRow) -> Cell:
 
 _VERSIONS: tuple[Column[VersionRow], ...] = (
     Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0,
-           about="Kubernetes versions that decide alike; ◂ the one followed now"),
+           about="Kubernetes versions that decide the same; ◂ the current one"),
     Column("badge", "", _badge, width=1, priority=0,
            about="C cache, S snapshot, E etcd, ! refused"),
     Column("route", "route", _route, width=14, priority=5,
            about="where the answer comes from"),
     Column("reason", "reason", _reason, width=15, priority=2,
-           about="the rule that decides, by its id"),
+           about="id of the rule that decides"),
     Column("consistency", "consistency", _consistency, width=12, priority=1,
-           about="how fresh the answer is"),
+           about="consistency of the answer"),
     Column("limit", "limit", _limit, width=8, priority=3,
-           about="whether the limit is honoured"),
+           about="whether limit is honoured"),
     Column("wait", "wait", _wait, width=6, priority=1,
            about="how long it may wait for the cache"),
     Column("seats", "seats", _seats, lambda row: row.under.outcome.seats.max, 5, align="right", priority=1,
            descending=True,
-           about="seats of API Priority and Fairness, least and most"),
+           about="seats of API Priority and Fairness, minimum and maximum"),
     Column("changed", "changed by", _causes, width=16, flex=2, priority=0, wish=24,
-           about="the gate or the release that changed it"),
+           about="the gate or release that changed it"),
     Column("why", "why", _why, _rule, width=50, flex=3, priority=8, copied=_rule,
-           about="the rule in words"),
+           about="the rule in a sentence"),
 )  # fmt: skip
 
 

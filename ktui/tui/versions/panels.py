@@ -29,7 +29,7 @@ def request_content(selection: Selection, matrix: Matrix, width: int, height: in
     taken = line(
         (f"{selection.taken_from}  ", "$ink-muted"),
         (key_of("versions.edit"), "bold $accent"),
-        (" types another", "$ink-muted"),
+        (" edits the request", "$ink-muted"),
     )
     request = line((f"{selection.verb} ", "$ink-muted"), (unquote(selection.target), "bold $ink-strong"))
     rows = [between(request, taken, width)]
@@ -43,7 +43,7 @@ def request_content(selection: Selection, matrix: Matrix, width: int, height: in
 def walk_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
     """Verdict, guarantees and cause; then each predicate with the value it saw."""
     if row is None:
-        return line(("select a version to see the walk under it", "$ink-muted"))
+        return line(("select a version to see its decision trace", "$ink-muted"))
     above = [*_verdict(row, width), _guarantees(row, level, width)]
     above += [
         line((f"  {row.version} changed by ", "$ink-muted"), (text, "$foreground")).truncate(
@@ -80,7 +80,7 @@ def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Con
 
 
 _INDENT, _VERSION = 2, 6  # cells
-NOTHING = "no cheaper form of it is known under this version"
+NOTHING = "no cheaper variant is known under this version"
 
 
 def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Content:
@@ -89,7 +89,7 @@ def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Cont
         return Content("")
     causes = [(row.version, text) for row in rows for text in cause_sentences(row)]
     if not causes:
-        return line((f"{rows[0].version} to {rows[-1].version} answer it alike", "$ink-muted"))
+        return line((f"{rows[0].version} to {rows[-1].version} answer it the same way", "$ink-muted"))
     drawn = [
         line((pad(version, _VERSION), "bold $ink-strong"), (text, "$foreground")) for version, text in causes
     ]
@@ -112,7 +112,7 @@ def _block(item: Alternative, width: int) -> list[Content]:
     badge = badge_of_route(item.route)
     head = line(
         ("→ ", "bold $success"),
-        (item.change or "ask in another way", "bold $ink-strong"),
+        (item.change or "cheaper variants", "bold $ink-strong"),
         ("  ", ""),
         (f"{badge.letter} ", badge.style),
         (badge.word, "$ink-muted"),

@@ -156,9 +156,9 @@ def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tu
     row = state.caches.get(resource)
     if row is None or not row.live:
         ready = assumed_state(request, progress=state.progress)
-        about = "with a cache that is ready and at the revision asked for"
+        about = "with a ready cache at the requested revision"
         return Assumptions(behaviour, ready, size_in(state, resource)), about
-    return logged(state, resource), f"with the cache as it is now, at rv {integer(row.rv)}"
+    return logged(state, resource), f"with the cache as it is now, at RV {integer(row.rv)}"
 
 
 def causes_text(row: VersionRow) -> str:
@@ -177,6 +177,10 @@ def cause_sentences(row: VersionRow) -> list[str]:
         aspects = ", ".join(sorted(cause.aspects))
         phase = phase_of(cause.gate, row.under.behaviour.minor) if cause.gate else None
         stage = f" ({phase.stage})" if phase is not None else ""
-        gate = f"{cause.gate}{stage} {'on' if cause.on else 'off'}" if cause.gate else "itself, by no gate"
+        gate = (
+            f"{cause.gate}{stage} {'on' if cause.on else 'off'}"
+            if cause.gate
+            else "the release itself, no gate"
+        )
         text.append(f"{gate}: {aspects}")
     return text

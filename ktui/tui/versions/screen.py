@@ -52,7 +52,7 @@ class VersionsScreen(ModeScreen):
             empty="",
         )
         with Beside(id="under"):
-            yield Panel("walk", id="walk", classes="box")
+            yield Panel("decision trace", id="walk", classes="box")
             with Below(id="beside"):
                 yield Panel("what changed", id="changes", classes="box")
                 yield Panel("cheaper", id="cheaper", classes="box")
@@ -111,7 +111,7 @@ class VersionsScreen(ModeScreen):
             (selection, matrix.cache, matrix.problem),
         )
         walk = self.query_one("#walk", Panel)
-        entitle(walk, line(f"walk under {row.versions}" if row is not None else "walk"))
+        entitle(walk, line(f"decision trace under {row.versions}" if row is not None else "decision trace"))
         level = matrix.level
         walk.show(lambda width, height: walk_content(row, level, width, height), (row,))
         if self.query_one("#beside").display:

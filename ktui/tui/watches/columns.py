@@ -26,7 +26,7 @@ STYLES = {
 }
 
 
-_SINCE, _BUFFER, _DELIVERED, _BOOKMARKS = 10, 11, 7, 5  # cells
+_SINCE, _BUFFER, _DELIVERED, _BOOKMARKS = 10, 11, 7, 9  # cells
 
 
 def _ink(line: WatchLine, style: str = "$foreground") -> str:
@@ -96,35 +96,35 @@ def _health(line: WatchLine) -> Cell:
 
 WATCHES: tuple[Column[WatchLine], ...] = (
     Column("route", "", _route, width=1, priority=0,
-           about="what fed its start: C the cache, E etcd"),
+           about="source of the initial events: C cache, E etcd"),
     Column("client", "client", lambda line: (line.row.opened.client, _ink(line)), width=12, flex=2, wish=15,
            priority=0, most=28,
-           about="who watches: the first word of the User-Agent"),
+           about="the client: first word of the User-Agent"),
     Column("resource", "resource", _resource, lambda line: line.row.resource, 12, flex=2, priority=0,
            most=30,
-           about="what is watched"),
+           about="the watched resource"),
     Column("scope", "scope", _scope, width=8, flex=2, most=70, priority=2, wish=26,
-           about="namespace and selectors, if any; the form of the answer"),
-    Column("since", "since rv", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=3,
+           about="namespace and selectors, if any; the format of the answer"),
+    Column("since", "since RV", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=3,
            about="the resourceVersion that it started after", unit="rv"),
     Column("age", "age", lambda line: (line.age, "$ink-muted"), lambda line: line.seconds, 6,
            align="right", priority=2, descending=True,
            about="how long it has been open", unit="s"),
     Column("buffer", "buffer", _buffer, lambda line: line.row.buffered, _BUFFER, align="right", priority=1,
            descending=True,
-           about="events that wait for the client, of how many may"),
+           about="events waiting for the client, and the limit"),
     Column("delivered", "events", lambda line: _number(line, line.row.delivered, _DELIVERED),
            lambda line: line.row.delivered, _DELIVERED, align="right", priority=0, descending=True,
            about="events sent to it"),
-    Column("bookmarks", "marks", lambda line: _number(line, line.row.bookmarks, _BOOKMARKS),
+    Column("bookmarks", "bookmarks", lambda line: _number(line, line.row.bookmarks, _BOOKMARKS),
            lambda line: line.row.bookmarks, _BOOKMARKS, align="right", priority=6, descending=True,
            about="bookmarks sent to it"),
     Column("rate", "rate", _rate, lambda line: line.per_second, 7, align="right", priority=4,
            descending=True,
-           about="events a second sent to it, lately"),
+           about="events a second sent to it now"),
     Column("shared", "shared", _shared, lambda line: line.row.shared, 6, align="right", priority=5,
            descending=True,
-           about="events whose encoding another watcher had paid for"),
+           about="events that were already encoded for another watcher"),
     Column("state", "state", _health, lambda line: line.health.value, width=13, flex=3, priority=0, most=24,
-           about="live, catching up, slow, cut off, or why it was closed"),
+           about="live, catching up, slow, cut off, or why it closed"),
 )  # fmt: skip

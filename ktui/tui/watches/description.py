@@ -20,15 +20,17 @@ _BAR = 20
 def about(watch: WatchLine | None, width: int, height: int) -> Content:
     """Who, what, how far; for one that has ended, why."""
     if watch is None:
-        return line(("select a watcher to see what it asked for and how it fares", "$ink-muted"))
+        return line(("select a watcher to see its request and state", "$ink-muted"))
     row = watch.row
     rows = [
         _who(watch, width),
-        *_wrapped("asked for", _asked(row), width),
+        *_wrapped("request", _asked(row), width),
         _said("open", _open(watch), width),
         _delivered(watch, width),
         *_began(watch, width),
-        _said("encoded", f"{integer(row.made)} for it, {integer(row.shared)} shared with others", width),
+        _said(
+            "encoded", f"{integer(row.made)} for it alone, {integer(row.shared)} shared with others", width
+        ),
         _buffer(row) if row.closed is None else _said("why", _why(row), width),
     ]
     return lines(rows[:height])
@@ -56,7 +58,7 @@ def _wrapped(label: str, text: str, width: int) -> list[Content]:
 
 def _asked(row: WatcherRow) -> str:
     form = f", as {row.opened.form}" if row.opened.form else ""
-    since = f"since rv {row.opened.since}" if row.opened.since else "no resourceVersion named"
+    since = f"since RV {row.opened.since}" if row.opened.since else "no resourceVersion"
     return f"{scope_of(row) or 'all objects'}{form}, {since}"
 
 
@@ -100,10 +102,10 @@ def _began(watch: WatchLine, width: int) -> list[Content]:
 def _buffer(row: WatcherRow) -> Content:
     label = (pad("buffer", _LABEL), "$ink-muted")
     if not row.capacity:
-        return line(label, ("not told yet", "$ink-muted"))
+        return line(label, ("not known yet", "$ink-muted"))
     style = STYLES[Health.SLOW] if row.buffered * 2 >= row.capacity else "$rv-cache"
     filled = bar(share_of(row.buffered, row.capacity), _BAR)
-    waiting = f"  {integer(row.buffered)} of {integer(row.capacity)} wait"
+    waiting = f"  {integer(row.buffered)} of {integer(row.capacity)} waiting"
     return line(
         label, (filled, style), (TRACK * (_BAR - len(filled)), "$ink-faint"), (waiting, "$foreground")
     )
@@ -111,4 +113,4 @@ def _buffer(row: WatcherRow) -> Content:
 
 def _why(row: WatcherRow) -> str:
     cause = row.closed.cause if row.closed is not None else ""
-    return CAUSES.get(cause, cause or "not told")
+    return CAUSES.get(cause, cause or "unknown")

@@ -19,7 +19,7 @@ _VERSION, _NUMBER, _NOTE = 13, 5, 27  # cells
 _WIDEST_BAR = 40
 _FOOT = (
     "ktui copies nothing: watchers get the stored bytes",
-    "versions: predicted by their rules for this audience",
+    "other versions: predicted by their rules for these watchers",
 )
 _Runs = list[tuple[str, str]]
 
@@ -73,7 +73,7 @@ def fan_out_content(
     """The event, its audience, the comparison; where height is left, the samples before it, newest first."""
     if event is None:
         what = f"of {resource} " if resource else ""
-        return line((f"no event {what}yet: the next one shows here how it goes out", "$ink-muted"))
+        return line((f"no event {what}yet: the next one shows its fan-out here", "$ink-muted"))
     makers = makers_of(event)
     rows = [_event(event, width), _audience(event, width), _head(width)]
     rows += [_maker(maker, makers, width) for maker in makers]
@@ -94,8 +94,8 @@ def _before(earlier: Sequence[FanOut], width: int, height: int) -> list[Content]
 
 
 def _before_head(width: int) -> Content:
-    audience = line(("watching → concerned → got it", "$ink-muted"))
-    return between(line(("before it, sampled", "$ink-muted")), audience, width)
+    audience = line(("watching → matched → delivered", "$ink-muted"))
+    return between(line(("earlier events, sampled", "$ink-muted")), audience, width)
 
 
 def _sample(event: FanOut, rv: int, width: int) -> Content:
@@ -121,7 +121,7 @@ def _event(event: FanOut, width: int) -> Content:
         (event.change, f"bold {CHANGES.get(event.change, '$foreground')}"),
         (f" {what}", "$ink-strong"),
     ]
-    rv: _Runs = [("  rv ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")]
+    rv: _Runs = [("  RV ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")]
     at: _Runs = [(f"  {clock_time(event.at)}", "$ink-muted")]
     return longest_that_fits([line(*runs, *rv, *at), line(*runs, *rv), line(*runs)], width)
 
@@ -131,9 +131,9 @@ def _audience(event: FanOut, width: int) -> Content:
     steps: _Runs = [
         (f"{integer(event.watchers)} watching", "$ink-muted"),
         arrow,
-        (f"{integer(event.concerned)} concerned", "$ink-muted"),
+        (f"{integer(event.concerned)} matched", "$ink-muted"),
         arrow,
-        (f"{integer(event.delivered)} got it", "bold $ink-strong"),
+        (f"{integer(event.delivered)} delivered", "bold $ink-strong"),
     ]
     extra = [
         f"{event.tables} as Table" if event.tables else "",
@@ -212,8 +212,8 @@ def _example(event: FanOut, width: int) -> list[Content]:
     return [
         line(("DELETED ", "bold $error"), (what, "$ink-strong")).truncate(width, ellipsis=True),
         line(
-            (f"  1.7.0 said rv {integer(event.previous_rv)}", "$warning"),
+            (f"  1.7.0 sent RV {integer(event.previous_rv)}", "$warning"),
             (f", {integer(behind)} revisions in the past", "$ink-muted"),
         ).truncate(width, ellipsis=True),
-        line(("  now it is rv ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")),
+        line(("  now it is RV ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")),
     ]

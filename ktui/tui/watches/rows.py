@@ -24,13 +24,13 @@ class Health(StrEnum):
 
 # Why the server ended a stream of its own accord, and what that means for the client.
 CAUSES = {
-    "too slow": "it read too slowly: its buffer stayed full beyond the time budget of slow watchers",
-    "cache reinitialized": "the watch cache was filled anew: the client lists or watches again",
-    "etcd closed the watch": "etcd ended the watch behind it",
-    "error": "it was answered with an ERROR event",
-    "unfit event": "an event has no room in the form that it asked for: a list",
-    "timeout": "its time was up: every WATCH ends sometime, and clients open the next one",
-    "client gone": "the client went away",
+    "too slow": "it read too slowly: its buffer stayed full longer than the time budget allows",
+    "cache reinitialized": "the watch cache was filled again: the client must list again",
+    "etcd closed the watch": "etcd closed the underlying watch",
+    "error": "an ERROR event was sent",
+    "unfit event": "an event cannot be sent in the requested form (a list)",
+    "timeout": "its timeout ended; clients then open the next WATCH",
+    "client gone": "the client disconnected",
     "server stopping": "the server stopped",
     "server stops": "the server stopped",
 }

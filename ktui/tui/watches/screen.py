@@ -68,7 +68,7 @@ class WatchesScreen(ModeScreen):
             share=True,
             id="watches",
             classes="box",
-            empty="no WATCH is open — kubectl get pods --watch opens one",
+            empty="no open WATCH — kubectl get pods --watch opens one",
         )
         yield Panel(id="tabs")
         with Container(id="detail"):
@@ -133,7 +133,7 @@ class WatchesScreen(ModeScreen):
         if watch.id in self.ktui.state.requests:
             self.ktui.show_request(watch.id)
         else:
-            self.notify(f"request {watch.id} began before this dashboard listened", markup=False)
+            self.notify(f"request {watch.id} began before this dashboard connected", markup=False)
 
     # One panel at a time in a small terminal.
 
@@ -157,7 +157,9 @@ class WatchesScreen(ModeScreen):
             if reference.id in shown:
                 self.table.move_to(shown.index(reference.id))
             else:
-                self.notify(f"WATCH {reference.id} is not shown: it has ended, or is filtered", markup=False)
+                self.notify(
+                    f"WATCH {reference.id} is not shown: it has ended or is filtered out", markup=False
+                )
 
     def references(self) -> Sequence[Reference]:
         watch = self.table.row

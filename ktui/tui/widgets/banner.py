@@ -73,9 +73,9 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
     if no_writes := (state.health.alarm if state.health is not None else "") or state.no_space:
         return (
             line(
-                ("etcd takes no writes", "bold $warning"),
+                ("etcd rejects writes", "bold $warning"),
                 (f": {no_writes}", "$foreground"),
-                (" — reads go on", "$ink-muted"),
+                (" — reads continue", "$ink-muted"),
             ),
             "etcd",
         )
@@ -94,7 +94,7 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
 def _etcd_down(detail: str, width: int) -> Content:
     """With as much of the transport's words as MOST_LINES hold: in a small terminal they cost rows."""
     gist = detail.removeprefix("etcd ").split("; ")[0].split(". ")[0]
-    on = " — reads from the watch caches go on, everything else waits"
+    on = " — reads from the watch caches continue, everything else waits"
     texts = [detail, gist, *(f"{gist[:count]}…" for count in range(len(gist) - 1, 0, -8)), "…"]
     for text in texts:
         phrase = line(
@@ -113,13 +113,13 @@ def _rewound(rewind: Rewind) -> Content:
     before, after, when = integer(rewind.before), integer(rewind.after), clock_time(rewind.at)
     if rewind.after < rewind.before:
         what = f"etcd's revision went back from {before} to {after}"
-        why = f" at {when}: it was emptied, or restored from a backup"
+        why = f" at {when}: it was emptied or restored from a backup"
     else:  # only another cluster's revision can be higher and yet another history
         what, why = f"another etcd cluster answers, at revision {after}", f" since {when}, before at {before}"
     return line(
         (what, "bold $warning"),
         (why, "$foreground"),
-        (" — controllers and kubelets may hold what is no longer there: restart them", "$ink-muted"),
+        (" — controllers and kubelets may cache objects that no longer exist: restart them", "$ink-muted"),
     )
 
 
@@ -137,7 +137,7 @@ def _stale(rows: Sequence[CacheRow]) -> Content:
     since = clock_time(rows[0].cache.stale_since)
     return line(
         (f"{many(len(rows), 'watch cache')} stale", "bold $warning"),
-        (f": {names}{more}, etcd not heard since {since}", "$foreground"),
+        (f": {names}{more}, no word from etcd since {since}", "$foreground"),
         (" — reads at resourceVersion=0 may be old", "$ink-muted"),
     )
 
@@ -152,7 +152,7 @@ def _leave() -> str:
 
 
 def _silent(link: Link) -> Content:
-    again = "connect anew" if link.retries else "restart it"
+    again = "connect again" if link.retries else "restart it"
     help_ = f"press {key_of('restart')} to {again}" if link.restartable else _leave()
     return line(
         ("the server does not answer", "bold $error"),
@@ -168,11 +168,11 @@ def _stopped(link: Link, *, reached: bool) -> Content:
     what = "the server has stopped" if reached else "the server did not start"
     if link.retries:
         what = "connection lost" if reached else "not attached"
-        help_ = f"tried again every few seconds, {key_of('restart')} tries now"
+        help_ = f"retrying every few seconds, {key_of('restart')} retries now"
     else:
         help_ = f"press {key_of('restart')} to restart it" if link.restartable else _leave()
     return line(
         (what, "bold $error"),
-        (f": {link.detail or 'the connection broke off'} ", "$foreground"),
+        (f": {link.detail or 'the connection was closed'} ", "$foreground"),
         (f"— {help_}", "bold $ink-strong"),
     )

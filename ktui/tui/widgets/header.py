@@ -42,7 +42,9 @@ def header_line(
     `crumbs` is the way down to what is shown; a click on one leads back to it, one on the
     Kubernetes version to its choice.
     """
-    middle = _revision(state, moving=not is_stale(state, link))
+    moving = not is_stale(state, link)
+    middle = _revision(state, "rev", moving=moving)
+    long_middle = _revision(state, "etcd revision", moving=moving)
     who = _who(state, _way(crumbs, width // 2), live=link.stage is not Stage.REPLAY)
     right = list(_right(state, link, paused, recording))
     # What runs here says more than what ktui costs. What is wrong, lost or held
@@ -58,7 +60,11 @@ def header_line(
         rest = width - between_them.cell_length - tail.cell_length - 4
         fitting = [form for form in forms if form.cell_length <= rest]
         if fitting:
-            space = " " * max(2, (rest - fitting[0].cell_length) // 2 + 2)
+            left = rest - fitting[0].cell_length
+            longer = long_middle.cell_length - middle.cell_length
+            if between_them is middle and longer <= left:
+                left, between_them = left - longer, long_middle
+            space = " " * max(2, left // 2 + 2)
             return between(Content.assemble(fitting[0], space, between_them), tail, width)
     return longest_that_fits([*who, middle], width)
 
@@ -108,11 +114,11 @@ def _who(state: State, way: Content, *, live: bool) -> list[Content]:
     return [dot.join(form) for form in forms]
 
 
-def _revision(state: State, *, moving: bool) -> Content:
+def _revision(state: State, label: str, *, moving: bool) -> Content:
     if not state.head.revision:
         return Content("")
     return line(
-        ("rev ", "$ink-muted"),
+        (f"{label} ", "$ink-muted"),
         (integer(state.head.revision), "bold $rv-head"),
         (f" {rate(state.revisions_per_second)}" if moving else "", "$ink-muted"),
     )
@@ -130,7 +136,7 @@ def _right(state: State, link: Link, paused: bool, recording: str) -> list[Conte
         return [line(*spaced[:-1]), *short]
     size = long_bytes(etcd_usage.sent_bytes + etcd_usage.received_bytes)
     cost = (f"{many(etcd_usage.rpcs, 'RPC')} · {size}", "$foreground")
-    labels = ("our toll on etcd ", "etcd toll ", "toll ")
+    labels = ("ktui's load on etcd ", "load on etcd ", "load ")
     return [
         *(line(*spaced, (label, "$ink-muted"), cost) for label in labels),
         line(*spaced[:-1]) if spaced else Content(""),
@@ -146,7 +152,9 @@ def _flags(
     if paused:
         flags.append(("paused" if shortly else "‖ paused", "bold $warning"))
     if state.dropped:
-        lost = f"{short_count(state.dropped)} lost" if shortly else f"{integer(state.dropped)} events dropped"
+        lost = (
+            f"{short_count(state.dropped)} dropped" if shortly else f"{integer(state.dropped)} events dropped"
+        )
         flags.append((lost, "$warning"))
     if (stale := len(state.stale)) and not is_stale(state, link):
         flags.append((f"{stale} stale" if shortly else f"{many(stale, 'cache')} stale", "bold $warning"))

@@ -100,7 +100,7 @@ def test_at_a_server_of_others_it_asks_first(
     server: ServerConnection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["workload", "run", "agent-boot", "--attach", server.url]) == 2
-    assert "say --yes" in capsys.readouterr().err
+    assert "confirm with --yes" in capsys.readouterr().err
 
 
 def test_a_summary_for_people(server: ServerConnection, capsys: pytest.CaptureFixture[str]) -> None:

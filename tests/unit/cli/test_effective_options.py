@@ -158,7 +158,7 @@ def test_serve_needs_an_etcd(read: Parse) -> None:
     assert read(command="serve").etcd == "https://a:2379,https://b:2379"
     assert read(command="serve").listen == "127.0.0.1:7000"
     assert read(command="serve", KTUI_CONTEXT="there").etcd is None
-    with pytest.raises(ConfigError, match="--context kind names neither etcd nor snapshot"):
+    with pytest.raises(ConfigError, match="--context kind names neither an etcd nor a snapshot"):
         read("--context", "kind", command="serve")
 
 
@@ -195,7 +195,7 @@ def test_a_config_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> 
         ("[dashboard]\nthem = 'x'\n", [], "toml:2: [dashboard] knows no 'them'; did you mean 'theme'?"),
         ("[dashboard]\ntheme = 'ktui-lihgt'\n", [], "toml:2: there is no theme 'ktui-lihgt'; did you"),
         ("", ["--theme", "nrod"], "--theme: there is no theme 'nrod'"),
-        ("", ["--size", "big"], "--size 'big' is no size: write it like 120x40"),
+        ("", ["--size", "big"], "--size 'big' is not a size: write it like 120x40"),
         ("", ["--kube-version", "1.99"], "1.99"),
         ("", ["--log-file", "/proc/nowhere/log"], "cannot write the log /proc/nowhere/log"),
     ],

@@ -8,14 +8,14 @@ from ktui.cli.main import main
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--tehme", "x"], "there is no option --tehme, did you mean --theme?; `ktui --help` tells more"),
-        (["--zzz=1"], "there is no option --zzz=1; `ktui --help` tells more"),
-        (["--pods", "x"], "--pods: 'x' is not a number of at least 1; `ktui --help` tells more"),
-        (["list"], "the following arguments are required: PATH; `ktui list --help` tells more"),
-        (["list", "/a", "b"], "'b' is one argument too many; `ktui list --help` tells more"),
+        (["--tehme", "x"], "there is no option --tehme, did you mean --theme?; `ktui --help` for details"),
+        (["--zzz=1"], "there is no option --zzz=1; `ktui --help` for details"),
+        (["--pods", "x"], "--pods: 'x' is not a number of at least 1; `ktui --help` for details"),
+        (["list"], "the following arguments are required: PATH; `ktui list --help` for details"),
+        (["list", "/a", "b"], "'b' is an unexpected argument; `ktui list --help` for details"),
         (["recording", "cut", "x"], "the following arguments are required: OUT; `ktui recording cut --help` "
-         "tells more"),
-        (["web", "--port", "99999"], "--port 99999 is no port: it is one of 1 to 65535, or 0 for a free one"),
+         "for details"),
+        (["web", "--port", "99999"], "--port 99999 is not a port: use 1 to 65535, or 0 for a free one"),
     ],
 )  # fmt: skip
 def test_an_error_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

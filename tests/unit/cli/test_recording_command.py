@@ -73,7 +73,7 @@ def test_info_skips_what_is_newer_and_warns_of_a_broken_end(
     assert main(["recording", "info", str(path)]) == 0
     said = capsys.readouterr().out
     assert re.search(r"of a newer ktui +1  skipped", said)
-    assert "careful   line 182 was broken off" in said
+    assert "warning   line 182 is incomplete" in said
 
 
 def test_a_cut_begins_with_how_things_stood(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,8 +120,8 @@ def test_a_shared_copy_names_nothing(recording: Path, capsys: pytest.CaptureFixt
     ("words", "says"),
     [
         (["info", "{dir}/none"], "ktui: cannot read {dir}/none: No such file or directory"),
-        (["info", "{dir}/text"], "ktui: {dir}/text is no recording: line 1: not a telemetry event: "),
-        (["cut", "{r}", "{dir}/out", "--from", "soon"], "ktui: 'soon' is no time of a recording: "),
+        (["info", "{dir}/text"], "ktui: {dir}/text is not a recording: line 1: not a telemetry event: "),
+        (["cut", "{r}", "{dir}/out", "--from", "soon"], "ktui: 'soon' is not a time of a recording: "),
         (
             ["cut", "{r}", "{dir}/out", "--from", "90"],
             "ktui: 90 lies outside the recording, which is 59 s long",
@@ -133,7 +133,7 @@ def test_a_shared_copy_names_nothing(recording: Path, capsys: pytest.CaptureFixt
             ["share", "{r}", "{dir}/out.zst"],
             "ktui: cannot record to {dir}/out.zst: recordings are plain or gzip",
         ),
-        (["share", "{dir}/text", "{dir}/out"], "ktui: cannot write {dir}/out: {dir}/text is no recording"),
+        (["share", "{dir}/text", "{dir}/out"], "ktui: cannot write {dir}/out: {dir}/text is not a recording"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(

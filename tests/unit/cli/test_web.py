@@ -199,7 +199,7 @@ def alive(pid: int) -> bool:
 def test_other_machines_are_not_listened_to(host: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["web", "--host", host, "--port", "8123"]) == 2
     said = capsys.readouterr().err
-    assert f"--host {host} is no loopback address" in said
+    assert f"--host {host} is not a loopback address" in said
     assert "ssh -L 8123:127.0.0.1:8123" in said
 
 

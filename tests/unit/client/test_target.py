@@ -103,7 +103,7 @@ def test_what_is_asked_for_first(path: str, unbounded: bool) -> None:
 async def test_a_large_list_of_a_real_apiserver_needs_a_yes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin.isatty", lambda: False)
     large = target(Apiserver(remaining=5_000))
-    with pytest.raises(Declined, match=r"5,001 objects .* of https://api; say --yes"):
+    with pytest.raises(Declined, match=r"5,001 objects .* of https://api; confirm with --yes"):
         await ask_before(large, ["/api/v1/pods"], old_server(), yes=False)
     await ask_before(large, ["/api/v1/pods"], old_server(), yes=True)
     await ask_before(large, ["/api/v1/pods?limit=5"], old_server(), yes=False)

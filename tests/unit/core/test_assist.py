@@ -51,12 +51,12 @@ def test_offers(typed: str, offered: list[str]) -> None:
     [
         ("", "route ms client"),
         ("ms>", "0.40 to 38 ms here; write 10, 300ms, 2s"),
-        ("client:z", "no value of client begins so"),
+        ("client:z", "no value of client starts with this"),
         ("~/a/", "in any column"),
         ("ms!", "!= and what it is not"),
-        ("!", "turns the next term round"),
-        ("'E et", "the quote is still open"),
-        ('client:"cil', "the quote is still open"),
+        ("!", "negates the next term"),
+        ("'E et", "a quote is not closed"),
+        ('client:"cil', "a quote is not closed"),
     ],
 )
 def test_hints(typed: str, hint: str) -> None:
@@ -79,9 +79,9 @@ def test_no_rows_no_values() -> None:
 @pytest.mark.parametrize(
     ("term", "hint"),
     [
-        ("cli", "cli is in no row; the column: client:"),
-        ("!ms", "!ms is in no row; the column: ms:"),
-        ("~/kub", "~/kub is in no row: / at its end makes it a regular expression"),
+        ("cli", "cli matches no row; name a column: client:"),
+        ("!ms", "!ms matches no row; name a column: ms:"),
+        ("~/kub", "~/kub matches no row: end it with / for a regular expression"),
     ],
 )
 def test_a_term_that_was_set_aside_is_explained(term: str, hint: str) -> None:

@@ -61,7 +61,7 @@ def test_rows_kept(text: str, kept: tuple[int, ...]) -> None:
         ("rout:E", "no column 'rout', did you mean route"),
         ("ms>fast", "a number, such as 10, 300ms"),
         ("'open", "quote"),
-        ("client~/[/", "no regular expression"),
+        ("client~/[/", "is not a regular expression"),
         ("client:", "client: needs a value"),
         ("ms>", "a number, such as 10, 300ms"),
     ],

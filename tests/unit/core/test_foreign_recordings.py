@@ -35,7 +35,7 @@ def file_of(content: bytes) -> Iterator[Path]:
 def check_sentence(error: RecordingError, path: Path) -> None:
     text = str(error)
     assert text.startswith(str(path)) and "\n" not in text
-    assert re.search(r"line \d+|is empty|holds no telemetry events", text), text
+    assert re.search(r"line \d+|is empty|has no telemetry events", text), text
 
 
 @settings(max_examples=120)

@@ -109,7 +109,7 @@ def test_the_file_is_bounded_and_a_broken_line_costs_itself_only(
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     history = LabHistory(tmp_path / "file" / "lab")
-    assert "not kept" in history.add(result(measured()))
+    assert "not saved" in history.add(result(measured()))
     assert history.read() == []
 
 

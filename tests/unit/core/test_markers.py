@@ -67,14 +67,14 @@ RESTORED = [(1.0, 900, 0), (2.0, 3, 1), (3.0, 4, 1)]  # time, head, histories
             [cache(1, "ready"), cache(2, "reinitializing", "compacted"), cache(3, "ready")],
             ["2 cache of pods re-initialising: compacted"],
         ),
-        ([cache(1, "ready"), cache(2, "initializing")], ["2 cache of pods lists anew"]),
+        ([cache(1, "ready"), cache(2, "initializing")], ["2 cache of pods lists again"]),
         (
             [EtcdHealth(at=1.0, ok=True), EtcdHealth(at=2.0, ok=False), EtcdHealth(at=3.0, ok=True)],
             ["2 etcd does not answer", "3 etcd answers again"],
         ),
         (
             [EtcdHealth(at=float(t), ok=True, alarm=alarm) for t, alarm in enumerate(("", "full", ""), 1)],
-            ["2 etcd takes no writes", "3 etcd takes writes again"],
+            ["2 etcd rejects writes", "3 etcd accepts writes again"],
         ),
         (
             [EtcdProgress(at=at, head=head, histories=histories) for at, head, histories in RESTORED],
@@ -87,8 +87,8 @@ RESTORED = [(1.0, 900, 0), (2.0, 3, 1), (3.0, 4, 1)]  # time, head, histories
         ([answer(t, 504) for t in (1, 8, 20, 31)], []),
         ([answer(t, 504) for t in (1, 2, 3, 4, 5)], ["3 504: caches could not catch up in time"]),
         ([answer(t, 429) for t in (1, 2, 3, 12, 21)], ["3 429 Too Many Requests"]),
-        ([answer(t, 410) for t in (1, 2, 3, 30, 31, 32)], ["3 410 Expired: clients must list anew",
-                                                           "32 410 Expired: clients must list anew"]),
+        ([answer(t, 410) for t in (1, 2, 3, 30, 31, 32)], ["3 410 Expired: clients must list again",
+                                                           "32 410 Expired: clients must list again"]),
         ([answer(t, 404) for t in (1, 2, 3, 4)], []),
         ([Dropped(at=4.0, count=1_200)], ["4 1,200 events missing"]),
         ([Marker(at=4.0, text="deploy")], ["4 deploy"]),

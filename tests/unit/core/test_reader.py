@@ -54,14 +54,14 @@ def test_a_gzip_file_reads_as_far_as_it_goes(tmp_path: Path) -> None:
     path.write_bytes(packed[: len(packed) // 2])
     events, warning = read(path)
     assert 5_000 < len(events) < 15_000
-    assert warning == "its gzip data was broken off; all before it can be read"
+    assert warning == "its gzip data is incomplete; everything before it is readable"
     half = len(packed) // 2
     path.write_bytes(packed[:half] + bytes([0xFF]) * 512 + packed[half + 512 :])
     with RecordingReader(path) as reader:
-        assert reader.warning == "its gzip data is damaged; all before it can be read"
+        assert reader.warning == "its gzip data is damaged; everything before it is readable"
         assert reader.size > len(many) // 4
     path.write_bytes(packed[:10] + b"\xff" * 100)
-    assert refusal(path).endswith("r.gz is damaged: nothing of it can be unpacked")
+    assert refusal(path).endswith("r.gz is damaged: none of it can be unpacked")
 
 
 def test_lines_know_their_places(tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_lines_know_their_places(tmp_path: Path) -> None:
     [
         (b"", "r is empty: nothing was recorded"),
         (gzip.compress(b"", mtime=0), "r is empty: nothing was recorded"),
-        (b"hello\nworld\n", "r is no recording: line 1: not a telemetry event: JSON is malformed"),
-        (b"hello", "r is no recording: line 1: not a telemetry event: JSON is malformed"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(64), "r is no recording: line 1: not a telemetry event: "),
-        (b'[1,2]\n', "r is no recording: line 1: not a telemetry event: Expected `object`, got `array`"),
-        (b'{"head":3}\n', "r is no recording: line 1: not a telemetry event: "),
+        (b"hello\nworld\n", "r is not a recording: line 1: not a telemetry event: JSON is malformed"),
+        (b"hello", "r is not a recording: line 1: not a telemetry event: JSON is malformed"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(64), "r is not a recording: line 1: not a telemetry event: "),
+        (b'[1,2]\n', "r is not a recording: line 1: not a telemetry event: Expected `object`, got `array`"),
+        (b'{"head":3}\n', "r is not a recording: line 1: not a telemetry event: "),
         (WHOLE + b'{"type":"progress","head":"x"}\n', "r is damaged: line 4: not a telemetry event: "),
         (WHOLE + b"\xff\xfe\n" + WHOLE, "r is damaged: line 4: not a telemetry event: "),
     ],
@@ -99,7 +99,7 @@ def test_a_gigantic_line_is_no_event(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "LONGEST", 1 << 20)
     path = tmp_path / "r"
     path.write_bytes(WHOLE + b'{"type":"progress","head":' + b"1" * (2 << 20) + b"}\n")
-    assert refusal(path).endswith("r is no recording: line 4 is longer than any event (1 MiB)")
+    assert refusal(path).endswith("r is not a recording: line 4 is longer than any event (1 MiB)")
 
 
 def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     ("content", "says"),
     [
         (WHOLE, ""),
-        (WHOLE[:20], "is no recording: line 1: not a telemetry event"),
+        (WHOLE[:20], "is not a recording: line 1: not a telemetry event"),
         (gzip.compress(WHOLE, mtime=0), ""),
-        (gzip.compress(b"hello\n", mtime=0), "is no recording: line 1: not a telemetry event"),
+        (gzip.compress(b"hello\n", mtime=0), "is not a recording: line 1: not a telemetry event"),
         (b"", "is empty: nothing was recorded"),
         (WHOLE + b"damaged", ""),
     ],

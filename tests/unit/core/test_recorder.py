@@ -100,7 +100,7 @@ def test_a_full_disk_ends_the_recording_with_one_sentence() -> None:
     recorder = Recorder(Path("/dev/full"))
     recorder.write(EVENTS)
     until(lambda: recorder.problem)
-    assert recorder.problem == "cannot go on recording to /dev/full: No space left on device"
+    assert recorder.problem == "cannot continue recording to /dev/full: No space left on device"
     recorder.write(EVENTS)
     recorder.close()
 

@@ -1,4 +1,4 @@
-"""What to do about the costliest reads."""
+"""What to do about the most expensive reads."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_form_that_spares_next_to_nothing_is_not_named() -> None:
     state = cluster(asked(1, cached_bytes=18_000_000, etcd_bytes=28, fetched=3_000, returned=3_000))
     reducer.apply(state, [_at("1.36")])
     assert [remedy.id for remedy in remedies_of(dearest(state), state)] == []
-    assert "in memory already" in what_is_left(dearest(state)).short
+    assert "served from the cache" in what_is_left(dearest(state)).short
 
 
 def test_a_selector_without_index_is_told_so() -> None:
@@ -69,7 +69,7 @@ def test_a_selector_without_index_is_told_so() -> None:
 def test_nobody_is_sent_into_a_namespace_where_there_is_none_to_choose(path: str) -> None:
     events = asked(1, path=path, query="labelSelector=a%3Db", fetched=900, returned=1)
     left = what_is_left(dearest(cluster(events)))
-    assert left.short == "no index: a WATCH would spare it" and "namespace" not in left.full
+    assert left.short == "no index: use a WATCH instead" and "namespace" not in left.full
 
 
 def test_a_smaller_answer_is_not_the_cure_for_scanning_in_vain() -> None:
@@ -104,7 +104,7 @@ def test_a_refused_request_has_no_remedy() -> None:
     [
         (None, 0.0, ""),
         (Burden(0, 1_000_000), 0.5, "no etcd read (1.0 MB now)"),
-        (Burden(20_000, 20_000), 0.98, "~20.0 kB out of etcd, not 1.0 MB, ~20.0 kB scanned, not 1.0 MB"),
+        (Burden(20_000, 20_000), 0.98, "~20.0 kB from etcd, not 1.0 MB, ~20.0 kB scanned, not 1.0 MB"),
         (Burden(1_000_000, 1_000_000), 0.0, ""),
         (Burden(2_000_000, 2_000_000), 0.0, ""),
     ],

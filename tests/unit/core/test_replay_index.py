@@ -131,7 +131,7 @@ def test_what_a_recording_is_about_is_found_in_one_reading(tmp_path: Path) -> No
     index = Index(path)
     assert index.events == 3 and dict(index.seconds) == {0: 1, 1: 1, 3: 1}
     assert [(marker.at, marker.text, marker.own) for marker in index.markers] == [(101.5, "deploy", True)]
-    assert index.warning == "line 5 was broken off; all before it can be read"
+    assert index.warning == "line 5 is incomplete; everything before it is readable"
     index.close()
 
 
@@ -140,7 +140,7 @@ def test_what_a_recording_is_about_is_found_in_one_reading(tmp_path: Path) -> No
 )
 def test_a_file_without_events_in_time_is_no_recording(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "r").write_bytes(content)
-    with pytest.raises(RecordingError, match="holds no telemetry events with a time"):
+    with pytest.raises(RecordingError, match="has no telemetry events with a time"):
         Index(tmp_path / "r")
 
 

@@ -30,7 +30,7 @@ def test_a_clock_may_mean_the_next_day() -> None:
 
 @pytest.mark.parametrize("text", ["", "soon", "1:2:3:4", "@99", "@14:13", "٣", "12h"])
 def test_no_times(text: str) -> None:
-    with pytest.raises(RecordingError, match="is no time of a recording"):
+    with pytest.raises(RecordingError, match="is not a time of a recording"):
         spot(text, BEGAN, ENDED)
 
 
@@ -49,5 +49,5 @@ def test_paces(text: str, factor: float) -> None:
 
 @pytest.mark.parametrize("text", ["0", "-1", "fast", "", "nan", "1e999"])
 def test_no_paces(text: str) -> None:
-    with pytest.raises(RecordingError, match="is no pace of a replay"):
+    with pytest.raises(RecordingError, match="is not a replay speed"):
         pace(text)

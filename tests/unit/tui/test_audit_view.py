@@ -60,7 +60,7 @@ def test_selectors_of_labels_keep_their_operators() -> None:
     assert parameters(group) == "!gone app in (…) rv unset"
 
 
-def test_groups_are_measured_against_the_costliest() -> None:
+def test_groups_are_measured_against_the_most_expensive() -> None:
     report = report_of({"/api/v1/pods": 6, "/api/v1/pods?resourceVersion=0": 3}, sizes=SIZES)
     first, second = group_lines(report)
     assert first.share == 1.0 and first.cost == 6 * 14_000_000  # what is read is not counted again

@@ -34,7 +34,7 @@ def test_warnings_about_the_source_are_said_unless_something_worse_is() -> None:
     content, kind = banner_of(state, LIVE)
     assert (content.plain, kind) == ("careful: db has no hash; x[red]␛", "source")
     state.health = EtcdHealth(ok=True, alarm="it is full; compact")
-    assert banner_of(state, LIVE)[0].plain == "etcd takes no writes: it is full; compact — reads go on"
+    assert banner_of(state, LIVE)[0].plain == "etcd rejects writes: it is full; compact — reads continue"
     state.health = EtcdHealth(ok=False, detail="gone")
     assert banner_of(state, LIVE)[1] == "etcd"
 
@@ -86,7 +86,7 @@ def test_what_was_never_reached_was_not_lost() -> None:
     attached = Link(Stage.STOPPED, "401: no", restartable=True, retries=True)
     own = Link(Stage.STOPPED, "no etcd", restartable=True)
     state = State()
-    assert banner_of(state, attached)[0].plain.startswith("not attached: 401: no — tried again")
+    assert banner_of(state, attached)[0].plain.startswith("not attached: 401: no — retrying")
     assert banner_of(state, own)[0].plain.startswith("the server did not start: no etcd — press r")
     state.server = INFO
     assert banner_of(state, attached)[0].plain.startswith("connection lost: ")
@@ -96,12 +96,12 @@ def test_what_was_never_reached_was_not_lost() -> None:
 def test_a_silent_server_is_not_shown_as_if_it_were_well() -> None:
     state = State()
     state.server = INFO
-    silent = Link(Stage.SILENT, "nothing has come from it since 07:44:01", restartable=True)
+    silent = Link(Stage.SILENT, "no telemetry since 07:44:01", restartable=True)
     content, kind = banner_of(state, silent)
-    assert content.plain.startswith("the server does not answer: nothing has come from it since 07:44:01")
+    assert content.plain.startswith("the server does not answer: no telemetry since 07:44:01")
     assert content.plain.endswith("press r to restart it") and kind == "stopped"
     assert is_stale(state, silent)
-    assert banner_of(state, replace(silent, retries=True))[0].plain.endswith("press r to connect anew")
+    assert banner_of(state, replace(silent, retries=True))[0].plain.endswith("press r to connect again")
 
 
 def test_a_revision_that_went_back_is_told_for_a_while() -> None:

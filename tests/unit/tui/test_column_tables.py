@@ -9,7 +9,7 @@ import pytest
 from ktui.core.table.columns import Column
 from ktui.tui.audit.columns import groups
 from ktui.tui.audit.slow_columns import SLOW
-from ktui.tui.cache.columns import CACHES, OBJECTS, RING
+from ktui.tui.cache.columns import CACHES, EVENTS, OBJECTS
 from ktui.tui.etcd.columns import PREFIXES, key_columns, revision_columns
 from ktui.tui.etcd.history import Past
 from ktui.tui.lab.columns import columns as lab_columns
@@ -26,7 +26,7 @@ TABLES: dict[str, Sequence[Column[object]]] = {
     "overview, prefixes": OVERVIEW_PREFIXES,
     "caches": CACHES,
     "objects": OBJECTS,
-    "ring": RING,
+    "ring": EVENTS,
     "watches": WATCHES,
     "prefixes": PREFIXES,
     "keys": key_columns(lambda: ""),

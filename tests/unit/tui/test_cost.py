@@ -66,7 +66,7 @@ def test_waiting_readers_and_the_last_tick_stand_on_the_track() -> None:
     text = progress_content(RevisionProgress(lanes, 100, 50), 40, 4).plain.splitlines()
     assert "W3" in text[1] and text[1].index("◇") < text[1].index("W3")
     assert "W" in text[2].removeprefix("nodes")
-    assert text[3] == "◇ progress notification  W readers wait"
+    assert text[3] == "◇ progress notification  W waiting"
 
 
 def test_a_tick_of_long_ago_is_not_on_the_track() -> None:

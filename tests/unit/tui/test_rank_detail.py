@@ -33,5 +33,6 @@ def test_of_a_watch_that_began_with_objects() -> None:
 def test_of_a_watch_from_a_revision_only_its_events_are_told() -> None:
     none = {"initial": 0, "initial_bytes": 0, "fetched": 0, "cached_bytes": 0}
     said = figures(*watching(1, "watch=1&resourceVersion=7"), standing(1, at=AT + 1, **none))
-    assert said["processed"] == "nothing it began with no objects" and said["events"] == "30 sent to it"
+    assert said["processed"] == "nothing it started without initial objects"
+    assert said["events"] == "30 sent to the client"
     assert not {"each", "from", "objects"} & set(said)

@@ -80,15 +80,15 @@ def test_the_status_says_where_it_is(where: Position, says: str) -> None:
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        (position(5), "space pause  , . 5 s  n next mark"),
+        (position(5), "space pause  , . 5 s  n next marker"),
         (position(700), "▲ 14:23:20 etcd does not answer"),
         (position(1800), "◆ 14:43:20 deploy␛[31m"),
         (position(700, playing=False, event="progress"), "progress"),
-        (position(3600, playing=False, ended=True), "line 9 was broken off"),
+        (position(3600, playing=False, ended=True), "line 9 is incomplete"),
     ],
 )
 def test_the_right_end_says_what_was_passed(where: Position, says: str) -> None:
-    line = status_line(HOUR, where, 340.0, MOMENTS, "line 9 was broken off", 120)
+    line = status_line(HOUR, where, 340.0, MOMENTS, "line 9 is incomplete", 120)
     assert line.plain.endswith(says) and line.cell_length == 120
 
 

@@ -96,7 +96,7 @@ def test_the_server_s_gates_hold_in_its_own_row() -> None:
 def test_causes_are_named_with_their_stage() -> None:
     rows = {row.version: row for row in matrix_of(EXAMPLE, State()).rows}
     assert causes_text(rows["1.23"]) == "1.23 itself"
-    assert cause_sentences(rows["1.23"]) == ["itself, by no gate: seats"]
+    assert cause_sentences(rows["1.23"]) == ["the release itself, no gate: seats"]
     assert cause_sentences(rows["1.31"]) == ["ConsistentListFromCache (beta) on: reason, route, wait"]
 
 
@@ -133,7 +133,7 @@ def test_each_version_has_cheaper_forms_of_its_own() -> None:
     assert by_version["1.24"][0].change == "add resourceVersion=0"
     said = cheaper_content(by_version["1.24"], 60, 20).plain
     assert said.startswith("→ add resourceVersion=0  C watch cache\n  ")
-    assert cheaper_content((), 60, 20).plain == "no cheaper form of it is known under this version"
+    assert cheaper_content((), 60, 20).plain == "no cheaper variant is known under this version"
 
 
 def test_changes_are_told_by_version_with_their_gates() -> None:
@@ -141,7 +141,7 @@ def test_changes_are_told_by_version_with_their_gates() -> None:
     told = changes_content(matrix.rows, 80, 20).plain.split("\n")
     assert "1.31  ConsistentListFromCache (beta) on: reason, route, wait" in told
     assert all(text[:4] in KNOWN_VERSIONS for text in told)
-    assert changes_content(matrix.rows[-2:], 80, 20).plain == "1.36 to 1.37 answer it alike"
+    assert changes_content(matrix.rows[-2:], 80, 20).plain == "1.36 to 1.37 answer it the same way"
 
 
 def test_why_is_said_in_full_where_it_changed_and_copied_everywhere() -> None:

@@ -16,7 +16,7 @@ Row = TypeVar("Row")
 SAMPLE = 2_000  # rows whose values are offered
 NEWEST = 20  # rows checked for whether a column is numeric: some may have no value yet
 OFFERED = 8  # columns or values
-_OPEN = "the quote is still open"
+_OPEN = "a quote is not closed"
 _NOTHING_TYPED = Term("", 0, False, "", "", "")
 
 
@@ -50,7 +50,7 @@ def assist(text: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
         return Assist(" ".join(fields))
     begin = text[: term.start] + ("!" if term.negated or term.text == "!" else "")
     if term.text == "!":
-        return Assist("turns the next term round: !route:E")
+        return Assist("negates the next term: !route:E")
     if term.column:
         try:
             chosen = find_field(term.column, fields)
@@ -69,10 +69,10 @@ def assist(text: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
 def aside_hint(term: Term, fields: Fields[Row]) -> str:
     """Why a term is ignored for now, and what it may become."""
     if term.op == "~":
-        return f"{term.text} is in no row: / at its end makes it a regular expression"
+        return f"{term.text} matches no row: end it with / for a regular expression"
     names = names_of(fields)
     columns = dict.fromkeys(f"{names[name].id}:" for name in begun(term.value, names))
-    return f"{term.text} is in no row; the column: {' '.join([*columns][:OFFERED])}"
+    return f"{term.text} matches no row; name a column: {' '.join([*columns][:OFFERED])}"
 
 
 def _columns(word: str, begin: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
@@ -108,7 +108,7 @@ def _values(term: Term, begin: str, chosen: FilterField[Row], rows: Sequence[Row
     if term.unclosed:
         return Assist(_OPEN, tuple(suggestions[:OFFERED]))
     if not suggestions:
-        return Assist(f"no value of {chosen.id} begins so" if term.op != "~" else "")
+        return Assist(f"no value of {chosen.id} starts with this" if term.op != "~" else "")
     offered = suggestions[:OFFERED]
     more = f" … {len(suggestions) - OFFERED} more" if len(suggestions) > OFFERED else ""
     return Assist("  ".join(each.label for each in offered) + more, tuple(offered))

@@ -54,7 +54,7 @@ def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
         try:
             search = re.compile(pattern, re.IGNORECASE).search
         except re.error as error:
-            raise FilterError(f"{term.value} is no regular expression: {error.msg}") from error
+            raise FilterError(f"{term.value} is not a regular expression: {error.msg}") from error
         return lambda row: any(search(_text(value(row))) is not None for value in values)
     needle = term.value.casefold()
     if len(values) == 1:

@@ -179,7 +179,7 @@ def find_field(name: str, fields: Fields[Row]) -> FilterField[Row]:
 
 def _test(term: Term, fields: Fields[Row]) -> Test[Row]:
     if term.unclosed:
-        raise FilterError("a quote is still open")
+        raise FilterError("a quote is not closed")
     if term.op in (":", "~") and term.text.endswith(term.op):
         raise FilterError(f"{term.text} needs a value")
     if term.column:
