@@ -144,7 +144,7 @@ async def test_nothing_yet_and_nothing_lately_are_said() -> None:
     async with app.run_test(size=(120, 8)) as pilot:
         app.strip.show_state(state)
         await pilot.pause()
-        assert "no read answered yet" in text_of(app)
+        assert "no reads answered yet" in text_of(app)
         apply(state, minutes(10))
         apply(state, [EtcdProgress(at=START + 500, head=1)])
         app.strip.show_state(state)

@@ -279,7 +279,7 @@ async def test_results_of_another_server_or_history_are_past(change: str) -> Non
         old, new = screen.results.table.rows
         assert old.result.previous and (old.ms_share, old.processed_share) == (0.0, 0.0)
         assert not new.result.previous and new.ms_share == 1.0
-        await until_shown(pilot, " past ")
+        await until_shown(pilot, " previous")
 
 
 # A real kube-apiserver.

@@ -18,7 +18,7 @@ Snap = Callable[..., bool]
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL, WIDE])
 def test_overview(snap_compare: Snap, size: tuple[int, int]) -> None:
-    says = ("revision 48,213", "RV progress", "waiting for the watch cache")
+    says = ("48,213", "RV progress", "waiting for the watch cache")
     assert snap_compare(still_app(demo_events()), says=says, terminal_size=size)
 
 
@@ -76,7 +76,7 @@ async def test_the_header_tells_whose_control_plane_this_is() -> None:
         head = shown(app).splitlines()[0]
     assert " ".join(head.split()) == (
         "ktui › Overview · demo · etcd 3.5.1 · kube 1.36 · writable "
-        "revision 48,213 +12/s ktui's load on etcd 212 RPCs · 4.1 MB"
+        "48,213 +12/s ktui's load on etcd 212 RPCs · 4.1 MB"
     )
 
 

@@ -58,13 +58,13 @@ async def text_of(app: KtuiApp, keys: list[str], size: tuple[int, int] = NORMAL)
 # What is said.
 
 WHY_EMPTY = {
-    "overview": "no read answered yet",
+    "overview": "no reads answered yet",
     "requests": "no requests yet",
-    "top": "no read answered yet",
-    "cache": "no watch cache yet",
+    "top": "no reads answered yet",
+    "cache": "no watch caches yet",
     "etcd": "no server yet",
     "lab": "f sends the LIST above",
-    "watches": "no WATCH is open",
+    "watches": "no open WATCH",
     "versions": "1.19 to 1.37",
 }
 

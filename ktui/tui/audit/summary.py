@@ -62,7 +62,7 @@ def _counted(report: Report, width: int) -> Content:
     bad = f", {integer(counts.malformed)} malformed" if counts.malformed else ""
     parts = [
         f"{integer(counts.total)} lines{over}{bad}",
-        *([f"{integer(counts.doubles)} duplicates"] if counts.doubles else []),
+        *([f"{integer(counts.doubles)} in both logs"] if counts.doubles else []),
         f"{integer(requests.list)} LISTs",
         f"{integer(requests.watch)} WATCHes",
         f"{integer(requests.get)} GETs",

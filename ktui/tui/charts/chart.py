@@ -70,7 +70,7 @@ class Chart(Panel):
         )
 
     def nothing(self, span: TrafficWindow) -> str:
-        return "no read answered yet" if span.end <= span.seconds else f"no read in {span.seconds} s"
+        return "no reads answered yet" if span.end <= span.seconds else f"no read in {span.seconds} s"
 
     def draw(
         self, span: TrafficWindow, width: int, height: int, symbols: Symbols

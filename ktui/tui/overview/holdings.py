@@ -34,7 +34,7 @@ class Holdings(Vertical):
             key=lambda line: line.row.resource,
             id="caches",
             classes="box",
-            empty="no watch cache yet",
+            empty="no watch caches yet",
         )
         yield RvProgressPanel()
 
