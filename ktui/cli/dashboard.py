@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ktui.cli.child import ServerChild
     from ktui.core.recordings.recorder import Recorder
     from ktui.tui.app import KtuiApp
-    from ktui.tui.source import Source
+    from ktui.tui.source import TelemetrySource
 
 log = log_of(__name__)
 
@@ -181,7 +181,7 @@ def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
     return ServerChild([*passed_on(args), *demo, *words], secrets_environment(args))
 
 
-def _source(args: argparse.Namespace, child: ServerChild | None) -> Source:
+def _source(args: argparse.Namespace, child: ServerChild | None) -> TelemetrySource:
     from ktui.cli.launchers import AttachLauncher, ChildLauncher  # start-up time
     from ktui.tui.source import LiveSource
 

@@ -24,7 +24,7 @@ from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.actions import ReplayActions, watch_recording
 from ktui.tui.replay.messages import Sought
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
     from ktui.tui.commands import Commands

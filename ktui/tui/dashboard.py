@@ -33,7 +33,7 @@ from ktui.tui.pace import Pace
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.recording import ActiveRecording
 from ktui.tui.signals import leave_on_signals
-from ktui.tui.source import Link, Source
+from ktui.tui.source import Link, TelemetrySource
 from ktui.tui.table.memory import TableMemory
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Dashboard(ThemedApp):
 
     def __init__(
         self,
-        source: Source | None = None,
+        source: TelemetrySource | None = None,
         *,
         start_timers: bool = True,
         clock: Callable[[], float] = time.time,

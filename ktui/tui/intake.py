@@ -16,7 +16,7 @@ from ktui.core import reducer
 from ktui.core.format import clock_time
 from ktui.core.state import State
 from ktui.supervision import describe
-from ktui.tui.source import LaunchError, Link, Report, Source, Stage
+from ktui.tui.source import LaunchError, Link, Report, Stage, TelemetrySource
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
@@ -40,7 +40,7 @@ class Intake:
 
     def __init__(
         self,
-        source: Source | None,
+        source: TelemetrySource | None,
         changed: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -136,7 +136,7 @@ class Intake:
             await asyncio.sleep(RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
             report = _silently  # what is on the screen stays until there is something newer
 
-    async def _read(self, source: Source, report: Report) -> tuple[bool, str]:
+    async def _read(self, source: TelemetrySource, report: Report) -> tuple[bool, str]:
         """Whether anything came, and why no more does."""
         try:
             self.client = await source.connect(report)
@@ -151,7 +151,7 @@ class Intake:
             self.set_link(source.link())
         return await self._take_all(source)
 
-    async def _take_all(self, source: Source) -> tuple[bool, str]:
+    async def _take_all(self, source: TelemetrySource) -> tuple[bool, str]:
         """As `_read`, of a source that is connected."""
         came = False
         try:

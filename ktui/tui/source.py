@@ -70,7 +70,7 @@ class Link(Struct, frozen=True):
         return self.stage in (Stage.SILENT, Stage.STOPPED)
 
 
-class Source(Protocol):
+class TelemetrySource(Protocol):
     """One source of telemetry. `batches` ends or raises ClientError when it is over."""
 
     restartable: bool

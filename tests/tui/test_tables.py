@@ -10,8 +10,8 @@ import pytest
 from ktui.config.errors import InvalidEntry
 from ktui.tui.app import KtuiApp
 from ktui.tui.navigation.modes import MODES
-from ktui.tui.screens.mode_screen import ModeScreen
-from ktui.tui.screens.table_screen import TableScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
+from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.registry import COLUMNS, check_columns
 from ktui.tui.table.vtable import VTable
 

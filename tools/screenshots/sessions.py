@@ -25,7 +25,7 @@ from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.looks.themes import DEFAULT
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
-from ktui.tui.source import LiveSource, Source, Stage
+from ktui.tui.source import LiveSource, Stage, TelemetrySource
 from tests.unit.audit.logs import audit_event, copies, traffic
 from tools.screenshots import shots
 from tools.screenshots.stage import NORMAL, Camera, Shot
@@ -123,7 +123,7 @@ async def photograph_audit(log: Path, directory: Path, only: str) -> None:
         await camera.take_all(shots.AUDIT, only)
 
 
-def _app(source: Source, preferences: Preferences = DEFAULTS) -> KtuiApp:
+def _app(source: TelemetrySource, preferences: Preferences = DEFAULTS) -> KtuiApp:
     app = KtuiApp(source, preferences=preferences)
     app.animation_level = "none"
     return app

@@ -12,7 +12,7 @@ from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.audit.report_view import behaviour_in
 from ktui.tui.audit.rules import AuditRules
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 
 class Ranker:

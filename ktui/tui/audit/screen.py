@@ -17,10 +17,10 @@ from ktui.tui.audit.header import header_line
 from ktui.tui.audit.ranker import Choosing, Ranker
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.audit.report_view import nothing_recognised, read_text, unknown_text
-from ktui.tui.audit.views import Views
+from ktui.tui.audit.views import AuditViews
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.keys import bindings as keys
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Link
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.header import HeaderBar
@@ -36,7 +36,7 @@ class AuditScreen(ModeScreen):
     def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
         super().__init__()
         self.over = over  # another screen, to which escape comes back
-        self.views = Views(self)
+        self.views = AuditViews(self)
         self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self.views.fail)
         self.choosing = Choosing(self, self.ranker)
 

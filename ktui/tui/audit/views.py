@@ -18,7 +18,7 @@ from ktui.tui.audit.slow_view import SlowView
 from ktui.tui.audit.summary import problem_content, reading_content
 from ktui.tui.audit.version_rows import VersionLine
 from ktui.tui.audit.versions_view import VersionsView
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel
 
@@ -26,7 +26,7 @@ WITHOUT, WITH = ("reading", "failed"), ("groups", "group", "versions", "slow")  
 _TITLES = {"versions": "all versions", "slow": "slow in etcd"}
 
 
-class Views:
+class AuditViews:
     """One is shown at a time, by its name; the groups are the top of a report."""
 
     def __init__(self, screen: ModeScreen) -> None:

@@ -18,7 +18,7 @@ from ktui.tui.cache.columns import EVENTS, OBJECTS
 from ktui.tui.cache.objects import ObjectPages, Unread
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.ways import implied
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
@@ -192,8 +192,8 @@ class InsideView(Container):
             self._title_events(len(page.events))
 
     @property
-    def _screen(self) -> AskingScreen:
-        return cast(AskingScreen, self.screen)
+    def _screen(self) -> ServerScreen:
+        return cast(ServerScreen, self.screen)
 
     def _say(self, table: VTable[Any], resource: str, problem: str) -> None:
         if self.resource == resource:

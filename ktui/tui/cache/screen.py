@@ -20,12 +20,12 @@ from ktui.tui.cache.rows import CacheLine, CacheLines
 from ktui.tui.cache.warming import Warming
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 
 
-class CacheScreen(AskingScreen):
+class CacheScreen(ServerScreen):
     """One row a resource; enter looks inside, escape comes back."""
 
     MODE = "cache"

@@ -9,13 +9,13 @@ from typing import Any
 
 from ktui.client.connection import ClientError
 from ktui.tui.cache.rows import CacheLine
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 
 
 class Warming:
     """Asks the server and says on the screen what came of it."""
 
-    def __init__(self, screen: AskingScreen) -> None:
+    def __init__(self, screen: ServerScreen) -> None:
         self._screen = screen
 
     def warm(self, row: CacheLine) -> None:

@@ -11,7 +11,7 @@ from ktui.tui.commands.command import Command
 from ktui.tui.commands.table import COMMANDS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.ways import ways
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 Entry = tuple[str, str, Callable[[], str | None]]  # title, what it is, what it does
 

@@ -23,7 +23,7 @@ from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.dialogs.help_lines import HelpLine, Section, merged
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
-from ktui.tui.screens.table_screen import TableScreen
+from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
 

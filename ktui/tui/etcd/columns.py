@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ktui.contract.etcd import StoredKey
 from ktui.core.format import integer, short_bytes, short_count
 from ktui.core.table.columns import Cell, Column
-from ktui.tui.etcd.history import Past
+from ktui.tui.etcd.history import KeyRevisions
 from ktui.tui.etcd.tree import TreeRow
 
 
@@ -59,7 +59,7 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
     )  # fmt: skip
 
 
-def revision_columns(past: Callable[[], Past]) -> tuple[Column[StoredKey], ...]:
+def revision_columns(past: Callable[[], KeyRevisions]) -> tuple[Column[StoredKey], ...]:
     """Columns of the revisions of one key; `past()` knows the marked one."""
 
     def mark(row: StoredKey) -> Cell:

@@ -11,7 +11,7 @@ from ktui.core.object_lines import Line, TextSpan, hex_lines, yaml_lines
 CONTEXT = 3  # unchanged lines around a change
 
 
-class Past:
+class KeyRevisions:
     """The revisions of one key, newest first. `marked` is the revision to compare with, 0: the one before."""
 
     def __init__(self, key: str) -> None:

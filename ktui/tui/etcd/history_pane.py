@@ -13,8 +13,8 @@ from ktui.client.connection import ClientError
 from ktui.contract.etcd import KeyDetail, StoredKey
 from ktui.core.format import integer
 from ktui.tui.etcd.columns import revision_columns
-from ktui.tui.etcd.history import Difference, Past, difference
-from ktui.tui.screens.server_pane import AskingPane
+from ktui.tui.etcd.history import Difference, KeyRevisions, difference
+from ktui.tui.screens.server_pane import ServerPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.rest import SETTLE, Rest
@@ -22,7 +22,7 @@ from ktui.tui.widgets.rest import SETTLE, Rest
 REVISIONS = 200
 
 
-class PastPane(AskingPane):
+class PastPane(ServerPane):
     """`past` is None while the present is shown."""
 
     class Compared(Message):
@@ -39,13 +39,13 @@ class PastPane(AskingPane):
 
     def __init__(self) -> None:
         super().__init__(id="past-box", classes="box")
-        self.past: Past | None = None
+        self.past: KeyRevisions | None = None
         self._wanted = 0  # the revision that the user was led to
         self._rest = Rest(self, SETTLE)
 
     def compose(self) -> ComposeResult:
         yield VTable[StoredKey](
-            revision_columns(lambda: self.past or Past("")),
+            revision_columns(lambda: self.past or KeyRevisions("")),
             key=lambda row: row.mod_revision,
             id="revisions",
             empty="reading …",
@@ -59,7 +59,7 @@ class PastPane(AskingPane):
 
     def open(self, key: str, revision: int = 0) -> None:
         """Show a key's revisions, the cursor on one of them."""
-        self.past, self._wanted = Past(key), revision
+        self.past, self._wanted = KeyRevisions(key), revision
         self.screen.add_class("-past")
         self.border_title = line("revisions")
         self.table.empty = "reading …"
@@ -96,7 +96,7 @@ class PastPane(AskingPane):
     # Reading.
 
     @work(group="past", exclusive=True)
-    async def _read(self, past: Past) -> None:
+    async def _read(self, past: KeyRevisions) -> None:
         try:
             past.put(await self.server.key_history(past.key, REVISIONS))
         except ClientError as error:
@@ -108,7 +108,7 @@ class PastPane(AskingPane):
         if past is self.past:
             self._show(past)
 
-    def _show(self, past: Past) -> None:
+    def _show(self, past: KeyRevisions) -> None:
         """The end of the list says why it is one: the key's creation, or etcd's compaction."""
         count = integer(len(past.revisions))
         title = f"all {count}" if past.complete else f"{count}, older compacted"
@@ -121,7 +121,7 @@ class PastPane(AskingPane):
         if wanted in shown:
             self.table.move_to(shown.index(wanted))
 
-    async def _compare(self, past: Past) -> None:
+    async def _compare(self, past: KeyRevisions) -> None:
         """Each revision is read once."""
         row = self.table.row
         if row is None:

@@ -11,7 +11,7 @@ from ktui.contract.etcd import StoredKey
 from ktui.core.format import integer
 from ktui.tui.etcd.columns import key_columns
 from ktui.tui.etcd.keys import KeyList
-from ktui.tui.screens.server_pane import AskingPane
+from ktui.tui.screen_bases.server_pane import ServerPane
 from ktui.tui.table.paged_table import WantingTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
@@ -20,7 +20,7 @@ from ktui.tui.widgets.rest import SETTLE, Rest
 PAGE = 500
 
 
-class KeysPane(AskingPane):
+class KeysPane(ServerPane):
     """`list` is what has been read of the prefix; `wanted` the key that the user was led to, "" for none."""
 
     class Rested(Message):

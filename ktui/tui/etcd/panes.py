@@ -17,10 +17,10 @@ from ktui.tui.etcd.keys_pane import KeysPane
 from ktui.tui.etcd.places import ROOT, Standing, prefix_above
 from ktui.tui.etcd.tree_pane import TreePane
 from ktui.tui.etcd.value_pane import ValueView
-from ktui.tui.screens.server_pane import AskingPane
+from ktui.tui.screen_bases.server_pane import ServerPane
 
 
-class EtcdPanes(AskingPane):
+class EtcdPanes(ServerPane):
     """The wiring of the panes."""
 
     def __init__(self) -> None:
@@ -149,8 +149,8 @@ class EtcdPanes(AskingPane):
     def _to_value(self) -> None:
         self.value.focus_view()
 
-    @on(AskingPane.Failed)
-    def _failed(self, event: AskingPane.Failed) -> None:
+    @on(ServerPane.Failed)
+    def _failed(self, event: ServerPane.Failed) -> None:
         self.value.fail(event.problem)
 
     # The value.

@@ -12,10 +12,10 @@ from ktui.core.references import Crumb, Reference
 from ktui.core.state import State
 from ktui.tui.etcd.panes import EtcdPanes
 from ktui.tui.keys import bindings as keys
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 
 
-class EtcdScreen(AskingScreen):
+class EtcdScreen(ServerScreen):
     """Nothing is read before it is looked at; every read is one page."""
 
     MODE = "etcd"

@@ -12,13 +12,13 @@ from ktui.core.state import State
 from ktui.tui.etcd.columns import PREFIXES
 from ktui.tui.etcd.places import ROOT, prefixes_down_to
 from ktui.tui.etcd.tree import PrefixTree, TreeRow
-from ktui.tui.screens.server_pane import AskingPane
+from ktui.tui.screen_bases.server_pane import ServerPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.rest import SETTLE, Rest
 
 
-class TreePane(AskingPane):
+class TreePane(ServerPane):
     """`branches` is what has been read; `led` says that the keys shown are not those under its cursor."""
 
     class Rested(Message):

@@ -23,7 +23,7 @@ from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.history import LabHistory
 from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import Runner
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?resourceVersion=0"
 
@@ -57,7 +57,7 @@ class LabContext:
     class Changed(Message):
         """Something has begun or ended."""
 
-    def __init__(self, screen: AskingScreen) -> None:
+    def __init__(self, screen: ServerScreen) -> None:
         self.screen = screen
         self.kube: KubeServer | None = None
         self.table: ResourceTable = BUILTIN

@@ -30,14 +30,14 @@ from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.target import TargetChoice
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.field_form import FieldForm
 
 NOT_COMPARED = "the Lab compares LISTs, and WATCHes that begin with all objects"
 
 
-class LabScreen(AskingScreen):
+class LabScreen(ServerScreen):
     """The form is the question; everything else on the screen follows from it."""
 
     MODE = "lab"

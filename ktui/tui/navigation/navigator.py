@@ -5,7 +5,7 @@ from __future__ import annotations
 from ktui.core.references import CompareRef, Place, Read, Reference
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.trail import Trail
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 
 class Navigator:

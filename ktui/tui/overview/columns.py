@@ -24,7 +24,7 @@ STATES = {
 _LAG = 6  # cells
 
 
-class CacheLine(Struct, frozen=True):
+class CacheSummary(Struct, frozen=True):
     """A cache as its line shows it: its row, how far etcd is ahead, and events a second out of etcd."""
 
     row: CacheRow
@@ -32,22 +32,22 @@ class CacheLine(Struct, frozen=True):
     per_second: float = 0.0
 
 
-def cache_lines(state: State, before: Sequence[CacheLine] = ()) -> list[CacheLine]:
+def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[CacheSummary]:
     """All caches, the fullest first; lines of `before` that still hold are kept (and not painted again)."""
     known = {line.row.resource: line for line in before}
     made = []
     for row in sorted(state.caches.values(), key=by_size):
-        line = CacheLine(row, row.lag(state.head.revision), state.events_per_second(row.resource))
+        line = CacheSummary(row, row.lag(state.head.revision), state.events_per_second(row.resource))
         old = known.get(row.resource)
         made.append(old if old is not None and old.row is row and old == line else line)
     return made
 
 
-def _name(line: CacheLine) -> Cell:
+def _name(line: CacheSummary) -> Cell:
     return (short_resource(line.row.resource), "$foreground" if line.row.live else "$ink-muted")
 
 
-def _lag(line: CacheLine) -> Cell:
+def _lag(line: CacheSummary) -> Cell:
     if not line.row.live:
         return (_progress(line.row), "$ink-muted")
     return (within(line.lag, _LAG), lag_style(line.lag, line.row.cache.waiting))
@@ -61,16 +61,16 @@ def _progress(row: CacheRow) -> str:
     return "cold" if cache.state == "cold" else "off"
 
 
-def _rv(line: CacheLine) -> Cell:
+def _rv(line: CacheSummary) -> Cell:
     return (integer(line.row.rv) if line.row.live else "", "$ink-muted")
 
 
-def _waiting(line: CacheLine) -> Cell:
+def _waiting(line: CacheSummary) -> Cell:
     waiting = line.row.cache.waiting
     return (str(waiting), "bold $route-wait") if waiting else NOTHING
 
 
-COLUMNS: tuple[Column[CacheLine], ...] = (
+COLUMNS: tuple[Column[CacheSummary], ...] = (
     Column("state", "", lambda line: STATES.get(line.row.shown_state, ("?", "$warning")),
            lambda line: line.row.shown_state, width=1, priority=0, known=tuple(STATES),
            about="● ready, ◌ stale, ◐ filling, ○ cold, – without a watch cache"),

@@ -13,7 +13,7 @@ from ktui.core.references import Place, PrefixRef, ResourceRef
 from ktui.core.state import State
 from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.overview.columns import COLUMNS, CacheLine, cache_lines
+from ktui.tui.overview.columns import COLUMNS, CacheSummary, cache_lines
 from ktui.tui.overview.prefix_table import PrefixTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
@@ -29,7 +29,7 @@ class Holdings(Vertical):
 
     def compose(self) -> ComposeResult:
         yield PrefixTable(id="prefixes", classes="box")
-        yield VTable[CacheLine](
+        yield VTable[CacheSummary](
             COLUMNS,
             key=lambda line: line.row.resource,
             id="caches",
@@ -47,7 +47,7 @@ class Holdings(Vertical):
         return self.query_one(PrefixTable)
 
     @property
-    def caches(self) -> VTable[CacheLine]:
+    def caches(self) -> VTable[CacheSummary]:
         return self.query_one("#caches", VTable)
 
     def paint(self, state: State) -> None:

@@ -17,12 +17,12 @@ from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.strip import ChartStrip
 from ktui.tui.keys import bindings as keys
-from ktui.tui.overview.columns import CacheLine
+from ktui.tui.overview.columns import CacheSummary
 from ktui.tui.overview.holdings import Holdings
 from ktui.tui.overview.panels import MostExpensivePanel, WhyPanel
 from ktui.tui.requests.columns import SHORT, log_title
 from ktui.tui.requests.most_expensive import TOP
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import Below, Beside
 from ktui.tui.widgets.lines import entitle
@@ -132,7 +132,7 @@ class OverviewScreen(ModeScreen):
         row = table.row if table is not None else None
         if row is None:
             return ()
-        if isinstance(row, CacheLine):
+        if isinstance(row, CacheSummary):
             return (ResourceRef(row.row.resource),)
         return (RequestRef(row.id),) if isinstance(row, RequestRow) else (PrefixRef(row.prefix),)
 

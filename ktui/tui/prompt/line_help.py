@@ -24,7 +24,7 @@ class Help(Protocol):
         ...
 
 
-class Past(Protocol):
+class InputHistory(Protocol):
     """Lines typed before."""
 
     @property

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.line_field import LineField
-from ktui.tui.prompt.line_help import Completing, Help, Past
+from ktui.tui.prompt.line_help import Completing, Help, InputHistory
 from ktui.tui.prompt.suggestions import Suggested, Suggestions
 
 
@@ -49,7 +49,7 @@ class Prompt(Horizontal):
         self._hint = ""
         self._said = Content("")
         self._help: Help | None = None
-        self._past: Past | None = None
+        self._past: InputHistory | None = None
         self._suggest: Callable[[str], Sequence[Suggested]] | None = None
 
     def furnish(self) -> None:
@@ -69,7 +69,7 @@ class Prompt(Horizontal):
         typed: Callable[[str], str],
         entered: Callable[[str], str],
         helping: Help | None = None,
-        past: Past | None = None,
+        past: InputHistory | None = None,
         suggest: Callable[[str], Sequence[Suggested]] | None = None,
     ) -> None:
         """Open with `text`. `typed` and `entered` return what is wrong, "" when nothing is.

@@ -17,8 +17,8 @@ from ktui.core.state import RequestRow, State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.requests.log import LogView
 from ktui.tui.requests.ranking import TopView
-from ktui.tui.requests.views import Views
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.requests.views import RequestViews
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel
 
@@ -34,7 +34,7 @@ class RequestsScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.log_view, self.top = LogView(), TopView()
-        self.views = Views(self, self.log_view, self.top)
+        self.views = RequestViews(self, self.log_view, self.top)
 
     def compose_body(self) -> ComposeResult:
         yield Panel(id="views")

@@ -11,7 +11,7 @@ from ktui.core.state import RequestRow, State
 from ktui.tui.requests.log import LogView
 from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.requests.ranking import TopView
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 
@@ -19,7 +19,7 @@ TITLES = ("log", "most expensive")
 KEYS = ("requests.view",)  # of the bindings that change them
 
 
-class Views:
+class RequestViews:
     """The log, whole or narrowed to one kind of requests, and the ranking: one is shown at a time."""
 
     def __init__(self, screen: ModeScreen, log: LogView, top: TopView) -> None:

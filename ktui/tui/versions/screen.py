@@ -15,7 +15,7 @@ from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
 from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.columns import columns
 from ktui.tui.versions.panels import changes_content, cheaper_content, request_content, walk_content

@@ -18,7 +18,7 @@ from ktui.core.request_view import short_resource
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import CLOSED_WATCHERS, State
 from ktui.tui.keys import bindings as keys
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.columns import WATCHES
 from ktui.tui.watches.description import about

@@ -11,7 +11,7 @@ from ktui.tui.audit.columns import groups
 from ktui.tui.audit.slow_columns import SLOW
 from ktui.tui.cache.columns import CACHES, EVENTS, OBJECTS
 from ktui.tui.etcd.columns import PREFIXES, key_columns, revision_columns
-from ktui.tui.etcd.history import Past
+from ktui.tui.etcd.history import KeyRevisions
 from ktui.tui.lab.columns import columns as lab_columns
 from ktui.tui.overview.columns import COLUMNS as OVERVIEW_CACHES
 from ktui.tui.overview.prefix_table import COLUMNS as OVERVIEW_PREFIXES
@@ -30,7 +30,7 @@ TABLES: dict[str, Sequence[Column[object]]] = {
     "watches": WATCHES,
     "prefixes": PREFIXES,
     "keys": key_columns(lambda: ""),
-    "revisions": revision_columns(lambda: Past("")),
+    "revisions": revision_columns(lambda: KeyRevisions("")),
     "lab": lab_columns(120),
     "versions": version_columns(grouped=True, limits=True),
     "audit": groups(estimates=True),

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from ktui.contract.etcd import FieldSize, KeyDetail, KeyHistory, StoredKey
-from ktui.tui.etcd.history import Past, difference
+from ktui.tui.etcd.history import KeyRevisions, difference
 from ktui.tui.etcd.sizes import heaviest, size_lines
 
 
-def past(complete: bool = True) -> Past:
-    made = Past("/k")
+def past(complete: bool = True) -> KeyRevisions:
+    made = KeyRevisions("/k")
     rows = [StoredKey("/k", mod_revision=at, bytes=size) for at, size in ((30, 90), (20, 100), (10, 40))]
     made.put(KeyHistory("/k", rows, complete))
     return made

@@ -12,7 +12,7 @@ from textual import work
 from ktui.core.format import many, safe, shorten
 from ktui.core.table.columns import Column
 from ktui.tui.keys.hints import key_of
-from ktui.tui.screens.filtering import FilteringScreen
+from ktui.tui.screen_bases.filtering import FilteringScreen
 
 if TYPE_CHECKING:
     from ktui.core.table.export import Form
@@ -21,7 +21,7 @@ AT_ONCE = 2_000  # rows that are written while one waits
 _TOLD = 60  # characters of what was copied that the message shows
 
 
-class TakingScreen(FilteringScreen):
+class ExportingScreen(FilteringScreen):
     """`c` copies, `e` and `E` export."""
 
     _copied: object = None  # the row whose telling cell was copied last

@@ -9,14 +9,14 @@ from textual.worker import Worker
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Stage
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
 
-class AskingScreen(ModeScreen):
+class ServerScreen(ModeScreen):
     """A mode with questions of its own. Every failure is a ClientError: one clear sentence."""
 
     @property

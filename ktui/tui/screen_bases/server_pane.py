@@ -10,12 +10,12 @@ from textual.message import Message
 
 from ktui.client.ktui_api import KtuiApi
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 
 
-class AskingPane(Container):
-    """Stands on an AskingScreen."""
+class ServerPane(Container):
+    """Stands on an ServerScreen."""
 
     class Failed(Message):
         """What it shows could not be read."""
@@ -25,8 +25,8 @@ class AskingPane(Container):
             self.problem = problem
 
     @property
-    def asking(self) -> AskingScreen:
-        return cast(AskingScreen, self.screen)
+    def asking(self) -> ServerScreen:
+        return cast(ServerScreen, self.screen)
 
     @property
     def ktui(self) -> Dashboard:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ktui.tui.screens.copy_export import TakingScreen
+from ktui.tui.screen_bases.copy_export import ExportingScreen
 from ktui.tui.table.vtable import VTable
 
 
-class TableScreen(TakingScreen):
+class TableScreen(ExportingScreen):
     """A screen with tables and a Prompt: filter, sort, hold, choose columns, copy, export, show."""
 
     MODE: ClassVar[str] = ""

@@ -18,7 +18,7 @@ from ktui.tui.compat import WholeScreen
 from ktui.tui.navigation.modes import find_mode
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.prompt.suggestions import Suggestions
-from ktui.tui.screens.table_screen import TableScreen
+from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.source import Link
 from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.banner import Banner

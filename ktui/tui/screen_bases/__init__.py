@@ -1,0 +1,1 @@
+"""What all screens share: base classes and the mixins that they are made of."""

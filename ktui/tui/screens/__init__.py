@@ -1,1 +1,0 @@
-"""One screen a mode."""
