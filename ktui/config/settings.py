@@ -90,8 +90,8 @@ SETTINGS: tuple[Setting, ...] = (
             ("format", kinds.choice("plain", "json"), "lines for people or for programs"),
         )
     ),
-    *_of("list", ("list",), ("repeat", kinds.COUNT, "fire so often and take the median")),
-    *_of("bench", ("bench",), ("repeat", kinds.COUNT, "fire each LIST so often and take the median")),
+    *_of("list", ("list",), ("repeat", kinds.COUNT, "send it this many times and take the median")),
+    *_of("bench", ("bench",), ("repeat", kinds.COUNT, "send each LIST this many times and take the median")),
     *_of(
         "audit",
         ("audit",),
