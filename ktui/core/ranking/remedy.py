@@ -123,7 +123,7 @@ def what_is_left(group: Group) -> Left:
         return _without_index(group)
     if not spent.etcd_bytes or spent.etcd_bytes < _LITTLE * spent.count:
         return Left(
-            "served from the cache: request less often",
+            "cached: request less often",
             "already served from the cache, and no cheaper variant is known. Request less "
             "(a namespace, a page, metadata only), or less often.",
         )
