@@ -100,7 +100,7 @@ STEPS: Sequence[StoryStep] = (
         _two_versions,
     ),
     StoryStep(
-        "A cache follows etcd with a lag (rv, lag); a consistent read waits until it has caught up",
+        "A cache can be behind etcd (RV, behind); a consistent read waits until it has caught up",
         partial(_show, "cache", ResourceRef("")),
     ),
 )

@@ -36,7 +36,7 @@ VERBS = LIST, WATCH = "LIST", "WATCH"
 
 ORIGINAL = "original"
 HABIT = "the advice is about how the client asks: the request stays as it is"
-NO_END = "that WATCH does not say where its initial events end, so there is nothing to measure up to"
+NO_END = "that WATCH does not mark the end of its initial events, so its cost cannot be measured"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class RecordingReader:
             raise RecordingError(f"cannot read {path}: {error.strerror or error}") from error
         if not self.size:
             self._file.close()
-            nothing, lost = "is empty: nothing was recorded", "is damaged: nothing of it can be unpacked"
+            nothing, lost = "is empty: nothing was recorded", "is damaged: none of it can be unpacked"
             raise RecordingError(f"{path} {lost if self.warning else nothing}")
 
     def __enter__(self) -> RecordingReader:
@@ -86,7 +86,7 @@ class RecordingReader:
             except RecordingError as error:
                 if self._was_whole:
                     raise self._changed() from error
-                what = "is no recording" if number == 1 else "is damaged"
+                what = "is not a recording" if number == 1 else "is damaged"
                 raise RecordingError(f"{self.path} {what}: line {number}: {error}") from error
             start, at, number = start + len(text), end, number + 1
         self._was_whole = True
@@ -124,7 +124,7 @@ class RecordingReader:
         """True if the last line was cut off; it may also just lack its line feed."""
         if len(text) > LONGEST:
             said = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
-            raise RecordingError(f"{self.path} is no recording: {said}")
+            raise RecordingError(f"{self.path} is not a recording: {said}")
         try:
             decode_line(text)
         except RecordingError as error:

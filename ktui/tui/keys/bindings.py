@@ -129,11 +129,11 @@ PROMPT: Bindings = [
 OVERVIEW: Bindings = [
     _key("overview.compare", "a", "try_cheaper", "cheaper",
          "compare one of the most expensive reads with a cheaper variant"),
-    _hidden("overview.costliest", "t", "costliest", "all that reads have cost", "costliest"),
+    _hidden("overview.costliest", "t", "most_expensive", "rank all reads by cost", "most expensive"),
 ]  # fmt: skip
 
 REQUESTS: Bindings = [
-    _hidden("requests.view", "t", "turn_view", "the costliest kinds, or the log", "view"),
+    _hidden("requests.view", "t", "turn_view", "most expensive requests, or the log", "view"),
     _key("requests.try", "a", "try_cheaper", "cheaper", "compare it with a cheaper variant, in the Lab"),
     _key("requests.leave", "escape", "leave", "back",
          "from one kind of request to the ranking, then to the log"),
@@ -161,10 +161,10 @@ ETCD: Bindings = [
 ]
 
 LAB: Bindings = [
-    _key("lab.fire", "f", "send", "fire", "fire the LIST (enter in the form)"),
-    _key("lab.race", "r", "compare", "race", "race the forms of the question"),
+    _key("lab.fire", "f", "send", "send", "send the LIST (enter in the form)"),
+    _key("lab.race", "r", "compare", "compare", "send all variants and compare them"),
     _key("lab.undercut", "a", "try_cheaper", "cheaper", "compare with the next cheaper variant"),
-    _key("lab.page", "n", "next_page", "page", "next page by the continue token"),
+    _key("lab.page", "n", "next_page", "page", "next page (continue token)"),
     _hidden("lab.prove", "equals_sign", "check_consistency",
             "compare the cache with etcd at its exact resourceVersion", "= etcd", key_display="="),
     _key("lab.aim", "t", "choose_target", "server", "send to ktui's own server or to one of a kubeconfig"),

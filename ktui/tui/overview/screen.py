@@ -113,8 +113,8 @@ class OverviewScreen(ModeScreen):
 
         choose_read(self.ktui)
 
-    @on(Click, "#costliest")
-    def action_costliest(self) -> None:
+    @on(Click, "#most-expensive")
+    def action_most_expensive(self) -> None:
         """Go to the whole ranking."""
         self.ktui.go_to(Place("requests", TOP))
 
