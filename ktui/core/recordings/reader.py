@@ -131,8 +131,8 @@ class RecordingReader:
             if self._was_whole and not self.warning:
                 raise self._changed() from error
             if number == 1 and not self._was_whole:
-                raise RecordingError(f"{self.path} is no recording: line 1: {error}") from error
-            self._warn(f"line {number} was broken off")
+                raise RecordingError(f"{self.path} is not a recording: line 1: {error}") from error
+            self._warn(f"line {number} is incomplete")
             return True
         return False
 
