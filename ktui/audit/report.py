@@ -234,3 +234,4 @@ class Report:
     etcd: tuple[SlowReport, ...]
     carriers: dict[str, int] = field(default_factory=dict)
     observed: Observed | None = None
+    live: tuple[str, ...] = ()

@@ -44,6 +44,8 @@ examples:
   ktui audit part-1.log --partial 1.part       on each machine, then on one of them:
   ktui audit merge *.part                      the report of all logs together
   ktui audit audit.log --emit loadprofile > load.yaml
+  ktui audit /var/log/kubernetes/audit.log --follow
+  ktui audit --listen 127.0.0.1:9443           for --audit-webhook-config-file of an apiserver
   ktui audit --sql duckdb 'logs/*.json'        a query that counts there; its result:
   ktui audit --grouped result.csv              is explained like a log
 
@@ -67,7 +69,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add(
         "files",
         metavar="FILE",
-        nargs="+",
+        nargs="*",
         help="log files, folders, archives, patterns; - for standard input",
     )
     add(
@@ -94,6 +96,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form.add_argument("--emit", choices=("loadprofile",), help="the observed load, for kperf and workloads")
     form.add_argument("--sql", choices=QUERIES, help="print a query that counts where the logs are")
     form.add_argument("--partial", metavar="OUT", help="write what was counted, for `ktui audit merge`")
+    live = parser.add_argument_group("logs that grow (a screen, or with --json a report every 10 s)")
+    live.add_argument("--follow", action="store_true", help="go on with what is written to the files")
+    live.add_argument("--listen", metavar="HOST:PORT", help="serve an apiserver's audit webhook backend")
+    live.add_argument("--listen-secret", metavar="TEXT", help="the path of the webhook (default: random)")
+    live.add_argument("--tls-cert", metavar="FILE", help="certificate of --listen")
+    live.add_argument("--tls-key", metavar="FILE", help="its key")
     add("--grouped", action="store_true", help="FILE is the result of a query of --sql (JSON or CSV)")
     add("--theme", metavar="NAME", default="", help="colours of --screen")
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
@@ -122,6 +130,10 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from pathlib import Path  # start-up time
 
+    if args.follow or args.listen:
+        return _live(args)
+    if not args.files:
+        return fail("name a log FILE, or - for standard input", USAGE)
     what, *files = args.files
     if what == "diff" and not Path(what).exists():
         from ktui.cli.auditing.diff import diff  # start-up time
@@ -207,6 +219,21 @@ def _screen(args: argparse.Namespace, progress: bool) -> int:
         sizes, sizes_from = find_sizes(args)
         wish = Wish(args.kube_version, parse_gates(args.feature_gates), sizes, sizes_from, progress)
         return show(logs, _tally(args), wish, preferences_of(args))
+
+
+def _live(args: argparse.Namespace) -> int:
+    from ktui.cli.auditing.live import run_live  # start-up time
+    from ktui.cli.auditing.sizes import find_sizes
+    from ktui.cli.preferences import check_theme, preferences_of
+    from ktui.kube.versions import parse_gates
+    from ktui.tui.audit.reading import Wish
+
+    _versions(args)
+    check_theme(args)
+    sizes, sizes_from = find_sizes(args)
+    gates = parse_gates(args.feature_gates)
+    wish = Wish(args.kube_version, gates, sizes, sizes_from, supports_progress(args))
+    return run_live(args, _tally(args), wish, preferences_of(args))
 
 
 def _tally(args: argparse.Namespace) -> Tally:

@@ -14,18 +14,24 @@ from ktui.cli.terminal import check_terminal
 if TYPE_CHECKING:
     from ktui.audit.reading.files import Log
     from ktui.audit.tally import Tally
-    from ktui.tui.audit.reading import Wish
+    from ktui.tui.audit.reading import Reading, Wish
     from ktui.tui.preferences import Preferences
 
 
 def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
     """Read the open logs with the progress on screen, then show the report; returns when the user quits."""
+    from ktui.tui.audit.reading import Reading  # start-up time
+
+    return show_reading(Reading(lambda: nullcontext(logs), tally), wish, preferences)
+
+
+def show_reading(reading: Reading, wish: Wish, preferences: Preferences) -> int:
+    """The same for any reading, also one that follows logs."""
     from ktui.tui.audit.app import AuditApp  # start-up time
-    from ktui.tui.audit.reading import Reading
 
     if (status := check_terminal()) != OK:
         return status
-    app = AuditApp(Reading(lambda: nullcontext(logs), tally), wish, preferences=preferences)
+    app = AuditApp(reading, wish, preferences=preferences)
     status = app.run() or OK
     if app.crash is not None:
         from ktui.cli.crash import report  # start-up time

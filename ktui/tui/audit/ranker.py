@@ -9,7 +9,7 @@ from functools import partial
 from ktui.audit.report import Report
 from ktui.audit.versions import settable
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
-from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.reading import LiveReading, Reading, Wish
 from ktui.tui.audit.report_view import behaviour_in
 from ktui.tui.audit.rules import AuditRules
 from ktui.tui.screen_bases.mode_screen import ModeScreen
@@ -45,6 +45,13 @@ class Ranker:
         """Rank what was read by other rules."""
         self._in_a_thread(partial(self._rank, wish))
 
+    def rank_again(self) -> None:
+        """Of logs that are followed: rank what has come since."""
+        reading = self.reading
+        if isinstance(reading, LiveReading) and reading.ready and not self.ranking and not reading.stopped:
+            self.ranking = True
+            self.rank(self.wish)
+
     def stop(self) -> None:
         """Read no further; what was read is ranked."""
         self.reading.stop()
@@ -66,7 +73,7 @@ class Ranker:
     def _rank(self, wish: Wish) -> None:
         call = self._screen.app.call_from_thread
         try:
-            report = wish.report(self.reading.tally)
+            report = self.reading.report(wish)
         except BehaviourError as error:
             call(self._refuse, str(error))
         else:

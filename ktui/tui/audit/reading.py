@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 
 from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.live import LiveTally, follow
 from ktui.audit.reading.files import Log, Stopped, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import MOST_GROUPS, Tally
+from ktui.audit.trends import Trends
 from ktui.audit.versions import versions_before, versions_from
 from ktui.audit.workers import read_all
 from ktui.core.prediction.sizes import ResourceSize
@@ -68,6 +71,7 @@ class Reading:
     ) -> None:
         self._opened = opened
         self.tally = tally
+        self.live = False  # more may come at any time
         self.stopped = False
         self._clock = clock
         self._began = clock()
@@ -93,6 +97,10 @@ class Reading:
         if self.stopped:
             raise Stopped
 
+    def report(self, wish: Wish) -> Report:
+        """A report of what was read. Raises BehaviourError."""
+        return wish.report(self.tally)
+
     def progress(self) -> Progress:
         tally = self.tally
         return Progress(
@@ -104,3 +112,54 @@ class Reading:
             groups=len(tally.groups),
             malformed=tally.malformed,
         )
+
+
+class LiveReading(Reading):
+    """Follows files, or serves an audit webhook; there is a report at any time."""
+
+    def __init__(
+        self,
+        live: LiveTally,
+        names: Sequence[str],
+        serving: Callable[[], AbstractContextManager[object]] = nullcontext,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(lambda: nullcontext([]), live.tally, clock)
+        self._live_tally, self._names, self._serving = live, names, serving
+        self._trends = Trends()
+        self.live = True
+
+    def run(self) -> None:
+        """Read until `stop`. Raises OSError for a file that cannot be opened."""
+        self._began = self._clock()
+        with self._serving():
+            failed: list[OSError] = []
+            threads = [threading.Thread(target=self._follow, args=(name, failed)) for name in self._names]
+            for thread in threads:
+                thread.start()
+            self._live_tally.ended.wait()
+            for thread in threads:
+                thread.join()
+        if failed:
+            raise failed[0]
+
+    def _follow(self, name: str, failed: list[OSError]) -> None:
+        try:
+            follow(name, self._live_tally)
+        except OSError as error:
+            failed.append(error)
+            self._live_tally.ended.set()
+
+    @property
+    def ready(self) -> bool:
+        """Whether what was there at the beginning is read."""
+        return self._live_tally.caught_up.is_set()
+
+    def stop(self) -> None:
+        super().stop()
+        self._live_tally.ended.set()
+
+    def report(self, wish: Wish) -> Report:
+        with self._live_tally.lock:
+            report = wish.report(self.tally)
+        return replace(report, live=tuple(self._trends.lines(report, self._clock())))

@@ -25,6 +25,8 @@ from ktui.tui.source import Link
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.header import HeaderBar
 
+_AGAIN = 2.0  # seconds between two rankings of logs that are followed
+
 
 class AuditScreen(ModeScreen):
     """The groups by cost; enter takes one apart, `v` and `t` show all versions and etcd's slow reads."""
@@ -46,6 +48,8 @@ class AuditScreen(ModeScreen):
     def on_mount(self) -> None:
         self.views.show("reading")
         self.ranker.read()
+        if self.ranker.reading.live:
+            self.set_interval(_AGAIN, self.ranker.rank_again)
         super().on_mount()
 
     def on_unmount(self) -> None:
@@ -53,6 +57,8 @@ class AuditScreen(ModeScreen):
 
     def _show_report(self, report: Report) -> None:
         """Of what was just read, or by other rules."""
+        if nothing_recognised(report) and self.ranker.reading.live and not self.ranker.reading.stopped:
+            return  # nothing has come yet
         if nothing_recognised(report):
             self.views.fail("no file here is a log that ktui can read", unknown_text(report))
         else:

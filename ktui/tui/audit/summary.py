@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ktui.audit import phrases
 from ktui.audit.report import Report
 from ktui.core.format import duration, integer, long_bytes, percent, safe
 from ktui.tui.audit.reading import Progress
@@ -25,8 +26,11 @@ def summary_content(report: Report, partly: bool, width: int, height: int) -> Co
     texts = textwrap.wrap(safe(report.summary), width) or [""]
     drawn = [line((text, "bold $ink-strong")) for text in texts[:2]]
     warned = _warnings(report, partly, width)
+    drawn += [line((safe(text), "$foreground")).truncate(width, ellipsis=True) for text in report.live]
     drawn += _shares(report, width)
     drawn.append(_counted(report, width))
+    if report.observed is not None:
+        drawn.append(line((phrases.observed(report.observed), "$ink-muted")).truncate(width, ellipsis=True))
     room = max(0, height - len(drawn))
     return lines([*drawn, *warned[:room]][:height])
 

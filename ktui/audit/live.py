@@ -1,0 +1,150 @@
+"""Logs that grow: a file that is followed through its rotations, and Events that an apiserver sends."""
+
+from __future__ import annotations
+
+import hmac
+import io
+import os
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+from ktui.audit.reading.documents import Documents
+from ktui.audit.reading.log_lines import Block, blocks
+from ktui.audit.reading.longlines import LongLine
+from ktui.audit.tally import Tally
+
+_LOOK = 0.3  # seconds between two looks at a file
+_BODY = 64 << 20  # bytes of a request; --audit-webhook-batch-max-size is 400 Events
+_READ = 1 << 16
+
+
+class LiveTally:
+    """A tally that is fed by one thread, or several, and reported by another: hold `lock` for either."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.tally = tally
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.caught_up = threading.Event()  # what was there at the beginning is read
+
+    def feed(self, block: Block) -> None:
+        with self.lock:
+            self.tally.feed(block)
+
+
+def follow(name: str, live: LiveTally) -> None:
+    """Feed the lines of a file, and those that are written to it later, until `live.ended`. Raises "
+    "OSError."""
+    with live.lock:
+        live.tally.open_file(name)
+    stream = _GrowingFile(name, live)
+    try:
+        for block in blocks(stream):
+            live.feed(block)
+    finally:
+        stream.close()
+
+
+class _GrowingFile:
+    """Its bytes, and those written later; after a rotation those of the file that has its name now."""
+
+    def __init__(self, name: str, live: LiveTally) -> None:
+        self._name, self._live = name, live
+        self._file = io.FileIO(name)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while True:
+            if chunk := self._file.read(size if size > 0 else _READ) or b"":
+                return chunk
+            if not self._reopened():
+                self._live.caught_up.set()
+                if self._live.ended.wait(_LOOK):
+                    return b""
+
+    def _reopened(self) -> bool:
+        """Open the file again if it was replaced, or cut to nothing; True if there is another now."""
+        mine = os.fstat(self._file.fileno())
+        try:
+            now = os.stat(self._name)  # noqa: PTH116  # as fstat
+        except OSError:
+            return False  # renamed, and not there again yet
+        if (now.st_ino, now.st_dev) == (mine.st_ino, mine.st_dev):
+            if now.st_size >= self._file.tell():
+                return False
+            self._file.seek(0)
+            return True
+        self._file.close()
+        self._file = io.FileIO(self._name)
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@contextmanager
+def listening(
+    address: tuple[str, int], secret: str, live: LiveTally, tls: tuple[str, str] | None = None
+) -> Iterator[str]:
+    """Accept Events on `http(s)://ADDRESS/SECRET`, which is yielded, for an audit webhook backend.
+
+    `tls`: files of a certificate and its key. Raises OSError.
+    """
+    handler = type("Handler", (_Webhook,), {"path_secret": f"/{secret}", "live": live})
+    with ThreadingHTTPServer(address, handler) as server:
+        server.daemon_threads = True
+        if tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            server.socket = context.wrap_socket(
+                server.socket, server_side=True, do_handshake_on_connect=False
+            )
+        with live.lock:
+            live.tally.open_file(f"audit webhook on {address[0]}:{server.server_port}")
+        live.caught_up.set()
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
+        thread.start()
+        try:
+            yield f"http{'s' if tls else ''}://{address[0]}:{server.server_port}/{secret}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Webhook(BaseHTTPRequestHandler):
+    """One connection of an apiserver. It sends again what is not answered with 200."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+    path_secret: ClassVar[str]
+    live: ClassVar[LiveTally]
+
+    def do_POST(self) -> None:
+        known = hmac.compare_digest(self.path.partition("?")[0].encode(), self.path_secret.encode())
+        size = self.headers.get("Content-Length", "")
+        if not known or not size.isdigit() or int(size) > _BODY:
+            self.close_connection = True
+            self._answer(404 if not known else 411 if not size.isdigit() else 413)
+            return
+        documents = Documents()
+        left = int(size)
+        while left and (chunk := self.rfile.read(min(left, _READ))):
+            left -= len(chunk)
+            self._feed(documents.push(chunk))
+        self._feed(documents.finish())
+        self._answer(400 if left else 200)
+
+    def _feed(self, found: list[bytes | LongLine]) -> None:
+        for value in found:
+            self.live.feed([value] if isinstance(value, bytes) else value)
+
+    def _answer(self, status: int) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Nothing: standard error may be a screen."""

@@ -1,0 +1,102 @@
+"""`ktui audit --follow` and `--listen`: the report of logs that grow, as a screen or as lines of JSON."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ktui.audit.live import LiveTally, listening
+from ktui.audit.reading.files import open_logs
+from ktui.cli.auditing.screen import show_reading
+from ktui.cli.exit_codes import OK, USAGE, fail
+from ktui.cli.output import emit_json, warn
+from ktui.cli.terminal import check_terminal
+
+if TYPE_CHECKING:
+    from ktui.audit.tally import Tally
+    from ktui.tui.audit.reading import Wish
+    from ktui.tui.preferences import Preferences
+
+_EVERY = 10.0  # seconds between two lines of JSON
+_LOOPBACK = ("127.0.0.1", "localhost")
+
+
+class ListenError(ValueError):
+    """An address that cannot be listened on; the text is one sentence."""
+
+
+def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Preferences) -> int:
+    """Returns when the user quits, or with Ctrl-C. Raises OSError for a file that cannot be opened."""
+    from ktui.tui.audit.reading import LiveReading  # start-up time
+
+    if not args.json and (status := check_terminal()) != OK:
+        return status
+    with open_logs(args.files) as logs:
+        names = [log.name for log in logs]
+        if any(log.descriptor >= 0 for log in logs):
+            return fail("--follow takes files: a pipe is read to its end anyway (ktui audit - -i)", USAGE)
+    live = LiveTally(tally)
+    try:
+        reading = LiveReading(live, names, _server(args, live))
+    except ListenError as error:
+        return fail(str(error), USAGE)
+    if not args.json:
+        return show_reading(reading, wish, preferences)
+    return _print_lines(reading, live, wish)
+
+
+def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:
+    """A report a line, every ten seconds and when the reading ends."""
+    from ktui.tui.audit.reading import LiveReading  # start-up time
+
+    assert isinstance(reading, LiveReading)
+    problems: list[OSError] = []
+
+    def read() -> None:
+        try:
+            reading.run()
+        except OSError as error:
+            problems.append(error)
+
+    previous = signal.signal(signal.SIGTERM, lambda *_: live.ended.set())
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        while not live.ended.wait(_EVERY):
+            emit_json(msgspec.to_builtins(reading.report(wish)))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        reading.stop()
+        thread.join()
+        signal.signal(signal.SIGTERM, previous)
+    if problems:
+        raise problems[0]
+    emit_json(msgspec.to_builtins(reading.report(wish)))
+    return OK
+
+
+def _server(args: argparse.Namespace, live: LiveTally) -> Callable[[], AbstractContextManager[object]]:
+    """What serves while logs are read. Raises ListenError."""
+    if not args.listen:
+        return nullcontext
+    host, _, port = args.listen.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise ListenError(f"--listen takes HOST:PORT, not {args.listen!r}")
+    tls = (args.tls_cert, args.tls_key) if args.tls_cert and args.tls_key else None
+    if bool(args.tls_cert) != bool(args.tls_key):
+        raise ListenError("--tls-cert and --tls-key belong together")
+    if tls is None and host not in _LOOPBACK:
+        raise ListenError("any address but 127.0.0.1 needs --tls-cert and --tls-key: Events name accounts")
+    secret = args.listen_secret or secrets.token_urlsafe(24)
+    serving = listening((host, int(port)), secret, live, tls)
+    scheme = "https" if tls else "http"
+    warn(f"listening for an apiserver's audit webhook at {scheme}://{args.listen}/{secret}")
+    return lambda: serving

@@ -1,0 +1,157 @@
+"""Logs that grow: files through rotations, and an apiserver's webhook; what changes is named."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from ktui.audit import live as module
+from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.live import LiveTally, follow, listening
+from ktui.audit.reading.log_lines import Block
+from ktui.audit.report import Report
+from ktui.audit.tally import Tally
+from ktui.audit.trends import FIRST, Trends
+from ktui.audit.versions import versions_from
+from tests.unit.audit.carriers import compact, event_list, joined, plain_log
+from tests.unit.audit.logs import audit_event, copies
+from tests.unit.audit.test_report import listed
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+class Watched(LiveTally):
+    """Signals each block that was fed."""
+
+    def __init__(self) -> None:
+        super().__init__(Tally(NOW))
+        self.changed = threading.Condition()
+
+    def feed(self, block: Block) -> None:
+        super().feed(block)
+        with self.changed:
+            self.changed.notify_all()
+
+    def wait_for(self, lines: int) -> None:
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.tally.lines >= lines, timeout=60)
+
+    def report(self) -> Report:
+        with self.lock:
+            return build_report(self.tally, ReportOptions(versions_from("1.30", {}), {}))
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    monkeypatch.setattr(module, "_LOOK", 0.01)
+    return Watched()
+
+
+@pytest.fixture
+def following(watched: Watched) -> Iterator[Callable[[Path], None]]:
+    threads: list[threading.Thread] = []
+
+    def start(path: Path) -> None:
+        threads.append(threading.Thread(target=follow, args=(str(path), watched)))
+        threads[-1].start()
+
+    yield start
+    watched.ended.set()
+    for thread in threads:
+        thread.join()
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def test_lines_that_are_written_later_are_counted(
+    watched: Watched, following: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path, lines = tmp_path / "audit.log", plain_log(30)
+    path.write_bytes(joined(lines[:10]))
+    following(path)
+    watched.wait_for(10)
+    assert watched.caught_up.wait(60)
+    half = len(lines[10]) // 2
+    append(path, lines[10][:half])
+    append(path, lines[10][half:] + b"\n" + joined(lines[11:]))
+    watched.wait_for(len(lines))
+    assert watched.report().lines.audit == 30
+
+
+@pytest.mark.parametrize("how", ["renamed", "cut"])
+def test_a_rotated_file_is_followed(
+    how: str, watched: Watched, following: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path, lines = tmp_path / "audit.log", plain_log(60)
+    path.write_bytes(joined(lines[:40]))
+    following(path)
+    watched.wait_for(40)
+    if how == "renamed":
+        path.rename(tmp_path / "audit-1.log")
+        append(tmp_path / "audit-1.log", joined(lines[40:50]))
+        watched.wait_for(50)
+        path.write_bytes(joined(lines[50:]))
+    else:
+        os.truncate(path, 0)
+        append(path, joined(lines[40:60]))  # less than what was there before
+        watched.wait_for(60)
+        append(path, joined(lines[60:]))
+    watched.wait_for(len(lines))
+    assert watched.report().lines.audit == 60
+
+
+def post(url: str, body: bytes, path: str = "") -> int:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    connection.request("POST", path or parts.path, body)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_an_apiserver_sends_its_events(watched: Watched) -> None:
+    lines = plain_log(60)
+    with listening(("127.0.0.1", 0), "s3cret", watched) as url:
+        assert post(url, compact(event_list(lines[:50]))) == 200
+        assert post(url, json.dumps(event_list(lines[50:]), indent=1).encode()) == 200
+        assert post(url, compact(event_list(lines)), "/other") == 404
+        assert post(url, b"{not json") == 200
+    report = watched.report()
+    assert (report.lines.audit, report.lines.malformed) == (60, 1)
+    assert report.carriers == {"EventList": len(lines)}
+
+
+def test_a_body_that_is_too_large_is_refused(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BODY", 10)
+    with listening(("127.0.0.1", 0), "s", watched) as url:
+        assert post(url, b"x" * 11) == 413
+    assert watched.tally.lines == 0
+
+
+def test_trends_name_new_offenders() -> None:
+    tally, trends = Tally(NOW), Trends()
+    tally.open_file("a")
+
+    def lines(now: float) -> list[str]:
+        report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
+        return trends.lines(report, now)
+
+    tally.feed(copies(audit_event(listed()), 60))
+    assert "following" in lines(0)[0]
+    tally.feed(copies(audit_event(listed(id="first")), 120)[60:])
+    lines(FIRST)
+    tally.feed(copies(audit_event(listed("/api/v1/nodes", agent="storm/1")), 300))
+    first, offender = lines(FIRST + 60)
+    assert "5.0/s LISTs" in first and "30/min" in first
+    assert offender == "storm/1 (alice) LIST nodes: 5.0/s (new)"
