@@ -155,6 +155,10 @@ def test_a_server_that_is_not_there(
         (["/no/such/file"], "cannot read /no/such/file: No such file"),
         (["/proc/self/task/nothing"], "cannot read"),
         (["/no/such/*.log"], "no file matches"),
+        ([], "name a log FILE"),
+        (["LOG", "--listen", "nowhere", "--json"], "takes HOST:PORT"),
+        (["--listen", "0.0.0.0:0", "--json"], "--tls-cert"),
+        (["-", "--follow", "--json"], "takes files"),
         (["LOG", "--kube-version", "1.99"], "unknown Kubernetes version"),
         (["LOG", "--feature-gates", "Nonsense=true"], "unknown feature gate"),
         (["LOG", "--etcd-version", "new"], "not an etcd version"),
@@ -169,7 +173,7 @@ def test_usage_errors_are_one_sentence(audit: Any, log: Path, args: list[str], t
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("args", [[], ["x", "--top", "0"], ["x", "--json", "--markdown"]])
+@pytest.mark.parametrize("args", [["x", "--top", "0"], ["x", "--json", "--markdown"]])
 def test_usage_that_argparse_refuses(audit: Any, args: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         audit(*args)
