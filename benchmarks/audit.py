@@ -67,7 +67,7 @@ def _write(path: Path, size: int) -> int:
 
 def _audit(path: Path) -> tuple[float, int, dict[str, Any]]:
     """Seconds of CPU, peak resident bytes, the report."""
-    command = [sys.executable, "-m", "ktui", "audit", str(path), "--json", "--no-attach", "--kube-version",
+    command = [sys.executable, "-m", "ktui", "audit", str(path), "--json", "--kube-version",
                "1.30"]  # fmt: skip
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=Path(__file__).parents[1])
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

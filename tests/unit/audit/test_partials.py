@@ -179,7 +179,7 @@ def test_stopping_keeps_what_was_read(ranged: None, tmp_path: Path) -> None:
 
 def test_ctrl_c_prints_what_was_read(tmp_path: Path) -> None:
     """A log that never ends, on standard input."""
-    command = [sys.executable, "-m", "ktui", "audit", "-", "--no-attach", "--json"]
+    command = [sys.executable, "-m", "ktui", "audit", "-", "--json"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
     ) as process:

@@ -23,7 +23,7 @@ from tests.unit.cli.test_audit import AT, ESCAPES, SIZES, evil
 @pytest.fixture
 def audit(capsys: pytest.CaptureFixture[str]) -> Any:
     def run(*args: object) -> tuple[int, str, str]:
-        status = main(["audit", *map(str, args), "--no-attach"])
+        status = main(["audit", *map(str, args)])
         return status, *capsys.readouterr()
 
     return run
