@@ -10,6 +10,7 @@ from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json
+from ktui.kube.gates import VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.audit.report import Report
@@ -76,7 +77,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--kube-version",
         metavar="V",
         default=DEFAULT_VERSION,
-        help="whose rules route the requests, 1.19 to 1.37 (default %(default)s)",
+        help=f"version whose rules route the requests, {VERSION_RANGE} (default %(default)s)",
     )
     add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
     add_etcd_version(parser)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit, emit_json
+from ktui.kube.gates import VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.kube.explain import Explanation
@@ -55,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--kube-version",
         metavar="V",
         default=DEFAULT_VERSION,
-        help=f"1.19 to 1.37, or all (default: {DEFAULT_VERSION})",
+        help=f"{VERSION_RANGE}, or all (default: {DEFAULT_VERSION})",
     )
     add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
     add_etcd_version(parser)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ktui.kube.gates import VERSION_RANGE
+
 if TYPE_CHECKING:
     from ktui.config.contexts import Context
 
@@ -54,7 +56,7 @@ def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
         "--kube-version",
         metavar="V",
         default="1.36",
-        help="Kubernetes minor to behave as, 1.19 to 1.37 (default %(default)s)",
+        help=f"Kubernetes minor to behave as, {VERSION_RANGE} (default %(default)s)",
     )
     rules.add_argument(
         "--feature-gates",

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 OLDEST_MINOR = 19
 NEWEST_MINOR = 37
+VERSION_RANGE = f"1.{OLDEST_MINOR} to 1.{NEWEST_MINOR}"
 
 
 class GateStage(StrEnum):
