@@ -28,9 +28,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ktui.cli.child import ServerChild
+    from ktui.contract.events import AnyEvent
     from ktui.core.recordings.recorder import Recorder
+    from ktui.live.feed import Feed
     from ktui.tui.app import KtuiApp
     from ktui.tui.source import TelemetrySource
+
+KUBE_APISERVER = "kube-apiserver"  # a source that is no etcd
 
 log = log_of(__name__)
 
@@ -53,7 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kubeconfig",
         metavar="FILE",
         default="",
-        help="the Lab sends to the kube-apiserver in this file; --context is then one of its",
+        help="show the live kube-apiserver that this file names (--context: one of its contexts); with "
+        "--etcd, --snapshot or --attach: the server that the Lab sends to",
     )
     cluster.add_argument("--aim", default="", help=argparse.SUPPRESS)  # a page's: $KUBECONFIG has it
     cluster.add_argument("--page-of", type=int, help=argparse.SUPPRESS)  # its `ktui web`, gone with it
@@ -143,13 +148,14 @@ def _open(args: argparse.Namespace) -> int:
 async def _show(args: argparse.Namespace) -> int:
     """Run the dashboard. Its own server is started once the first frame is shown."""
     kube_context = kube_context_of(args)
-    child = None if args.replay or args.attach else server_child(args)
+    over_metrics = _over_metrics(args, kube_context)
+    child = None if args.replay or args.attach or over_metrics else server_child(args)
     recorder = None
     try:
-        from ktui.tui.app import KtuiApp  # start-up time
-
         recorder = _recorder(args)
-        app = KtuiApp(_source(args, child), preferences=preferences_of(args, kube_context), recorder=recorder)
+        source = _cluster(kube_context) if over_metrics and not args.replay else _source(args, child)
+        preferences = preferences_of(args, kube_context)
+        app = _app_class(over_metrics=over_metrics)(source, preferences=preferences, recorder=recorder)
         status = await _drive(app, args)
     finally:
         if recorder is not None:
@@ -161,6 +167,43 @@ async def _show(args: argparse.Namespace) -> int:
     if recorder is not None and recorder.problem:
         return fail(recorder.problem, FAILED)
     return status
+
+
+def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
+    """Whether it is a kubeconfig's kube-apiserver that is shown, or a recording of one."""
+    if args.replay:
+        from ktui.contract.events import ServerInfo  # start-up time
+
+        first = _recording_begins(args.replay)
+        return isinstance(first, ServerInfo) and first.etcd_kind == KUBE_APISERVER
+    return bool(kube_context) and not (args.etcd or args.snapshot or args.attach or args.aim)
+
+
+def _app_class(*, over_metrics: bool) -> type[KtuiApp]:
+    if over_metrics:
+        from ktui.tui.live.app import LiveApp  # start-up time
+
+        return LiveApp
+    from ktui.tui.app import KtuiApp  # start-up time
+
+    return KtuiApp
+
+
+def _cluster(context: str) -> TelemetrySource:
+    """The kube-apiserver of a kubeconfig's context."""
+    from ktui.client.kube_connection import KubeConnection  # start-up time
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
+    from ktui.tui.live.source import ClusterSource
+
+    def connect() -> KubeConnection:
+        return read_kubeconfig(kubeconfig_files(), context)
+
+    def make() -> Feed:
+        from ktui.live.scraper import Scraper  # start-up time
+
+        return Scraper(connect)
+
+    return ClusterSource(make, f"context {context}")
 
 
 async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
@@ -222,9 +265,17 @@ def _recording(name: str) -> Path:
     from pathlib import Path  # start-up time
 
     from ktui.contract.errors import RecordingError
-    from ktui.core.recordings.first_line import check_beginning
 
     if not Path(name).is_file():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")
-    check_beginning(Path(name))
+    _recording_begins(name)
     return Path(name)
+
+
+def _recording_begins(name: str) -> AnyEvent | None:
+    """Its first event."""
+    from pathlib import Path  # start-up time
+
+    from ktui.core.recordings.first_line import check_beginning
+
+    return check_beginning(Path(name)) if Path(name).is_file() else None

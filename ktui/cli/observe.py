@@ -11,19 +11,22 @@ from ktui.cli.durations import seconds
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.output import emit_json, warn
 from ktui.cli.printing import Printer
+from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
 
 if TYPE_CHECKING:
     from ktui.client.kube_connection import KubeConnection
     from ktui.core.live.state import LiveState
+    from ktui.live.feed import Feed
 
 EPILOG = """examples:
   ktui observe --for 1m
   ktui observe --kubeconfig ~/.kube/config --context prod --json | jq .resources.pods
   ktui observe --for 5m --fail-on warning          in a cron job or in CI
+  ktui observe --prometheus https://prometheus.example --for 1h    the past hour, at once
 
 Only GETs are sent: /metrics of every replica, /version, /readyz, the kube-apiserver Leases and the dumps
 of API Priority and Fairness. `ktui rbac` prints the ClusterRole that this needs. Figures are those of the
-whole server, all clients together; the ones that a server does not report are null, or · in the tables.
+whole server, all clients together; the ones that a server does not report are null, or ? in the tables.
 
 exit status: 0 observed, 1 findings at least as severe as --fail-on, 2 usage, 3 no connection"""
 
@@ -41,6 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add = parser.add_argument
     add("--kubeconfig", metavar="FILE", default="", help="default: $KUBECONFIG or ~/.kube/config")
     add("--context", metavar="NAME", default="", help="its context (default: the current one)")
+    add_prometheus_arguments(parser)
     add("--for", dest="window", type=seconds, default=30.0, metavar="TIME",
         help="how long: 30s, 5m, 1h (default 30s)")  # fmt: skip
     add("--interval", type=seconds, default=15.0, metavar="TIME",
@@ -80,19 +84,26 @@ async def _observe(args: argparse.Namespace) -> LiveState:
     from ktui.live.scraper import Scraper
 
     live = LiveState()
-    scraper = Scraper(lambda: _connection(args), args.interval)
+    feed: Feed
+    if args.prometheus:
+        from ktui.live.prometheus import PrometheusFeed  # start-up time
+
+        feed = PrometheusFeed(prometheus_connection(args), args.window)
+    else:
+        feed = Scraper(lambda: _connection(args), args.interval)
     try:
-        fold_all(live, await scraper.start())
-        for warning in scraper.warnings:
+        fold_all(live, await feed.start())
+        for warning in feed.warnings:
             warn(f"warning: {warning}")
-        async for events in scraper.batches(args.window):
-            fold_all(live, events)
+        if not args.prometheus:  # it has the past already
+            async for events in feed.batches(args.window):
+                fold_all(live, events)
     finally:
-        await scraper.close()
-    if scraper.problem:
+        await feed.close()
+    if feed.problem:
         if not live.replicas:
-            raise ClientError(scraper.problem)
-        warn(f"the last scrape failed: {scraper.problem}")
+            raise ClientError(feed.problem)
+        warn(f"the last scrape failed: {feed.problem}")
     for denied in live.server.denied if live.server is not None else ():
         grant = f"; `ktui rbac` prints the role that grants {denied.rule}" if denied.rule else ""
         warn(f"{denied.path} cannot be read: {denied.reason}{grant}")

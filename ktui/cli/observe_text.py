@@ -28,7 +28,7 @@ from ktui.core.live.routes import ResourceRoutes, all_routes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 
-UNKNOWN = "·"
+UNKNOWN = "?"
 _STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "default"}
 
 
@@ -60,7 +60,7 @@ _RESOURCES: Sequence[ObserveColumn] = (
     ObserveColumn("etcd", lambda row: _count(row.etcd.lists)),
     ObserveColumn("read C", lambda row: _count(row.cache.fetched), narrowest=90),
     ObserveColumn("read E", lambda row: _count(row.etcd.fetched)),
-    ObserveColumn("returned", lambda row: _count(_returned(row)), narrowest=90),
+    ObserveColumn("returned", lambda row: _count(row.returned), narrowest=90),
     ObserveColumn(
         "read ÷", lambda row: times(row.amplification) if row.amplification else UNKNOWN, narrowest=80
     ),
@@ -123,11 +123,6 @@ def _busy(row: LevelRow) -> bool:
 def _rate(row: ResourceRoutes, value: float | None) -> str:
     rate = row.per_second(value)
     return UNKNOWN if rate is None else frequency(rate) if rate else "0"
-
-
-def _returned(row: ResourceRoutes) -> float | None:
-    known = [value for value in (row.cache.returned, row.etcd.returned) if value is not None]
-    return sum(known) if known else None
 
 
 def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows: Iterable[Any]) -> None:

@@ -75,7 +75,9 @@ def _write(file: str, picture: str) -> None:
 
 
 def _live(app: KtuiApp) -> bool:
-    """Whether etcd's revision is known and something was read, or a recording has begun."""
+    """Whether etcd's revision is known and something was read; of a live cluster: whether there are rates."""
+    if replicas := app.state.live.replicas:
+        return any(len(series.points) > 1 for row in replicas.values() for series in row.resources.values())
     return bool(app.state.head.revision) and bool(app.state.requests)
 
 
@@ -98,7 +100,12 @@ class _Quiet:
             len(state.caches),
             len(state.prefixes),
         )
-        connected = state.server is not None and self._app.link.stage in (Stage.LIVE, Stage.REPLAY)
+        rates_follow = bool(state.live.replicas) and self._app.link.stage is Stage.LIVE
+        connected = (
+            state.server is not None
+            and not rates_follow
+            and self._app.link.stage in (Stage.LIVE, Stage.REPLAY)
+        )
         if seen != self._seen or not connected:
             self._seen, self._since = seen, time.monotonic()
         return connected and time.monotonic() - self._since >= QUIET_SECONDS

@@ -30,7 +30,8 @@ class ContextKey(Struct, frozen=True):
         return self.name.replace("-", "_")
 
 
-SOURCES = ("etcd", "snapshot", "attach")
+SOURCES = ("etcd", "snapshot", "attach", "prometheus")
+_PROMETHEUS = ("prometheus",)
 _KUBE = ("kubeconfig", "kube-context")
 ENTRIES: Mapping[str, ContextKey] = {
     entry.name: entry

@@ -31,6 +31,8 @@ def why_not(app: Dashboard) -> str:
     """Why no server can be switched now, "" when one can."""
     if app.client is not None:
         return ""
+    if app.state.live.server is not None:
+        return "a live kube-apiserver follows its own version: Versions (8) compares with others"
     if app.link.stage is Stage.REPLAY:
         return "the version of a recording is fixed: only a running server can be switched"
     return "no server answers yet"

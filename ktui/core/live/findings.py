@@ -283,5 +283,5 @@ def _server_findings(live: LiveState) -> Iterator[Finding]:
             "kube-apiserver",
             f"{many(hidden, 'metric')} hidden or disabled by the server",
             "hidden_metrics_total, disabled_metrics_total",
-            "figures that show · may be among them: --show-hidden-metrics-for-version on the server",
+            "figures that show ? may be among them: --show-hidden-metrics-for-version on the server",
         )

@@ -85,13 +85,22 @@ class ResourceRoutes(msgspec.Struct, frozen=True):
         return total((self.cache.fetched, self.etcd.fetched))
 
     @property
+    def returned(self) -> Number:
+        return total((self.cache.returned, self.etcd.returned))
+
+    @property
+    def fan_out(self) -> Number:
+        """Events sent to clients for each one received from etcd."""
+        return share(self.watch_events, self.cache_events)
+
+    @property
     def etcd_share(self) -> Number:
         """Of the LISTs."""
         return share(self.etcd.lists, self.served)
 
     @property
     def amplification(self) -> Number:
-        return share(self.fetched, total((self.cache.returned, self.etcd.returned)))
+        return share(self.fetched, self.returned)
 
 
 def etcd_lists(grown: Grown, minor: int) -> Number:

@@ -7,13 +7,14 @@ from io import BufferedIOBase
 from pathlib import Path
 
 from ktui.contract.errors import RecordingError
+from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LONGEST, decode_line
 
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def check_beginning(path: Path) -> None:
-    """Raise RecordingError if the first line of a file is not an event; the rest is not read."""
+def check_beginning(path: Path) -> AnyEvent | None:
+    """The first event (None: of a type from a newer ktui); RecordingError if the first line is not one."""
     try:
         with _opened(path) as plain:
             first = plain.readline(LONGEST)
@@ -22,7 +23,7 @@ def check_beginning(path: Path) -> None:
     if not first:
         raise RecordingError(f"{path} is empty: nothing was recorded")
     try:
-        decode_line(first)
+        return decode_line(first)
     except RecordingError as error:
         raise RecordingError(f"{path} is not a recording: line 1: {error}") from error
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from textual.binding import Binding, BindingType
 
-from ktui.tui.navigation.modes import MODES
+from ktui.tui.navigation.modes import FLOW, MODES
 
 Bindings = list[BindingType]
 
@@ -83,6 +83,14 @@ APP: Bindings = [
     _key("help", "question_mark", "help", "help", "these keys", key_display="?"),
     _key("quit", "q", "quit", "quit", "leave ktui"),
 ]  # fmt: skip
+
+
+def _with_flow_control() -> Bindings:
+    """The keys of the app over a live cluster: those of every app, and 7 between the other screens."""
+    own = _key(f"go.{FLOW.name}", str(FLOW.number), f"go('{FLOW.name}')", FLOW.title, FLOW.about)
+    at = next(place for place, key in enumerate(APP) if isinstance(key, Binding) and key.key == "8")
+    return [*APP[:at], own, *APP[at:], *AFTER_A_JUMP]
+
 
 # Right after a jump it acts before what screens and tables do with that key; at other times it lets them.
 AFTER_A_JUMP: Bindings = [
@@ -268,6 +276,11 @@ COMPARE: Bindings = [_key("compare.close", "escape,q", "dismiss(None)", "close",
 
 TARGET: Bindings = [_key("aim.close", "escape,q", "dismiss(None)", "close", "no change")]
 
+LIVE: Bindings = [
+    _key("live.tab", "t", "turn_tab", "view", "the next table of the screen"),
+]
+LIVE_APP: Bindings = _with_flow_control()
+
 # Where a list acts, as messages about a keymap name it.
 SCOPES: Mapping[str, Bindings] = {
     "everywhere": [*APP, *AFTER_A_JUMP],
@@ -285,6 +298,7 @@ SCOPES: Mapping[str, Bindings] = {
     "lab choice": CHOICE_FIELD,
     "watches": DETAIL,
     "versions": VERSIONS,
+    "live cluster": LIVE,
     "audit": AUDIT,
 }
 # Modal: no binding of the app is behind them.

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Mode(Struct, frozen=True):
@@ -67,12 +68,36 @@ MODES = (
     ),
 )
 
+FLOW = Mode(
+    7,
+    "flow",
+    "Flow control",
+    "priority levels: seats, queues and the requests in them",
+    "live:LiveFlowControl",
+    ("apf", "levels"),
+)
+# Over a kube-apiserver that is only scraped: the same places, other screens.
+_OVER_METRICS = {
+    "overview": "LiveOverview",
+    "requests": "LiveRequests",
+    "cache": "LiveCaches",
+    "etcd": "LiveEtcd",
+    "watches": "LiveWatches",
+}
+LIVE_MODES = (
+    *(
+        replace(mode, factory=f"live:{_OVER_METRICS[mode.name]}") if mode.name in _OVER_METRICS else mode
+        for mode in MODES
+    ),
+    FLOW,
+)
+
 
 def find_mode(word: str) -> Mode | None:
     """The mode that a number, a name, an alias or a beginning of a name stands for."""
     word = word.strip().lower()
-    for mode in MODES:
+    for mode in (*MODES, FLOW):
         if word in (str(mode.number), mode.name, *mode.aliases):
             return mode
-    begun = [mode for mode in MODES if word and mode.name.startswith(word)]
+    begun = [mode for mode in (*MODES, FLOW) if word and mode.name.startswith(word)]
     return begun[0] if len(begun) == 1 else None

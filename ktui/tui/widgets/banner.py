@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from ktui.core.format import clock_time, integer, many
+from ktui.contract.events.live import LiveStatus
+from ktui.core.format import clock_time, duration, integer, many
 from ktui.core.state import CacheRow, Rewind, State
 from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
@@ -85,6 +86,8 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
         return _rewound(state.rewind), "etcd"
     if state.task_failures:
         return _task_failures(state.task_failures), "server"
+    if state.live.status is not None and state.live.status.problem:
+        return _not_scraped(state.live.status), "server"
     if state.server is not None and state.server.warnings:
         phrase = "; ".join(state.server.warnings)
         return line(("careful", "bold $warning"), (f": {phrase}", "$foreground")), "source"
@@ -128,6 +131,14 @@ def _task_failures(failures: Sequence[str]) -> Content:
         ("a bug in the server", "bold $warning"),
         (f": {'; '.join(failures)}", "$foreground"),
         (" — its log has the details", "$ink-muted"),
+    )
+
+
+def _not_scraped(status: LiveStatus) -> Content:
+    return line(
+        ("no new figures", "bold $error"),
+        (f": {status.problem}", "$foreground"),
+        (f" — tried again every {duration(status.interval)}", "$ink-muted"),
     )
 
 

@@ -28,7 +28,17 @@ class HeaderBar(Panel):
     def show_state(
         self, state: State, link: Link, paused: bool, recording: str = "", crumbs: Sequence[str] = ()
     ) -> None:
-        known = (state.server, state.head, state.etcd_usage, state.health, state.dropped, len(state.stale))
+        live = state.live
+        known = (
+            state.server,
+            state.head,
+            state.etcd_usage,
+            state.health,
+            state.dropped,
+            len(state.stale),
+            live.status,
+            len(live.replicas),
+        )
         speed = rate(state.revisions_per_second)
         stamp = (*known, speed, link, paused, recording, tuple(crumbs))
         self.show(lambda width, _: header_line(state, link, paused, width, recording, crumbs), stamp)
@@ -101,6 +111,9 @@ def _who(state: State, way: Content, *, live: bool) -> list[Content]:
     kube = clickable(line((f"kube {server.kube_version}{changed}", "$foreground")), "app.rules")
     writable = line(("writable", "$foreground") if server.writable else ("read-only", "$success"))
     full = etcd + line((f" ({server.etcd_kind})", "$ink-muted"))
+    if (scraped := state.live.server) is not None:
+        full = etcd = line((_replicas(state), "$foreground"))
+        kube = line((f"kube-apiserver {scraped.version or '?'}{changed}", "$foreground"))
     head = [way, called] if server.name else [way]
     may = [writable] if live else []  # a recording is not writable
     forms = (
@@ -112,6 +125,14 @@ def _who(state: State, way: Content, *, live: bool) -> list[Content]:
         [way],
     )
     return [dot.join(form) for form in forms]
+
+
+def _replicas(state: State) -> str:
+    """`2/3 replicas`: those that are scraped, of those that are known."""
+    live = state.live
+    reached = len(live.present)
+    known = max(reached, (live.server.expected if live.server is not None else 0) or 0)
+    return f"{reached}/{known} replica{'' if known == 1 else 's'}"
 
 
 def _revision(state: State, label: str, *, moving: bool) -> Content:
@@ -131,17 +152,27 @@ def _right(state: State, link: Link, paused: bool, recording: str) -> list[Conte
     signs = [("‖", style) if text == "paused" else (text, style) for text, style in shortly]
     short = [line("  ").join([line(flag) for flag in flags]) for flags in (shortly, signs)]
     spaced = [part for flag in flags for part in (flag, ("   ", ""))]
-    etcd_usage = state.etcd_usage
-    if etcd_usage is None or is_stale(state, link):
+    usage = _usage(state)
+    if usage is None or is_stale(state, link):
         return [line(*spaced[:-1]), *short]
-    size = long_bytes(etcd_usage.sent_bytes + etcd_usage.received_bytes)
-    cost = (f"{many(etcd_usage.rpcs, 'RPC')} · {size}", "$foreground")
-    labels = ("ktui's load on etcd ", "load on etcd ", "load ")
+    labels, text = usage
+    cost = (text, "$foreground")
     return [
         *(line(*spaced, (label, "$ink-muted"), cost) for label in labels),
         line(*spaced[:-1]) if spaced else Content(""),
         *short,
     ]
+
+
+def _usage(state: State) -> tuple[Sequence[str], str] | None:
+    """What ktui costs the server that it reads, with the labels for it, the longest first."""
+    if (status := state.live.status) is not None:
+        text = f"{many(status.requests, 'GET')} · {long_bytes(status.received_bytes)}"
+        return ("ktui's load on the server ", "ktui's load ", "load "), text
+    if (usage := state.etcd_usage) is not None:
+        size = long_bytes(usage.sent_bytes + usage.received_bytes)
+        return ("ktui's load on etcd ", "load on etcd ", "load "), f"{many(usage.rpcs, 'RPC')} · {size}"
+    return None
 
 
 def _flags(

@@ -1,0 +1,287 @@
+"""Live figures from a Prometheus that scrapes the kube-apiservers: of all replicas, with a past.
+
+Counters are read as they are, by range queries, and go the same way as a scraped page: one page for each
+instance and moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+import msgspec
+
+from ktui import __version__
+from ktui.client.api import ApiClient, Received
+from ktui.client.connection import ClientError
+from ktui.client.kube_connection import KubeConnection
+from ktui.contract.events import AnyEvent
+from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
+from ktui.live.exposition import Sample
+from ktui.live.families import ALL, ANCHOR, Family
+from ktui.live.figures import MOST, Page, page_of
+from ktui.live.scraper import server_info
+
+SECONDS = 15.0  # between two looks; Prometheus itself scrapes every 15 to 60 s
+HISTORY_SECONDS = 3_600.0
+MOST_POINTS = 30  # of the past, for each series
+LEAST_STEP = 15.0
+FAMILIES_A_QUERY = 10
+MOST_BYTES = 256 << 20
+MOST_SERIES = 200_000
+_OWN_LABELS = ("__name__", "instance", "job")
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusConnection(KubeConnection):
+    """A Prometheus, or what answers like one. Secrets stay out of its repr."""
+
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def unauthorized(self) -> str:
+        return "the Prometheus does not accept the credentials (prometheus-token, prometheus-user)"
+
+    @property
+    def untrusted(self) -> str:
+        return "its CA must be among the system's"
+
+    def headers(self) -> Mapping[str, str]:
+        # Not super(): a dataclass with slots is another class than the one that it names.
+        return {**KubeConnection.headers(self), **self.extra_headers}
+
+
+class _Series(msgspec.Struct):
+    metric: dict[str, str]
+    values: list[tuple[float, str]] = msgspec.field(default_factory=list)
+    value: tuple[float, str] | None = None
+
+
+class _Data(msgspec.Struct):
+    result: list[_Series] = msgspec.field(default_factory=list)
+
+
+class _Answer(msgspec.Struct):
+    status: str = ""
+    error: str = ""
+    data: _Data = msgspec.field(default_factory=_Data)
+
+
+Moments = dict[float, dict[str, list[Sample]]]  # by time, then by instance
+
+
+class PrometheusFeed:
+    """`start` gives the past, `batches` what follows. All raise ClientError."""
+
+    def __init__(
+        self,
+        connection: PrometheusConnection,
+        history: float = HISTORY_SECONDS,
+        *,
+        interval: float = SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._client = ApiClient(connection, f"ktui/{__version__} (observe)")
+        self._connection = connection
+        self._history = history
+        self._interval = interval
+        self._clock = clock
+        self._families: dict[str, set[str]] = {}  # by instance
+        self._gates: dict[str, bool] = {}
+        self._version = ""
+        self._told: LiveServer | None = None
+        self.problem = ""
+        self._requests = 0
+        self._received = 0
+        self._busy_ms = 0.0
+
+    @property
+    def warnings(self) -> list[str]:
+        return self._connection.warnings
+
+    async def start(self) -> list[AnyEvent]:
+        """Everything within the past, in at most MOST_POINTS pages for each instance."""
+        now = self._clock()
+        step = max(LEAST_STEP, self._history / MOST_POINTS)
+        times = {"start": f"{now - self._history:.3f}", "end": f"{now:.3f}", "step": f"{step:.0f}"}
+        # What the range leaves out behind its last step.
+        moments = await self._ask("query_range", times)
+        moments |= await self._ask("query", {"time": f"{now:.3f}"})
+        events = await self._pages(moments)
+        if not events:
+            raise ClientError(
+                f"the Prometheus at {self._connection.url} has no metrics of a kube-apiserver ({ANCHOR})"
+            )
+        return [*self._who(), *events, self._status()]
+
+    async def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]:
+        """What is new, every few seconds. A query that fails is reported and tried again."""
+        loop = asyncio.get_running_loop()
+        end = None if seconds is None else loop.time() + seconds
+        while end is None or loop.time() < end:
+            left = self._interval if end is None else min(self._interval, end - loop.time())
+            await asyncio.sleep(max(0.0, left))
+            events: list[AnyEvent] = []
+            try:
+                moments = await self._ask("query", {"time": f"{self._clock():.3f}"})
+                events = await self._pages(moments)
+                self.problem = ""
+            except ClientError as error:
+                self.problem = str(error)
+            yield [*self._who(), *events, self._status()]
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    # Questions.
+
+    async def _ask(self, what: str, times: Mapping[str, str]) -> Moments:
+        moments: Moments = {}
+        series = 0
+        for selector in selectors():
+            for each in await self._result(f"/api/v1/{what}?{urlencode({'query': selector, **times})}"):
+                series += 1
+                if series > MOST_SERIES:
+                    raise ClientError(f"{self._connection.url} has more than {MOST_SERIES:,} series")
+                self._add(moments, each)
+        return moments
+
+    async def _result(self, path: str) -> list[_Series]:
+        content, received = bytearray(), Received()
+        self._requests += 1
+        try:
+            async for piece in self._client.read(path, "application/json", received):
+                content += piece
+                if len(content) > MOST_BYTES:
+                    raise ClientError(f"{self._connection.url} answers with over {MOST_BYTES >> 20} MiB")
+        finally:
+            self._received += received.wire_bytes
+            self._busy_ms += received.ms
+        try:
+            answer = await asyncio.to_thread(decode_json, bytes(content), _Answer)
+        except DocumentError as error:
+            raise ClientError(f"{self._connection.url} is not a Prometheus: {error}") from error
+        if answer.status != "success":
+            raise ClientError(f"{self._connection.url} answers: {answer.error[:300] or answer.status[:40]}")
+        return answer.data.result
+
+    def _add(self, moments: Moments, series: _Series) -> None:
+        metric = series.metric
+        name, instance = metric.get("__name__", ""), metric.get("instance", "")
+        family = _FAMILY_OF.get(name)
+        if family is None:
+            return
+        self._families.setdefault(instance, set()).add(family.name)
+        labels = {label: text for label, text in metric.items() if label not in _OWN_LABELS}
+        for at, text in series.values or ([series.value] if series.value is not None else []):
+            if (value := _number(text)) is not None:
+                moments.setdefault(at, {}).setdefault(instance, []).append(Sample(name, labels, value))
+
+    # Events.
+
+    async def _pages(self, moments: Moments) -> list[AnyEvent]:
+        events: list[AnyEvent] = []
+        for at, instances in sorted(moments.items()):
+            for instance, samples in sorted(instances.items()):
+                families = self._families.get(instance, set())
+                if ANCHOR not in families and "apiserver_cache_list_fetched_objects_total" not in families:
+                    continue  # a scheduler, a metrics-server
+                page = await asyncio.to_thread(_page, samples, families)
+                events += self._events(page, instance, at)
+        return events
+
+    def _events(self, page: Page, instance: str, at: float) -> list[AnyEvent]:
+        process = page.process
+        self._version = page.version or self._version
+        self._gates = page.gates or self._gates
+
+        def number(figure: str) -> int | None:
+            value = process.get(figure)
+            return int(value) if value is not None and 0 <= value < MOST else None
+
+        row = ReplicaScrape(
+            replica=instance,
+            version=page.version,
+            started=number("started") or 0,
+            memory_bytes=number("memory_bytes"),
+            storage_bytes=number("storage_bytes"),
+            hidden_metrics=number("hidden_metrics"),
+            reading=number("reading"),
+            writing=number("writing"),
+        )
+        return [msgspec.structs.replace(event, at=at) for event in page.events(row)]
+
+    def _who(self) -> list[AnyEvent]:
+        server = LiveServer(
+            context=self._connection.context,
+            url=self._connection.url,
+            origin="prometheus",
+            version=self._version,
+            gates=self._gates,
+        )
+        if server == self._told:
+            return []
+        self._told, now = server, self._clock()
+        return [server_info(server, now, self.warnings), msgspec.structs.replace(server, at=now)]
+
+    def _status(self) -> LiveStatus:
+        return LiveStatus(
+            at=self._clock(),
+            interval=self._interval,
+            problem=self.problem,
+            requests=self._requests,
+            received_bytes=self._received,
+            busy_ms=self._busy_ms,
+        )
+
+
+def selectors() -> Iterator[str]:
+    """The series that are needed, in queries of some families each."""
+    by_text: dict[bytes, list[Family]] = {}
+    for family in ALL:
+        by_text.setdefault(family.text, []).append(family)
+    for text, families in by_text.items():
+        for start in range(0, len(families), FAMILIES_A_QUERY):
+            names = _names(families[start : start + FAMILIES_A_QUERY])
+            matcher = f",{text.decode()}" if text else ""
+            yield f'{{__name__=~"{"|".join(names)}"{matcher}}}'
+
+
+def _names(families: Iterable[Family]) -> list[str]:
+    return [f"{family.name}{suffix}" for family in families for suffix in family.samples]
+
+
+_FAMILY_OF = {name: family for family in ALL for name in _names([family])}
+
+
+def _page(samples: list[Sample], families: set[str]) -> Page:
+    page = page_of(samples, families, 0)
+    version = page.version or f"1.{inferred_minor(samples, families)}"
+    minor = version.partition(".")[2]
+    page = page_of(samples, families, int(minor) if minor.isdecimal() else 0)
+    page.version = version if minor not in ("", "0") else ""
+    return page
+
+
+def inferred_minor(samples: Iterable[Sample], families: set[str]) -> int:
+    """The oldest minor that reports LISTs this way, where kubernetes_build_info is not kept; 0: unknown.
+
+    It decides whether revision probes are among the storage LISTs.
+    """
+    if any(sample.labels.get("storage") for sample in samples):
+        return 37
+    newest = max((family.since for family in ALL if family.name in families), default=0)
+    return newest if newest > 24 else 0
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value == value and abs(value) != float("inf") else None

@@ -1,0 +1,287 @@
+"""Columns of the tables over metrics. `?` is a figure that the server does not report, `·` is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.core.format import (
+    duration,
+    integer,
+    milliseconds,
+    short_bytes,
+    short_count,
+    short_milliseconds,
+    times,
+)
+from ktui.core.live.findings import Severity
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.tui.live.rows import CacheAt, FindingLine, LevelLine, ReplicaLine, RouteLine, RunningLine, UserLine
+
+UNKNOWN: Cell = ("?", "$ink-faint")
+SEVERITY = {
+    Severity.CRITICAL: ("▲ critical", "bold $error"),
+    Severity.WARNING: ("▲ warning", "bold $warning"),
+    Severity.NOTICE: ("· notice", "$ink-muted"),
+}
+
+
+def _number(
+    name: str,
+    title: str,
+    value: Callable[[Any], float | None],
+    about: str,
+    *,
+    width: int = 5,
+    priority: int = 1,
+    unit: str = "",
+    loud: float = 0,
+    loud_style: str = "bold $warning",
+    shown: Callable[[float], str] | None = None,
+) -> Column[Any]:
+    """A figure; from `loud` on it stands out."""
+    show = shown or (short_bytes if unit == "B" else short_milliseconds if unit == "ms" else short_count)
+
+    def cell(row: Any) -> Cell:
+        number = value(row)
+        if number is None:
+            return UNKNOWN
+        if not number:
+            return NOTHING
+        return (show(number), loud_style if loud and number >= loud else "$foreground")
+
+    return Column(
+        name, title, cell, lambda row: value(row) or 0, width=width, align="right", priority=priority,
+        descending=True, about=about, unit=unit,
+    )  # fmt: skip
+
+
+def _resource(of: Callable[[Any], str], width: int = 16) -> Column[Any]:
+    def cell(row: Any) -> Cell:
+        plural, dot, group = of(row).partition(".")
+        return ((plural, "$foreground"), (f"{dot}{group}", "$ink-muted"))
+
+    return Column(
+        "resource", "resource", cell, of, width, flex=2, most=44, priority=0, about="the Kubernetes resource"
+    )
+
+
+def _per_second(value: float) -> str:
+    return f"{value:.2f}" if value < 0.095 else f"{value:.1f}" if value < 9.95 else short_count(value)
+
+
+def _rate(
+    name: str, title: str, value: Callable[[RouteLine], float | None], about: str, **more: Any
+) -> Column[Any]:
+    def per_second(row: RouteLine) -> float | None:
+        return row.routes.per_second(value(row))
+
+    return _number(name, title, per_second, about, shown=_per_second, **more)
+
+
+# Requests: routes by resource.
+ROUTES: tuple[Column[RouteLine], ...] = (
+    _resource(lambda row: row.routes.resource),
+    _rate("lists", "LIST/s", lambda row: row.routes.lists, "LIST requests a second: apiserver_request_total",
+          width=6, priority=0),
+    _rate("cache", "C /s", lambda row: row.routes.cache.lists,
+          "LISTs a second from the watch cache: apiserver_cache_list_total", priority=0),
+    _rate("etcd", "E /s", lambda row: row.routes.etcd.lists,
+          "LISTs a second from etcd, without revision probes: apiserver_storage_list_total", priority=0,
+          loud=1e-9),
+    _rate("read_cache", "read C", lambda row: row.routes.cache.fetched,
+          "objects a second read in the cache: apiserver_cache_list_fetched_objects_total", width=6,
+          priority=1),
+    _rate("read_etcd", "read E", lambda row: row.routes.etcd.fetched,
+          "objects a second read from etcd: apiserver_storage_list_fetched_objects_total", width=6,
+          priority=0, loud=500),
+    _rate("returned", "sent", lambda row: row.routes.returned, "objects a second returned", priority=3),
+    _number("amplification", "read÷", lambda row: row.routes.amplification,
+            "objects read for each one returned", width=6, priority=1, loud=50, shown=times),
+    _rate("bytes", "B/s", lambda row: row.routes.bytes, "response bytes a second: apiserver_response_sizes",
+          priority=2, unit="B"),
+    _number("mean", "B each", lambda row: row.routes.mean_bytes, "mean bytes of an answer", width=6,
+            priority=5, unit="B"),
+    _number("ms", "ms", lambda row: row.routes.ms, "mean of a LIST: apiserver_request_duration_seconds",
+            priority=1, unit="ms"),
+    _number("cluster_ms", "ms all", lambda row: row.routes.cluster_ms, "mean of LISTs over all namespaces",
+            width=6, priority=6, unit="ms"),
+    _number("namespace_ms", "ms ns", lambda row: row.routes.namespace_ms, "mean of LISTs of one namespace",
+            priority=6, unit="ms"),
+    _number("consistent", "fresh", lambda row: row.routes.success,
+            "consistent reads that the cache answered: apiserver_watch_cache_consistent_read_total",
+            priority=4),
+    _number("fallback", "fallb", lambda row: row.routes.fallback,
+            "consistent reads that fell back to etcd, the cache being 3 s late", priority=2, loud=1,
+            loud_style="bold $error"),
+    _number("wait", "wait", lambda row: row.routes.wait_ms,
+            "mean wait for the cache: apiserver_watch_cache_read_wait_seconds", priority=5, unit="ms"),
+    _number("errors", "err", lambda row: row.routes.errors, "LISTs answered with 4xx or 5xx", priority=5,
+            width=4, loud=1),
+    _number("rejected", "429", lambda row: row.routes.rejected, "LISTs answered with 429", priority=3,
+            width=4, loud=1, loud_style="bold $error"),
+)  # fmt: skip
+
+_SHORT = ["resource", "lists", "cache", "etcd", "read_etcd", "amplification", "bytes", "ms", "fallback"]
+SHORT_ROUTES = tuple(column for column in ROUTES if column.id in _SHORT)
+
+
+def _state(row: RunningLine) -> Cell:
+    return ("◐ queued", "bold $warning") if row.request.queued else ("● executing", "$success")
+
+
+RUNNING: tuple[Column[RunningLine], ...] = (
+    Column("state", "state", _state, lambda row: "queued" if row.request.queued else "executing", 11,
+           priority=0, about="whether it holds seats or waits for them"),
+    Column("user", "user", lambda row: row.request.user, width=16, flex=2, most=44, priority=0,
+           about="who sent it"),
+    Column("verb", "verb", lambda row: row.request.verb.upper(), width=6, priority=2, about="the verb"),
+    Column("path", "path", lambda row: row.request.path, width=16, flex=4, priority=0, tail=True,
+           about="the path; queries are in no dump"),
+    Column("level", "level", lambda row: row.request.level, width=14, flex=1, most=24, priority=1,
+           about="the priority level"),
+    Column("schema", "flow schema", lambda row: row.request.schema, width=14, flex=1, most=30, priority=5,
+           about="the flow schema that put it there"),
+    _number("seats", "seats", lambda row: row.request.seats, "seats that it holds, or will", priority=1,
+            loud=5),
+    _number("age", "s", lambda row: row.age, "seconds since it arrived", priority=0, unit="s", loud=1,
+            shown=lambda value: f"{value:.1f}"),
+    Column("replica", "replica", lambda row: (row.replica, "$ink-muted"), width=7, priority=4,
+           about="which replica has it"),
+)  # fmt: skip
+
+USERS: tuple[Column[UserLine], ...] = (
+    Column("user", "user", lambda row: row.user, width=20, flex=2, most=60, priority=0, about="who"),
+    Column("level", "level", lambda row: row.level, width=14, flex=1, most=24, priority=1,
+           about="the priority level"),
+    _number("seats", "seats", lambda row: row.seats, "seats held, mean of the samples", width=6, priority=0,
+            shown=lambda value: f"{value:.2f}"),
+    _number("executing", "executing", lambda row: row.executing, "requests executing, mean", width=9,
+            priority=1, shown=lambda value: f"{value:.2f}"),
+    _number("queued", "queued", lambda row: row.queued, "requests waiting, mean", width=6, priority=1,
+            loud=0.01, shown=lambda value: f"{value:.2f}"),
+    Column("path", "most often", lambda row: row.path, width=16, flex=3, priority=2, tail=True,
+           about="the path seen most often"),
+)  # fmt: skip
+
+CACHES: tuple[Column[CacheAt], ...] = (
+    _resource(lambda row: row.resource),
+    Column("replica", "replica", lambda row: row.replica, width=7, priority=0, about="which process"),
+    Column("rv", "rv", lambda row: integer(row.rv) if row.rv is not None else UNKNOWN,
+           lambda row: row.rv or 0, 14, align="right", priority=0, descending=True,
+           about="the cache's resourceVersion: apiserver_watch_cache_resource_version", unit="rv"),
+    _number("behind", "behind", lambda row: row.behind,
+            "revisions behind the newest at any replica, each at its last scrape", width=7,
+            priority=0, loud=1_000),
+    _number("objects", "objects", lambda row: row.routes.objects, "objects: apiserver_resource_objects",
+            width=7, priority=1),
+    _number("bytes", "bytes", lambda row: row.routes.size_bytes,
+            "the server's own estimate: apiserver_resource_size_estimate_bytes", priority=4, unit="B"),
+    _number("capacity", "buffer", lambda row: row.capacity,
+            "length of the event buffer: watch_cache_capacity", width=6, priority=1),
+    _number("grown", "grown", lambda row: row.routes.capacity_increases, "times that it was enlarged",
+            priority=3, loud=1),
+    _number("events", "ev/s", lambda row: row.routes.per_second(row.routes.cache_events),
+            "events a second from etcd", priority=1, shown=_per_second),
+    _number("refills", "refills", lambda row: row.routes.refills,
+            "times that it was filled again, each a full read of etcd", width=7, priority=1, loud=1),
+    _number("wait", "wait ms", lambda row: row.routes.wait_ms, "mean wait of readers for it", width=7,
+            priority=2, unit="ms"),
+    _number("checks", "checks", lambda row: row.routes.checks_ok, "comparisons with etcd that agreed",
+            width=6, priority=4),
+    _number("failed", "differ", lambda row: row.routes.checks_failed, "comparisons with etcd that differed",
+            width=6, priority=3, loud=1, loud_style="bold $error"),
+)  # fmt: skip
+
+ETCD: tuple[Column[RouteLine], ...] = (
+    _resource(lambda row: row.routes.resource),
+    _rate("calls", "calls/s", lambda row: row.routes.etcd_calls,
+          "calls of etcd a second: etcd_request_duration_seconds_count", width=7, priority=0),
+    _rate("gets", "get/s", lambda row: row.routes.etcd_gets, "gets a second, revision probes among them",
+          priority=1),
+    _rate("list", "list/s", lambda row: row.routes.etcd_list_calls, "list calls a second, a page each",
+          width=6, priority=0),
+    _rate("writes", "write/s", lambda row: row.routes.etcd_writes, "creates, updates and deletes a second",
+          width=7, priority=1),
+    _number("ms", "ms", lambda row: row.routes.etcd_ms, "mean of a call", priority=0, unit="ms", loud=100),
+    _number("errors", "errors", lambda row: row.routes.etcd_errors, "calls that failed", width=6, priority=1,
+            loud=1, loud_style="bold $error"),
+    _rate("read", "read/s", lambda row: row.routes.etcd.fetched, "objects a second that LISTs read from etcd",
+          width=6, priority=0, loud=500),
+    _number("objects", "objects", lambda row: row.routes.objects, "objects stored", width=7, priority=0),
+    _number("bytes", "bytes", lambda row: row.routes.size_bytes, "the server's own estimate", priority=1,
+            unit="B"),
+)  # fmt: skip
+
+WATCHES: tuple[Column[RouteLine], ...] = (
+    _resource(lambda row: row.routes.resource),
+    _number("watches", "open", lambda row: row.routes.watches,
+            "open WATCHes, kube-apiserver's own included: apiserver_longrunning_requests", priority=0),
+    _rate("events", "sent/s", lambda row: row.routes.watch_events,
+          "events a second sent to clients: apiserver_watch_events_total", width=6, priority=0),
+    _rate("bytes", "B/s", lambda row: row.routes.watch_bytes,
+          "bytes a second sent to clients: apiserver_watch_events_sizes", priority=0, unit="B"),
+    _rate("received", "from etcd", lambda row: row.routes.cache_events, "events a second from etcd", width=9,
+          priority=1),
+    _number("fan_out", "fan-out", lambda row: row.routes.fan_out, "events sent for each one received",
+            width=7, priority=1, shown=times),
+    _number("watch_lists", "WatchList", lambda row: row.routes.watch_lists,
+            "WatchLists that became live: apiserver_watch_list_duration_seconds", width=9, priority=2),
+    _number("terminated", "cut off", lambda row: row.routes.terminated,
+            "WATCHes cut off because the client read too slowly", width=7, priority=0, loud=1,
+            loud_style="bold $error"),
+)  # fmt: skip
+
+LEVELS: tuple[Column[LevelLine], ...] = (
+    Column("level", "level", lambda row: row.level, width=16, flex=1, most=40, priority=0,
+           about="the priority level"),
+    _number("nominal", "nominal", lambda row: row.row.nominal,
+            "seats by its shares: apiserver_flowcontrol_nominal_limit_seats", width=7, priority=1),
+    _number("current", "seats", lambda row: row.row.current, "seats after borrowing", priority=0),
+    _number("held", "held", lambda row: row.held, "seats held now, by the dumps or the last scrape",
+            priority=0),
+    _number("executing", "executing", lambda row: row.executing, "requests executing now", width=9,
+            priority=0),
+    _number("queued", "queued", lambda row: row.queued, "requests waiting now", width=6, priority=0, loud=1),
+    _number("dispatched", "req/s", lambda row: row.dispatched, "requests a second that got their seats",
+            priority=1, shown=_per_second),
+    _number("rejected", "429", lambda row: row.row.rejected,
+            "requests rejected: apiserver_flowcontrol_rejected_requests_total", priority=0, loud=1,
+            loud_style="bold $error"),
+    _number("p50", "wait p50", lambda row: row.row.wait_p50, "half of the requests waited at most this",
+            width=8, priority=1, unit="ms"),
+    _number("p99", "p99 ms", lambda row: row.row.wait_p99, "99 of 100 waited at most this", width=6,
+            priority=1, unit="ms", loud=1_000),
+)  # fmt: skip
+
+REPLICAS: tuple[Column[ReplicaLine], ...] = (
+    Column("replica", "replica", lambda row: row.name, width=7, priority=0,
+           about="in the order of discovery"),
+    Column("state", "state",
+           lambda row: ("● scraped", "$success") if row.present else ("○ gone", "bold $warning"), width=9,
+           priority=0, about="gone: no scrape of it for three intervals"),
+    Column("version", "version", lambda row: row.row.scrape.version or UNKNOWN, width=7, priority=1,
+           about="the minor"),
+    Column("uptime", "uptime", lambda row: duration(row.uptime), lambda row: row.uptime, 7, align="right",
+           priority=1, about="since the process began", unit="s"),
+    _number("memory", "memory", lambda row: row.row.scrape.memory_bytes, "process_resident_memory_bytes",
+            width=6, priority=1, unit="B"),
+    _number("reading", "reads", lambda row: row.row.scrape.reading, "read requests in flight", priority=2),
+    _number("writing", "writes", lambda row: row.row.scrape.writing, "other requests in flight", width=6,
+            priority=2),
+    _number("page", "page", lambda row: row.row.scrape.page_bytes, "bytes of its /metrics", priority=3,
+            unit="B"),
+    Column("ms", "scrape ms", lambda row: milliseconds(row.row.scrape.ms), lambda row: row.row.scrape.ms, 9,
+           align="right", priority=2, about="time that the last scrape took", unit="ms"),
+)  # fmt: skip
+
+FINDINGS: tuple[Column[FindingLine], ...] = (
+    Column("severity", "", lambda row: SEVERITY[row.finding.severity], lambda row: row.finding.severity, 10,
+           priority=0, descending=True, about="how urgent it is"),
+    Column("subject", "what", lambda row: row.finding.subject, width=12, flex=1, most=30, priority=0,
+           about="the resource or the priority level"),
+    Column("text", "finding", lambda row: row.finding.text, width=20, flex=4, priority=0,
+           about="what was seen"),
+    Column("metric", "metric", lambda row: (row.finding.metric, "$ink-muted"), width=20, flex=2, priority=5,
+           about="the metric that says so"),
+)  # fmt: skip

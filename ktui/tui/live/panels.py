@@ -1,0 +1,237 @@
+"""What the panels of the screens over metrics say."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ktui.core.format import (
+    duration,
+    frequency,
+    integer,
+    long_bytes,
+    long_milliseconds,
+    many,
+    times,
+)
+from ktui.core.live.findings import Finding
+from ktui.core.live.routes import Number, ResourceRoutes
+from ktui.core.live.state import LiveState
+from ktui.core.live.verdict import verdict
+from ktui.tui.live.columns import SEVERITY
+from ktui.tui.live.rows import CacheAt, LevelLine, ReplicaLine, RouteLine, RunningLine
+from ktui.tui.widgets.lines import first_lines, line, longest_that_fits
+
+MUTED, STRONG = "$ink-muted", "$ink-strong"
+
+
+def verdict_content(live: LiveState, routes: Sequence[RouteLine], width: int, height: int) -> Content:
+    """The window in one sentence; below it what the figures are of, and what is denied."""
+    told = [
+        line((verdict([item.routes for item in routes]), f"bold {STRONG}")).truncate(width, ellipsis=True)
+    ]
+    told.append(longest_that_fits([line((text, MUTED)) for text in _scopes(live)], width))
+    server = live.server
+    for denied in server.denied if server is not None else ():
+        grant = f"; {denied.rule} would grant it (`ktui rbac`)" if denied.rule else ""
+        told.append(
+            line(("denied ", "bold $warning"), (f"{denied.path}: {denied.reason}{grant}", "$foreground"))
+        )
+    return first_lines([part.truncate(width, ellipsis=True) for part in told], width, height)
+
+
+def _scopes(live: LiveState) -> list[str]:
+    """The longest form first."""
+    reached = len(live.present)
+    server, status = live.server, live.status
+    expected = max(reached, (server.expected if server is not None else 0) or 0)
+    replicas = f"{reached} of {many(expected, 'replica')}"
+    origin = "by Prometheus" if server is not None and server.origin == "prometheus" else "metrics"
+    every = f", every {duration(status.interval)}" if status is not None and status.interval else ""
+    return [
+        f"{origin} of {replicas}{every}; rates over the last minute, all clients together; ? not reported",
+        f"{origin} of {replicas}{every}; rates over the last minute; ? not reported",
+        f"{origin} of {replicas}{every}",
+    ]
+
+
+def finding_content(finding: Finding | None, width: int, height: int) -> Content:
+    """One finding in full."""
+    if finding is None:
+        return line(("nothing to change was found in the last minute", MUTED))
+    word, style = SEVERITY[finding.severity]
+    told = [line((word, style), (f"  {finding.subject}: {finding.text}", STRONG))]
+    told += [line((text, "$foreground")) for text in textwrap.wrap(finding.advice, max(20, width))]
+    told.append(line(("metric  ", MUTED), (finding.metric, MUTED)))
+    return first_lines(told, width, height)
+
+
+def _count(value: Number) -> str:
+    return "?" if value is None else integer(round(value))
+
+
+def route_content(row: RouteLine | None, found: Sequence[Finding], width: int, height: int) -> Content:
+    """One resource's window in words."""
+    if row is None:
+        return line(("no LIST in the last minute", MUTED))
+    routes = row.routes
+    told = [
+        _pair("cache", f"{_count(routes.cache.lists)} LISTs ({_count(routes.indexed)} by an index) read "
+                       f"{_count(routes.cache.fetched)} objects, returned {_count(routes.cache.returned)}"),
+        _pair("etcd", f"{_count(routes.etcd.lists)} LISTs read {_count(routes.etcd.fetched)} objects, "
+                      f"returned {_count(routes.etcd.returned)}; {_count(routes.probes)} revision probes"),
+        _pair("consistent", f"{_count(routes.success)} answered by the cache, {_count(routes.fallback)} fell "
+                            f"back to etcd{_waited(routes)}"),
+        _pair("answers", _answers(routes)),
+        _pair("stored", _stored(routes)),
+        _pair("watches", f"{_count(routes.watches)} open, kube-apiserver's own included"),
+    ]  # fmt: skip
+    for finding in found:
+        word, style = SEVERITY[finding.severity]
+        told.append(line((word, style), (f"  {finding.text}", "$foreground")))
+        told += [line((f"  {text}", MUTED)) for text in textwrap.wrap(finding.advice, max(20, width - 2))]
+    told.append(line(("unknown here: which client, resourceVersion, limit, selectors — ktui audit", MUTED)))
+    return first_lines(told, width, height)
+
+
+def _pair(name: str, text: str) -> Content:
+    return line((f"{name:<11}", MUTED), (text, "$foreground"))
+
+
+def _waited(routes: ResourceRoutes) -> str:
+    return f"; waited {long_milliseconds(routes.wait_ms)} on average" if routes.wait_ms is not None else ""
+
+
+def _answers(routes: ResourceRoutes) -> str:
+    size = f", {long_bytes(routes.mean_bytes)} each" if routes.mean_bytes is not None else ""
+    time = f", {long_milliseconds(routes.ms)} each" if routes.ms is not None else ""
+    factor = routes.amplification
+    read = f", {times(factor)} as many objects read as returned" if factor is not None else ""
+    return f"{_count(routes.lists)} in {duration(routes.seconds)}{size}{time}{read}"
+
+
+def _stored(routes: ResourceRoutes) -> str:
+    if routes.objects is None:
+        return "not reported"
+    size = f", about {long_bytes(routes.size_bytes)}" if routes.size_bytes is not None else ""
+    return f"{_count(routes.objects)} objects{size}"
+
+
+def running_content(row: RunningLine | None, width: int, height: int) -> Content:
+    """One sampled request in full."""
+    if row is None:
+        return line(
+            ("no request runs that a sample could see: those of some milliseconds slip through", MUTED)
+        )
+    request = row.request
+    how = "waits for its seats" if request.queued else f"holds {many(request.seats, 'seat')}"
+    told = [
+        line((f"{request.verb.upper()} ", STRONG), (request.path, STRONG)),
+        _pair("user", request.user),
+        _pair("level", f"{request.level} by flow schema {request.schema}"),
+        _pair("state", f"{how}, {duration(row.age)} since it arrived, at replica {row.replica}"),
+        line(("from a dump: a sample of this moment, without query parameters", MUTED)),
+    ]
+    return first_lines(told, width, height)
+
+
+def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
+    """One cache at one replica."""
+    if row is None:
+        return line(("no watch cache is reported", MUTED))
+    routes = row.routes
+    behind = "not reported before 1.31" if row.behind is None else f"{integer(row.behind)} revisions"
+    told = [
+        _pair("cache", f"{row.resource} at replica {row.replica}"),
+        _pair("behind", f"{behind} (the newest of the replicas, each at its last scrape)"),
+        _pair("LISTs", f"{_count(routes.cache.lists)} served, {_count(routes.waits)} waited for it"),
+        _pair("events", f"{_count(routes.cache_events)} from etcd in {duration(routes.seconds)}"),
+        _pair("buffer", f"{_count(row.capacity)} events, enlarged {_count(routes.capacity_increases)} times"),
+        _pair(
+            "checks", f"{_count(routes.checks_ok)} agreed with etcd, {_count(routes.checks_failed)} differed"
+        ),
+    ]
+    return first_lines(told, width, height)
+
+
+def level_content(row: LevelLine | None, requests: Sequence[RunningLine], width: int, height: int) -> Content:
+    """A level, and the requests that are in it now."""
+    if row is None:
+        return line(("no priority level is reported", MUTED))
+    level = row.row
+    reasons = ", ".join(f"{name.replace('_', ' ')} {integer(round(n))}" for name, n in level.reasons.items())
+    told = [
+        _pair("seats", f"{_count(level.nominal)} nominal, {_count(level.current)} after borrowing, "
+                       f"{_count(row.held)} held"),
+        _pair("rejected", f"{_count(level.rejected)} in {duration(level.seconds)}"
+                          + (f": {reasons}" if reasons else "")),
+    ]  # fmt: skip
+    if not requests:
+        told.append(line(("no request of it in the newest sample", MUTED)))
+    for item in requests:
+        request = item.request
+        mark = ("◐ ", "bold $warning") if request.queued else ("● ", "$success")
+        told.append(
+            line(mark, (f"{duration(item.age):>6} {many(request.seats, 'seat'):>8}  ", MUTED),
+                 (request.user, STRONG), (f"  {request.verb.upper()} {request.path}", "$foreground"))
+        )  # fmt: skip
+    return first_lines(told, width, height)
+
+
+def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, height: int) -> Content:
+    """Each process in a line, and those that were never reached."""
+    told = []
+    for row in rows:
+        scrape = row.row.scrape
+        mark = ("● ", "$success") if row.present else ("○ ", "bold $warning")
+        memory = f", {long_bytes(scrape.memory_bytes)}" if scrape.memory_bytes is not None else ""
+        told.append(
+            line(mark, (f"replica {row.name}", STRONG),
+                 (f"  {scrape.version or '?'}, up {duration(row.uptime)}{memory}", "$foreground"),
+                 ("" if row.present else "  not scraped any more", "$warning"))
+        )  # fmt: skip
+    expected = (live.server.expected if live.server is not None else 0) or 0
+    present = sum(row.present for row in rows)
+    if expected > present:
+        told.append(
+            line((f"○ {many(expected - present, 'replica')} of the Leases never reached", "bold $warning"))
+        )
+    return first_lines(told or [line(("none scraped yet", MUTED))], width, height)
+
+
+def etcd_content(row: RouteLine | None, live: LiveState, width: int, height: int) -> Content:
+    """The little that a kube-apiserver says of its etcd."""
+    sizes = [r.scrape.storage_bytes for r in live.present if r.scrape.storage_bytes is not None]
+    told = [_pair("database", long_bytes(max(sizes)) if sizes else "? not reported")]
+    if row is not None:
+        routes = row.routes
+        ms = long_milliseconds(routes.etcd_ms) if routes.etcd_ms is not None else "?"
+        told += [
+            _pair("resource", routes.resource),
+            _pair("calls", f"{_count(routes.etcd_calls)} in {duration(routes.seconds)}, {ms} each: "
+                           f"{_count(routes.etcd_gets)} get, {_count(routes.etcd_list_calls)} list, "
+                           f"{_count(routes.etcd_writes)} writes, {_count(routes.etcd_errors)} failed"),
+            _pair("LISTs", f"{_count(routes.etcd.lists)} read {_count(routes.etcd.fetched)} objects"),
+        ]  # fmt: skip
+    told.append(
+        line(("unknown here: bytes read, fsync, leader, quota: those only etcd itself reports", MUTED))
+    )
+    return first_lines(told, width, height)
+
+
+def watch_content(row: RouteLine | None, width: int, height: int) -> Content:
+    if row is None:
+        return line(("no WATCH is open", MUTED))
+    routes = row.routes
+    sent = routes.per_second(routes.watch_events)
+    told = [
+        _pair("resource", routes.resource),
+        _pair("open", f"{_count(routes.watches)}, kube-apiserver's own included"),
+        _pair("sent", f"{_count(routes.watch_events)} events in {duration(routes.seconds)}"
+                      + (f" ({frequency(sent)})" if sent else "")),
+        _pair("cut off", f"{_count(routes.terminated)} because the client read too slowly"),
+        line(("unknown here: which clients watch, and from which resourceVersion", MUTED)),
+    ]  # fmt: skip
+    return first_lines(told, width, height)

@@ -1,0 +1,156 @@
+"""Rows of the tables over metrics, made once for each scrape or dump."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.contract.events.live import RunningRequest
+from ktui.core.live.findings import Finding, findings
+from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.routes import ResourceRoutes, all_routes, at_replica
+from ktui.core.live.state import LiveState, ReplicaRow, UserRow
+
+WINDOW = 60.0  # seconds that rates look back
+
+UserLine = UserRow
+
+
+class RouteLine(msgspec.Struct, frozen=True):
+    """One resource at all replicas."""
+
+    routes: ResourceRoutes
+
+
+class CacheAt(msgspec.Struct, frozen=True):
+    """One resource's watch cache at one replica."""
+
+    resource: str
+    replica: str
+    routes: ResourceRoutes
+    rv: int | None
+    behind: int | None
+    capacity: int | None
+
+
+class RunningLine(msgspec.Struct, frozen=True):
+    """One request in one replica's flow control."""
+
+    replica: str
+    request: RunningRequest
+    age: float
+    place: int
+
+
+class LevelLine(msgspec.Struct, frozen=True):
+    """A level with its requests of the newest dumps; without dumps those of the last scrape."""
+
+    row: LevelRow
+    held: float | None
+    executing: float | None
+    queued: float | None
+
+    @property
+    def level(self) -> str:
+        return self.row.level
+
+    @property
+    def dispatched(self) -> float | None:
+        row = self.row
+        return row.dispatched / row.seconds if row.dispatched is not None and row.seconds else None
+
+
+class ReplicaLine(msgspec.Struct, frozen=True):
+    """One process."""
+
+    row: ReplicaRow
+    present: bool
+    uptime: float
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+
+class FindingLine(msgspec.Struct, frozen=True):
+    """One finding, in the order of its urgency."""
+
+    finding: Finding
+    place: int
+
+
+def routes(live: LiveState) -> list[RouteLine]:
+    return [RouteLine(row) for row in all_routes(live, WINDOW)]
+
+
+def listed(live: LiveState) -> list[RouteLine]:
+    """Resources that were listed within the window, those whose LISTs read most first."""
+    return [line for line in routes(live) if line.routes.lists or line.routes.served]
+
+
+def etcd_lines(live: LiveState) -> list[RouteLine]:
+    rows = routes(live)
+    return sorted(rows, key=lambda line: (-(line.routes.etcd_calls or 0), line.routes.resource))
+
+
+def watched(live: LiveState) -> list[RouteLine]:
+    rows = [line for line in routes(live) if line.routes.watches or line.routes.watch_events]
+    return sorted(rows, key=lambda line: (-(line.routes.watch_events or 0), -(line.routes.watches or 0)))
+
+
+def caches(live: LiveState) -> list[CacheAt]:
+    """Every cache of every replica, by resource."""
+    found = []
+    for resource in live.resources:
+        rows = [row for row in live.present if resource in row.resources]
+        revisions = {row.name: row.resources[resource].last.gauges.rv for row in rows}
+        newest = max((rv for rv in revisions.values() if rv is not None), default=None)
+        for row in rows:
+            gauges = row.resources[resource].last.gauges
+            if gauges.rv is None and gauges.capacity is None:
+                continue  # no watch cache
+            behind = newest - gauges.rv if newest is not None and gauges.rv is not None else None
+            found.append(
+                CacheAt(
+                    resource, row.name, at_replica(row, resource, WINDOW), gauges.rv, behind, gauges.capacity
+                )
+            )
+    return sorted(found, key=lambda item: (-(item.routes.fetched or 0), item.resource, item.replica))
+
+
+def running(live: LiveState) -> list[RunningLine]:
+    """Those that wait first, then the oldest."""
+    found = []
+    for place, (replica, request) in enumerate(live.running()):
+        dump = live.replicas[replica].dump
+        at = dump.at if dump is not None else live.now
+        age = max(0.0, at - request.arrived) if request.arrived else 0.0
+        found.append(RunningLine(replica, request, age, place))
+    return sorted(found, key=lambda line: (not line.request.queued, -line.age))
+
+
+def levels(live: LiveState) -> list[LevelLine]:
+    """Busy ones first."""
+    dumped = any(row.dump is not None for row in live.present)
+    requests = [request for _, request in live.running()]
+    found = []
+    for row in level_rows(live, WINDOW):
+        own = [request for request in requests if request.level == row.level]
+        executing = [request for request in own if not request.queued]
+        found.append(
+            LevelLine(row, sum(item.seats for item in executing), len(executing), len(own) - len(executing))
+            if dumped
+            else LevelLine(row, row.executing_seats, row.executing, row.queued)
+        )
+    return sorted(found, key=lambda line: (-(line.queued or 0), -(line.dispatched or 0), line.level))
+
+
+def replicas(live: LiveState) -> list[ReplicaLine]:
+    present = {row.name for row in live.present}
+    return [
+        ReplicaLine(row, row.name in present, max(0.0, live.now - row.scrape.started))
+        for row in live.replicas.values()
+    ]
+
+
+def finding_lines(live: LiveState) -> list[FindingLine]:
+    return [FindingLine(finding, place) for place, finding in enumerate(findings(live, WINDOW))]

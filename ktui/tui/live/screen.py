@@ -1,0 +1,260 @@
+"""The screens over metrics: a verdict, tables behind tabs, and the row under the cursor in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+
+from ktui.core.live.state import LiveState
+from ktui.core.state import State
+from ktui.core.table.columns import Column
+from ktui.tui.keys import bindings as keys
+from ktui.tui.live import columns, panels, rows
+from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.areas import Area
+from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.tabs import tabs_content
+
+Detail = Callable[["LiveScreen", Any, int, int], Content]
+
+
+class Table(msgspec.Struct, frozen=True):
+    """One table of a screen. `origin` says where its figures come from."""
+
+    id: str
+    title: str
+    origin: str  # "metrics" | "dumps"
+    columns: tuple[Column[Any], ...]
+    rows: Callable[[LiveState], Sequence[Any]]
+    key: Callable[[Any], Any]
+    empty: str
+    detail: Detail
+
+
+METRICS, DUMPS = "metrics, last minute", "dumps, each second"
+
+
+class LiveScreen(ModeScreen):
+    """Subclasses name their tables; `t` turns to the next one."""
+
+    TABLES: ClassVar[tuple[Table, ...]] = ()
+    CSS_PATH = "live.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = keys.LIVE
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown = 0
+        self._painted: dict[str, tuple[Any, ...]] = {}
+
+    def compose_body(self) -> ComposeResult:
+        yield Panel(id="verdict")
+        if len(self.TABLES) > 1:
+            yield Panel(id="live-tabs")
+        for table in self.TABLES:
+            yield VTable(
+                table.columns, key=table.key, share=True, id=table.id, classes="box", empty=table.empty
+            )
+        with Area(id="live-detail"):
+            yield Panel("detail", id="row", classes="box")
+
+    def on_mount(self) -> None:
+        self._turn_to(0)
+        super().on_mount()
+
+    @property
+    def live(self) -> LiveState:
+        return self.ktui.state.live
+
+    @property
+    def chosen(self) -> Table:
+        return self.TABLES[self._shown]
+
+    @property
+    def table(self) -> VTable[Any]:
+        return self.query_one(f"#{self.chosen.id}", VTable)
+
+    def active_table(self) -> VTable[Any] | None:
+        return self.table
+
+    # Tabs.
+
+    def action_turn_tab(self) -> None:
+        self._turn_to((self._shown + 1) % len(self.TABLES))
+        self.table.focus()
+        self.paint()
+
+    def _turn_to(self, index: int) -> None:
+        self._shown = index
+        for place, table in enumerate(self.TABLES):
+            self.query_one(f"#{table.id}", VTable).display = place == index
+        if len(self.TABLES) > 1:
+            titles = [table.title for table in self.TABLES]
+            self.query_one("#live-tabs", Panel).show(
+                lambda width, height: tabs_content(titles, index, ("live.tab",))
+            )
+
+    # Painting.
+
+    def paint_tables(self, state: State) -> None:
+        table = self.chosen
+        stamp = (id(state), state.live.touched)
+        if self._painted.get(table.id) == stamp:
+            return
+        self._painted[table.id] = stamp
+        entitle(self.table, line(table.title, (f" · {table.origin}", "$ink-muted")))
+        self.table.set_rows(list(table.rows(state.live)))
+
+    def paint_panels(self, state: State) -> None:
+        live = state.live
+        stamp = (id(state), live.touched)
+        self.set_class(bool(live.server is not None and live.server.denied), "-denied")
+        self.query_one("#verdict", Panel).show(
+            lambda width, height: panels.verdict_content(live, rows.routes(live), width, height), stamp
+        )
+        row = self.table.row
+        self.query_one("#row", Panel).show(
+            lambda width, height: self.chosen.detail(self, row, width, height), (*stamp, self._shown, row)
+        )
+
+    @on(VTable.Highlighted)
+    def _highlighted(self, event: VTable.Highlighted) -> None:
+        if event.by_user:
+            self.paint_panels(self.ktui.state)
+
+    def selected_object(self) -> tuple[str, Any] | None:
+        row = self.table.row
+        return None if row is None else (self.chosen.title, msgspec.to_builtins(row, str_keys=True))
+
+
+def _route(screen: LiveScreen, row: rows.RouteLine | None, width: int, height: int) -> Content:
+    own = row.routes.resource if row is not None else ""
+    found = [item.finding for item in rows.finding_lines(screen.live) if item.finding.subject == own]
+    return panels.route_content(row, found, width, height)
+
+
+def _level(screen: LiveScreen, row: rows.LevelLine | None, width: int, height: int) -> Content:
+    own = row.level if row is not None else ""
+    requests = [item for item in rows.running(screen.live) if item.request.level == own]
+    return panels.level_content(row, requests, width, height)
+
+
+def _resource(row: rows.RouteLine) -> str:
+    return row.routes.resource
+
+
+NO_SCRAPE = "no scrape yet"
+NO_LIST = "no LIST in the last minute"
+
+
+class LiveOverview(LiveScreen):
+    """The verdict, what to change, which LISTs cost most, and the replicas."""
+
+    MODE: ClassVar[str] = "overview"
+    AUTO_FOCUS = "#resources"
+    TABLES: ClassVar[tuple[Table, ...]] = (
+        Table("resources", "LISTs by resource", METRICS, columns.SHORT_ROUTES, rows.listed, _resource,
+              NO_LIST, _route),
+        Table("findings", "findings", "most urgent and most expensive first", columns.FINDINGS,
+              rows.finding_lines, lambda row: (row.finding.id, row.finding.subject),
+              "nothing to change was found",
+              lambda screen, row, width, height: panels.finding_content(
+                  row.finding if row is not None else None, width, height)),
+        Table("replicas", "replicas", "each its own counters", columns.REPLICAS, rows.replicas,
+              lambda row: row.name, NO_SCRAPE,
+              lambda screen, row, width, height: panels.replicas_content(
+                  rows.replicas(screen.live), screen.live, width, height)),
+    )  # fmt: skip
+
+    def compose_body(self) -> ComposeResult:
+        yield from super().compose_body()
+        with Area(id="overview-more"):
+            yield Panel("worst finding", id="worst", classes="box")
+            yield Panel("replicas", id="processes", classes="box")
+
+    def paint_panels(self, state: State) -> None:
+        super().paint_panels(state)
+        live = state.live
+        stamp = (id(state), live.touched)
+        found = rows.finding_lines(live)
+        worst = self.query_one("#worst", Panel)
+        entitle(worst, line("what to change", (f" · {len(found)} found", "$ink-muted") if found else ""))
+        worst.show(
+            lambda width, height: panels.finding_content(found[0].finding if found else None, width, height),
+            stamp,
+        )
+        self.query_one("#processes", Panel).show(
+            lambda width, height: panels.replicas_content(rows.replicas(live), live, width, height), stamp
+        )
+
+
+class LiveRequests(LiveScreen):
+    """Routes by resource; the requests that execute or wait now; who holds the seats."""
+
+    MODE: ClassVar[str] = "requests"
+    AUTO_FOCUS = "#routes"
+    TABLES: ClassVar[tuple[Table, ...]] = (
+        Table("routes", "routes by resource", METRICS, columns.ROUTES, rows.listed, _resource, NO_LIST,
+              _route),
+        Table("running", "executing and queued", DUMPS, columns.RUNNING, rows.running, lambda row: row.place,
+              "no request in the newest dumps",
+              lambda screen, row, width, height: panels.running_content(row, width, height)),
+        Table("users", "users", "dumps, mean of the samples", columns.USERS, lambda live: live.users(),
+              lambda row: (row.user, row.level), "no request in any dump",
+              lambda screen, row, width, height: line(
+                  ("seats held on average over the samples; totals by client: ktui audit", panels.MUTED))),
+    )  # fmt: skip
+
+
+class LiveCaches(LiveScreen):
+    """Every watch cache of every replica."""
+
+    MODE: ClassVar[str] = "cache"
+    AUTO_FOCUS = "#caches"
+    TABLES: ClassVar[tuple[Table, ...]] = (
+        Table("caches", "watch caches by replica", METRICS, columns.CACHES, rows.caches,
+              lambda row: (row.resource, row.replica), "no watch cache is reported",
+              lambda screen, row, width, height: panels.cache_content(row, width, height)),
+    )  # fmt: skip
+
+
+class LiveEtcd(LiveScreen):
+    """etcd as kube-apiserver sees it."""
+
+    MODE: ClassVar[str] = "etcd"
+    AUTO_FOCUS = "#calls"
+    TABLES: ClassVar[tuple[Table, ...]] = (
+        Table("calls", "etcd as kube-apiserver sees it", METRICS, columns.ETCD, rows.etcd_lines, _resource,
+              NO_SCRAPE,
+              lambda screen, row, width, height: panels.etcd_content(row, screen.live, width, height)),
+    )  # fmt: skip
+
+
+class LiveWatches(LiveScreen):
+    """Open WATCHes by resource, and what they are sent."""
+
+    MODE: ClassVar[str] = "watches"
+    AUTO_FOCUS = "#watches"
+    TABLES: ClassVar[tuple[Table, ...]] = (
+        Table("watches", "open WATCHes by resource", METRICS, columns.WATCHES, rows.watched, _resource,
+              "no WATCH is open",
+              lambda screen, row, width, height: panels.watch_content(row, width, height)),
+    )  # fmt: skip
+
+
+class LiveFlowControl(LiveScreen):
+    """Priority levels: seats, queues, waits; the requests of the level under the cursor."""
+
+    MODE: ClassVar[str] = "flow"
+    AUTO_FOCUS = "#levels"
+    TABLES: ClassVar[tuple[Table, ...]] = (
+        Table("levels", "priority levels", "metrics, last minute; held, executing, queued: dumps",
+              columns.LEVELS, rows.levels, lambda row: row.level, NO_SCRAPE, _level),
+    )  # fmt: skip

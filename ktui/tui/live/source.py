@@ -1,0 +1,58 @@
+"""A kube-apiserver that is only scraped, as the dashboard's source."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ktui.client.connection import ClientError
+from ktui.contract.events import AnyEvent
+from ktui.tui.source import Link, Report, Stage
+
+if TYPE_CHECKING:
+    from ktui.live.feed import Feed
+
+
+class ClusterSource:
+    """`make` makes the feed anew for each connection: the kubeconfig may have changed since.
+
+    There is no client: the screens over metrics ask nothing by themselves.
+    """
+
+    restartable = True
+    reconnects = True
+
+    def __init__(self, make: Callable[[], Feed], name: str) -> None:
+        self._make = make
+        self._name = name
+        self._feed: Feed | None = None
+        self._first: list[AnyEvent] = []
+
+    async def connect(self, report: Report) -> None:
+        report(f"connecting to the kube-apiserver of {self._name}")
+        # httpx takes a while to load: not before the first frame, and beside the screen.
+        await asyncio.to_thread(import_module, "ktui.live.scraper")
+        await self.close()
+        self._feed = self._make()
+        self._first = await self._feed.start()
+
+    async def batches(self) -> AsyncIterator[list[AnyEvent]]:
+        if self._feed is None:
+            raise ClientError("not connected yet")
+        yield self._first
+        async for batch in self._feed.batches():
+            if batch:
+                yield batch
+
+    async def why_stopped(self) -> str:
+        return ""
+
+    def link(self) -> Link:
+        return Link(Stage.LIVE)
+
+    async def close(self) -> None:
+        feed, self._feed = self._feed, None
+        if feed is not None:
+            await feed.close()

@@ -1,0 +1,66 @@
+"""Recorded pages as the events that a scraper makes of them, with times of their own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.contract.events import AnyEvent
+from ktui.contract.events.live import Denied, LiveServer, LiveStatus, ReplicaScrape, RequestsDump
+from ktui.live.dumps import requests_of
+from ktui.live.exposition import Exposition
+from ktui.live.families import WANTED
+from ktui.live.figures import page_of
+from ktui.live.scraper import server_info
+from tests.unit.live.recorded import FIRST, LAST, MIDDLE, answers, metrics
+
+BEGAN = 1_795_335_507.0  # when the recording did
+TIMES = {FIRST: 3.0, MIDDLE: 33.0, LAST: 66.0}
+DUMP = "/debug/api_priority_and_fairness/dump_requests"
+
+
+def scrape(replica: int, moment: int) -> list[AnyEvent]:
+    reader = Exposition(WANTED)
+    reader.feed(metrics(replica, moment))
+    reader.finish()
+    page = page_of(reader.samples, reader.families, 36)
+    row = ReplicaScrape(
+        replica=str(replica + 1), version="1.36", started=page.process["started"], page_bytes=1_484_868,
+        page_lines=12_190, ms=42.8, memory_bytes=int(page.process["memory_bytes"]),
+        storage_bytes=int(page.process["storage_bytes"]), hidden_metrics=0, reading=1, writing=0,
+    )  # fmt: skip
+    at = BEGAN + TIMES[moment] + replica / 10
+    return [msgspec.structs.replace(event, at=at) for event in page.events(row)]
+
+
+def dump(replica: int) -> AnyEvent:
+    """The fullest dump of a replica, as if of now: when it was taken is in its requests."""
+    requests = requests_of(answers(replica, DUMP)[0][2].decode())
+    newest = max((request.arrived for request in requests), default=0.0)
+    moved = [
+        msgspec.structs.replace(request, arrived=request.arrived - newest + BEGAN + TIMES[LAST])
+        for request in requests
+    ]
+    return RequestsDump(at=BEGAN + TIMES[LAST] + 0.5, replica=str(replica + 1), requests=moved)
+
+
+def server(expected: int = 2, denied: list[Denied] | None = None) -> list[AnyEvent]:
+    made = LiveServer(
+        at=BEGAN, context="recorded", url="https://10.0.0.1:6443", origin="metrics", version="1.36",
+        expected=expected, denied=denied or [],
+    )  # fmt: skip
+    return [server_info(made, BEGAN, []), made]
+
+
+def status(problem: str = "") -> AnyEvent:
+    return LiveStatus(
+        at=BEGAN + TIMES[LAST] + 1, interval=15.0, problem=problem, requests=43,
+        received_bytes=2_100_000, busy_ms=950.0,
+    )  # fmt: skip
+
+
+def recorded_events() -> list[AnyEvent]:
+    """Both replicas, scraped three times, with a dump each."""
+    scrapes = [
+        event for moment in (FIRST, MIDDLE, LAST) for replica in (0, 1) for event in scrape(replica, moment)
+    ]
+    return [*server(), *scrapes, dump(0), dump(1), status()]
