@@ -19,6 +19,7 @@ from ktui.cli.options import (
     secrets_environment,
 )
 from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
+from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
 from ktui.cli.terminal import check_terminal
 from ktui.cli.token import add_token_arguments
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ktui.tui.app import KtuiApp
     from ktui.tui.source import TelemetrySource
 
+SOURCES = ("etcd", "snapshot", "attach", "replay", "prometheus")
 KUBE_APISERVER = "kube-apiserver"  # a source that is no etcd
 
 log = log_of(__name__)
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show the live kube-apiserver that this file names (--context: one of its contexts); with "
         "--etcd, --snapshot or --attach: the server that the Lab sends to",
     )
+    add_prometheus_arguments(cluster)
     cluster.add_argument("--aim", default="", help=argparse.SUPPRESS)  # a page's: $KUBECONFIG has it
     cluster.add_argument("--page-of", type=int, help=argparse.SUPPRESS)  # its `ktui web`, gone with it
     add_source_arguments(parser)
@@ -87,7 +90,7 @@ def check(args: argparse.Namespace) -> int:
     """Check the arguments before anything is started, and start the log."""
     from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates  # start-up time
 
-    chosen = [f"--{name}" for name in ("etcd", "snapshot", "attach", "replay") if getattr(args, name)]
+    chosen = [f"--{name}" for name in SOURCES if getattr(args, name)]
     if len(chosen) > 1:
         return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)
     if args.record and args.replay:
@@ -153,7 +156,7 @@ async def _show(args: argparse.Namespace) -> int:
     recorder = None
     try:
         recorder = _recorder(args)
-        source = _cluster(kube_context) if over_metrics and not args.replay else _source(args, child)
+        source = _cluster(args, kube_context) if over_metrics and not args.replay else _source(args, child)
         preferences = preferences_of(args, kube_context)
         app = _app_class(over_metrics=over_metrics)(source, preferences=preferences, recorder=recorder)
         status = await _drive(app, args)
@@ -176,6 +179,8 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
 
         first = _recording_begins(args.replay)
         return isinstance(first, ServerInfo) and first.etcd_kind == KUBE_APISERVER
+    if args.prometheus:
+        return True
     return bool(kube_context) and not (args.etcd or args.snapshot or args.attach or args.aim)
 
 
@@ -189,8 +194,8 @@ def _app_class(*, over_metrics: bool) -> type[KtuiApp]:
     return KtuiApp
 
 
-def _cluster(context: str) -> TelemetrySource:
-    """The kube-apiserver of a kubeconfig's context."""
+def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
+    """The kube-apiserver of a kubeconfig's context, or the Prometheus that scrapes it."""
     from ktui.client.kube_connection import KubeConnection  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
     from ktui.tui.live.source import ClusterSource
@@ -199,11 +204,16 @@ def _cluster(context: str) -> TelemetrySource:
         return read_kubeconfig(kubeconfig_files(), context)
 
     def make() -> Feed:
-        from ktui.live.scraper import Scraper  # start-up time
+        if args.prometheus:
+            from ktui.live.prometheus import PrometheusFeed  # start-up time
+
+            return PrometheusFeed(prometheus_connection(args))
+        from ktui.live.scraper import Scraper
 
         return Scraper(connect)
 
-    return ClusterSource(make, f"context {context}")
+    where = f"the Prometheus at {args.prometheus}" if args.prometheus else f"context {context}"
+    return ClusterSource(make, where)
 
 
 async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from ktui.live.prometheus import PrometheusConnection
 
-TOKEN_ENV, USER_ENV, HEADER_ENV = "KTUI_PROMETHEUS_TOKEN", "KTUI_PROMETHEUS_USER", "KTUI_PROMETHEUS_HEADER"
-
 
 def add_prometheus_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
@@ -19,7 +17,7 @@ def add_prometheus_arguments(parser: argparse._ActionsContainer) -> None:
         metavar="URL",
         default="",
         help="read the same figures from a Prometheus that scrapes the kube-apiservers, with their past; "
-        f"credentials: {TOKEN_ENV}, {USER_ENV} (NAME:PASSWORD), {HEADER_ENV} (NAME: VALUE)",
+        "credentials: KTUI_PROMETHEUS_TOKEN, …_USER (NAME:PASSWORD), …_HEADER (NAME: VALUE)",
     )
 
 
@@ -32,13 +30,20 @@ def prometheus_connection(args: argparse.Namespace) -> PrometheusConnection:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
         raise ClientError(f"{url!r} is not the address of a Prometheus: write it like https://host:9090")
-    name, _, password = os.environ.get(USER_ENV, "").partition(":")
-    header, colon, value = os.environ.get(HEADER_ENV, "").partition(":")
+    name, _, password = _secret(args, "user").partition(":")
+    header, colon, value = _secret(args, "header").partition(":")
     return PrometheusConnection(
         url=url.rstrip("/"),
         context=parts.hostname,
-        token=os.environ.get(TOKEN_ENV, ""),
+        token=_secret(args, "token"),
         username=name,
         password=password,
         extra_headers={header.strip(): value.strip()} if colon else {},
     )
+
+
+def _secret(args: argparse.Namespace, name: str) -> str:
+    """Of the environment, else of the context: a command line can be read by every user of the machine."""
+    chosen = args.configured.chosen
+    written = chosen.context.values.get(f"prometheus_{name}", "") if chosen is not None else ""
+    return os.environ.get(f"KTUI_PROMETHEUS_{name.upper()}", "") or str(written)

@@ -109,7 +109,7 @@ async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
 def _own_context(args: argparse.Namespace) -> Context | None:
     """The selected context of ktui's config file, if it needs a server to be started."""
     chosen = args.configured.chosen
-    if chosen is None or chosen.context.kube or chosen.context.source == "attach":
+    if chosen is None or chosen.context.kube or chosen.context.source in ("attach", "prometheus"):
         return None
     context: Context = chosen.context
     return context

@@ -54,6 +54,10 @@ ENTRIES: Mapping[str, ContextKey] = {
         ContextKey("warm", kinds.NAMES, _ETCD),
         ContextKey("token", kinds.TEXT, ("attach",), secret=True),
         ContextKey("server-ca", kinds.PATH, ("attach",)),
+        ContextKey("prometheus", kinds.TEXT),
+        ContextKey("prometheus-token", kinds.TEXT, _PROMETHEUS, secret=True),
+        ContextKey("prometheus-user", kinds.TEXT, _PROMETHEUS, secret=True),
+        ContextKey("prometheus-header", kinds.TEXT, _PROMETHEUS, secret=True),
         ContextKey("theme", kinds.TEXT),
     )
 }
@@ -74,8 +78,9 @@ class Context(Struct, frozen=True):
 
     @property
     def secrets(self) -> bool:
-        """True if it contains a password or a token."""
-        return "token" in self.values or ":" in self.values.get("user", "")
+        """Whether a password or a token stands in it."""
+        secret = ("token", "prometheus_token", "prometheus_user", "prometheus_header")
+        return any(name in self.values for name in secret) or ":" in self.values.get("user", "")
 
 
 def read_contexts(file: TomlFile) -> dict[str, Context]:

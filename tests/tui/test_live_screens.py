@@ -59,7 +59,7 @@ def test_routes(snap_compare: Snap, size: tuple[int, int]) -> None:
         (("4",), "etcd as kube-apiserver sees it"),
         (("6",), "open WATCHes by resource"),
         (("7",), "priority levels"),
-        (("1", "t"), "listed 26/min and watched by no client"),
+        (("1", "t"), "listed 27/min and watched by no client"),
     ],
     ids=["running", "users", "cache", "etcd", "watches", "flow", "findings"],
 )

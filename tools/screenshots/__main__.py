@@ -2,8 +2,9 @@
 
 usage: python -m tools.screenshots [DIRECTORY [BEGINNING]]
 
-A real server over a real etcd, the demo cluster and its traffic, a recording of that, and a
-log that was made for the audit. BEGINNING takes only the pictures whose names begin so.
+A real server over a real etcd, the demo cluster and its traffic, a recording of that, a log that was
+made for the audit, and recorded pages of a real kube-apiserver. BEGINNING takes only the pictures whose
+names begin so.
 The pictures differ a little from run to run, as the traffic does: they are what a user
 sees, not test data (that is `tests/tui/__snapshots__`).
 """
@@ -24,6 +25,9 @@ HOMES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
 async def render(directory: Path, scratch: Path, only: str) -> None:
     """All pictures into `directory`; recording and log into `scratch`."""
     recording = scratch / "monday.ndjson.gz"
+    await sessions.photograph_metrics(directory, only)
+    if only.startswith("metrics"):
+        return
     async with sessions.demo(recording) as (child, connection):
         await sessions.photograph_live(connection, child, directory, only)
     await sessions.photograph_replay(recording, directory, only)

@@ -22,11 +22,13 @@ from ktui.core.prediction.sizes import ResourceSize
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.live.app import LiveApp
 from ktui.tui.looks.themes import DEFAULT
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
-from ktui.tui.source import LiveSource, Stage, TelemetrySource
+from ktui.tui.source import Link, LiveSource, Source, Stage
 from tests.unit.audit.logs import audit_event, copies, traffic
+from tests.unit.live.folded import recorded_events
 from tools.screenshots import shots
 from tools.screenshots.stage import NORMAL, Camera, Shot
 from tools.screenshots.visitors import visit
@@ -127,3 +129,12 @@ def _app(source: TelemetrySource, preferences: Preferences = DEFAULTS) -> KtuiAp
     app = KtuiApp(source, preferences=preferences)
     app.animation_level = "none"
     return app
+
+
+async def photograph_metrics(directory: Path, only: str) -> None:
+    """The dashboard over a live kube-apiserver, from recorded pages."""
+    app = LiveApp(clock=lambda: 1_795_335_575.0)
+    app.intake.link = Link(Stage.LIVE)
+    app.feed(recorded_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await Camera(pilot, directory).take_all(shots.METRICS, only)

@@ -129,8 +129,18 @@ AUDIT = (
     Shot("audit-versions", ("v",), (NORMAL,), ("escape",)),
     Shot("audit-slow-etcd", ("t", "down"), (NORMAL,), ("escape",)),
 )
+# Over the recorded pages of a real kube-apiserver.
+METRICS = (
+    Shot("metrics-overview", ("1",), ALL),
+    Shot("metrics-requests", ("2",), (NORMAL, WIDE)),
+    Shot("metrics-running", ("t",), (NORMAL,), ("t", "t")),
+    Shot("metrics-cache", ("3",)),
+    Shot("metrics-etcd", ("4",)),
+    Shot("metrics-watches", ("6",)),
+    Shot("metrics-flow", ("7",)),
+)
 
 
 def pictures() -> set[str]:
     """The files of the whole gallery."""
-    return {name for shot in (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT) for name in shot.files}
+    return {name for shot in (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *METRICS) for name in shot.files}

@@ -21,6 +21,7 @@ class LevelRow(msgspec.Struct, frozen=True):
     executing: float | None = None
     queued: float | None = None
     dispatched: float | None = None
+    waits: float | None = None
     rejected: float | None = None
     reasons: dict[str, float] = msgspec.field(default_factory=dict)
     wait_p50: float | None = None  # ms
@@ -57,6 +58,7 @@ def level_row(live: LiveState, level: str, seconds: float | None = None) -> Leve
         executing=latest(points, "executing"),
         queued=latest(points, "queued"),
         dispatched=of("dispatched"),
+        waits=0.0 if of("waits") is None and of("dispatched") is not None else of("waits"),
         rejected=of("rejected"),
         reasons={reason: value for reason in REASONS if (value := of(reason))},
         wait_p50=wait(0.5),

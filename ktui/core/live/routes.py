@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ktui.core.live.state import LiveState, ReplicaRow, ScrapeSeries
-from ktui.core.live.window import Grown, growth, latest, share, total
+from ktui.contract.events.live import ResourceScrape
+from ktui.core.live.state import LiveState, ReplicaRow
+from ktui.core.live.window import Grown, growth, latest, share, summed, total
 
 PROBES_COUNTED = range(31, 37)  # minors that count the revision probe of a consistent read as a storage LIST
 Number = float | None  # None: not reported
@@ -124,7 +125,7 @@ def etcd_lists(grown: Grown, minor: int) -> Number:
 def routes_of(live: LiveState, resource: str, seconds: float | None = None) -> ResourceRoutes | None:
     """Over the last `seconds`, or all that is kept; None when no replica reports the resource."""
     rows = [row for row in live.replicas.values() if resource in row.resources]
-    return _summed(resource, rows, seconds) if rows else None
+    return _remembered(live, resource, rows, seconds) if rows else None
 
 
 def all_routes(live: LiveState, seconds: float | None = None) -> list[ResourceRoutes]:
@@ -134,19 +135,32 @@ def all_routes(live: LiveState, seconds: float | None = None) -> list[ResourceRo
     return sorted(rows, key=lambda row: (-(row.fetched or 0), -(row.lists or 0), row.resource))
 
 
-def at_replica(row: ReplicaRow, resource: str, seconds: float | None = None) -> ResourceRoutes:
+def at_replica(
+    live: LiveState, row: ReplicaRow, resource: str, seconds: float | None = None
+) -> ResourceRoutes:
     """The same at one replica."""
-    return _summed(resource, [row], seconds)
+    return _remembered(live, resource, [row], seconds)
 
 
-def _summed(resource: str, rows: Iterable[ReplicaRow], seconds: float | None) -> ResourceRoutes:
-    rows = list(rows)
+def _remembered(
+    live: LiveState, resource: str, rows: list[ReplicaRow], seconds: float | None
+) -> ResourceRoutes:
+    """Made again only after another scrape: screens ask several times a second."""
+    key = (resource, seconds, *(row.name for row in rows))
+    stamp = tuple(row.resources[resource].last.at for row in rows)
+    found = live.made.get(key)
+    if found is None or found[0] != stamp:
+        found = live.made[key] = (stamp, _summed(resource, rows, seconds))
+    routes: ResourceRoutes = found[1]
+    return routes
+
+
+def _summed(resource: str, rows: Sequence[ReplicaRow], seconds: float | None) -> ResourceRoutes:
     growths = [growth(row.resources[resource], seconds) for row in rows]
     grown = [part.grown for part in growths]
     points = [row.resources[resource].last for row in rows]
 
-    def of(figure: str) -> Number:
-        return total(part[figure] for part in grown)
+    of = summed(grown).__getitem__
 
     return ResourceRoutes(
         resource=resource,
@@ -182,7 +196,7 @@ def _summed(resource: str, rows: Iterable[ReplicaRow], seconds: float | None) ->
         watch_lists=of("watch_lists"),
         terminated=of("terminated_watchers"),
         cache_events=of("cache_events"),
-        refills=total(_refills(row.resources[resource], seconds) for row in rows),
+        refills=total(_refills(part, point) for part, point in zip(grown, points, strict=True)),
         capacity_increases=of("capacity_increases"),
         capacity_decreases=of("capacity_decreases"),
         checks_ok=of("checks_ok"),
@@ -198,10 +212,10 @@ def _summed(resource: str, rows: Iterable[ReplicaRow], seconds: float | None) ->
     )
 
 
-def _refills(series: ScrapeSeries, seconds: float | None) -> Number:
+def _refills(grown: Grown, last: ResourceScrape) -> Number:
     """A cache that is filled for the first time is not filled again."""
-    grown, last = growth(series, seconds).grown["initializations"], series.last.counters.initializations
-    return min(grown, last - 1) if grown and last else grown
+    more, all_time = grown["initializations"], last.counters.initializations
+    return min(more, all_time - 1) if more and all_time else more
 
 
 def _largest(values: Iterable[int | None]) -> Number:

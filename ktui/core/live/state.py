@@ -82,6 +82,7 @@ class LiveState(msgspec.Struct):
     dumps: deque[RequestsDump] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_DUMPS))
     now: float = 0.0
     touched: int = 0
+    made: dict[Any, Any] = msgspec.field(default_factory=dict)  # by routes.py, for the last scrape
 
     @property
     def present(self) -> list[ReplicaRow]:

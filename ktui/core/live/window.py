@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -21,36 +23,47 @@ class Growth(msgspec.Struct, frozen=True):
 
 def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
     """From the scrape `seconds` ago (None: the first one kept) to the last one."""
-    last = series.last
-    first = series.points[0]
+    first, last = _ends(series, seconds)
+    names, values = _figures_of(type(last.counters))
+    # A counter that went back has started from 0 again.
+    grown: Grown = {
+        name: None if after is None or before is None else after - before if after >= before else after
+        for name, before, after in zip(names, values(first.counters), values(last.counters), strict=True)
+    }
+    return Growth(grown, last.at - first.at)
+
+
+def summed(parts: Sequence[Grown]) -> Grown:
+    """Of several replicas: by figure, the sum of what is known."""
+    whole, *others = parts
+    for part in others:
+        whole = {
+            name: more if value is None else value if more is None else value + more
+            for (name, value), more in zip(whole.items(), part.values(), strict=True)
+        }
+    return whole
+
+
+def _ends(series: Series, seconds: float | None) -> tuple[Any, Any]:
+    first, last = series.points[0], series.last
     if seconds is not None:
         for point in series.points:
             if point.at > last.at - seconds:
                 break
             first = point
-    names = last.counters.__struct_fields__
-    return Growth(
-        {name: _grown(getattr(first.counters, name), getattr(last.counters, name)) for name in names
-         if not isinstance(getattr(last.counters, name), dict)},
-        last.at - first.at,
-    )  # fmt: skip
+    return first, last
 
 
-def _grown(before: float | None, after: float | None) -> float | None:
-    """A counter that went back has started from 0 again."""
-    if after is None or before is None:
-        return None
-    return after - before if after >= before else after
+@lru_cache(maxsize=2)
+def _figures_of(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[float | None, ...]]]:
+    """The names of its counters, and what reads all of them at once."""
+    names = tuple(name for name in kind.__struct_fields__ if name != "wait_buckets")
+    return names, attrgetter(*names)
 
 
 def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:
     """The same of a level's waits by bucket."""
-    last, first = series.last, series.points[0]
-    if seconds is not None:
-        for point in series.points:
-            if point.at > last.at - seconds:
-                break
-            first = point
+    first, last = _ends(series, seconds)
     before = first.counters.wait_buckets
     return {le: max(0.0, count - before.get(le, 0)) for le, count in last.counters.wait_buckets.items()}
 

@@ -38,14 +38,15 @@ def _number(
     loud: float = 0,
     loud_style: str = "bold $warning",
     shown: Callable[[float], str] | None = None,
+    of: Callable[[Any], float | None] = lambda row: None,
 ) -> Column[Any]:
-    """A figure; from `loud` on it stands out."""
+    """A figure; from `loud` on it stands out. A mean is none, not unknown, where `of` has counted nothing."""
     show = shown or (short_bytes if unit == "B" else short_milliseconds if unit == "ms" else short_count)
 
     def cell(row: Any) -> Cell:
         number = value(row)
         if number is None:
-            return UNKNOWN
+            return NOTHING if of(row) == 0 else UNKNOWN
         if not number:
             return NOTHING
         return (show(number), loud_style if loud and number >= loud else "$foreground")
@@ -97,17 +98,18 @@ ROUTES: tuple[Column[RouteLine], ...] = (
           priority=0, loud=500),
     _rate("returned", "sent", lambda row: row.routes.returned, "objects a second returned", priority=3),
     _number("amplification", "read÷", lambda row: row.routes.amplification,
-            "objects read for each one returned", width=6, priority=1, loud=50, shown=times),
+            "objects read for each one returned", width=6, priority=1, loud=50, shown=times,
+            of=lambda row: row.routes.returned),
     _rate("bytes", "B/s", lambda row: row.routes.bytes, "response bytes a second: apiserver_response_sizes",
           priority=2, unit="B"),
     _number("mean", "B each", lambda row: row.routes.mean_bytes, "mean bytes of an answer", width=6,
-            priority=5, unit="B"),
+            priority=5, unit="B", of=lambda row: row.routes.lists),
     _number("ms", "ms", lambda row: row.routes.ms, "mean of a LIST: apiserver_request_duration_seconds",
-            priority=1, unit="ms"),
+            priority=1, unit="ms", of=lambda row: row.routes.lists),
     _number("cluster_ms", "ms all", lambda row: row.routes.cluster_ms, "mean of LISTs over all namespaces",
-            width=6, priority=6, unit="ms"),
+            width=6, priority=6, unit="ms", of=lambda row: row.routes.cluster_lists),
     _number("namespace_ms", "ms ns", lambda row: row.routes.namespace_ms, "mean of LISTs of one namespace",
-            priority=6, unit="ms"),
+            priority=6, unit="ms", of=lambda row: row.routes.namespace_lists),
     _number("consistent", "fresh", lambda row: row.routes.success,
             "consistent reads that the cache answered: apiserver_watch_cache_consistent_read_total",
             priority=4),
@@ -115,7 +117,8 @@ ROUTES: tuple[Column[RouteLine], ...] = (
             "consistent reads that fell back to etcd, the cache being 3 s late", priority=2, loud=1,
             loud_style="bold $error"),
     _number("wait", "wait", lambda row: row.routes.wait_ms,
-            "mean wait for the cache: apiserver_watch_cache_read_wait_seconds", priority=5, unit="ms"),
+            "mean wait for the cache: apiserver_watch_cache_read_wait_seconds", priority=5, unit="ms",
+            of=lambda row: row.routes.waits),
     _number("errors", "err", lambda row: row.routes.errors, "LISTs answered with 4xx or 5xx", priority=5,
             width=4, loud=1),
     _number("rejected", "429", lambda row: row.routes.rejected, "LISTs answered with 429", priority=3,
@@ -186,7 +189,7 @@ CACHES: tuple[Column[CacheAt], ...] = (
     _number("refills", "refills", lambda row: row.routes.refills,
             "times that it was filled again, each a full read of etcd", width=7, priority=1, loud=1),
     _number("wait", "wait ms", lambda row: row.routes.wait_ms, "mean wait of readers for it", width=7,
-            priority=2, unit="ms"),
+            priority=2, unit="ms", of=lambda row: row.routes.waits),
     _number("checks", "checks", lambda row: row.routes.checks_ok, "comparisons with etcd that agreed",
             width=6, priority=4),
     _number("failed", "differ", lambda row: row.routes.checks_failed, "comparisons with etcd that differed",
@@ -203,7 +206,8 @@ ETCD: tuple[Column[RouteLine], ...] = (
           width=6, priority=0),
     _rate("writes", "write/s", lambda row: row.routes.etcd_writes, "creates, updates and deletes a second",
           width=7, priority=1),
-    _number("ms", "ms", lambda row: row.routes.etcd_ms, "mean of a call", priority=0, unit="ms", loud=100),
+    _number("ms", "ms", lambda row: row.routes.etcd_ms, "mean of a call", priority=0, unit="ms", loud=100,
+            of=lambda row: row.routes.etcd_calls),
     _number("errors", "errors", lambda row: row.routes.etcd_errors, "calls that failed", width=6, priority=1,
             loud=1, loud_style="bold $error"),
     _rate("read", "read/s", lambda row: row.routes.etcd.fetched, "objects a second that LISTs read from etcd",
@@ -224,7 +228,7 @@ WATCHES: tuple[Column[RouteLine], ...] = (
     _rate("received", "from etcd", lambda row: row.routes.cache_events, "events a second from etcd", width=9,
           priority=1),
     _number("fan_out", "fan-out", lambda row: row.routes.fan_out, "events sent for each one received",
-            width=7, priority=1, shown=times),
+            width=7, priority=1, shown=times, of=lambda row: row.routes.cache_events),
     _number("watch_lists", "WatchList", lambda row: row.routes.watch_lists,
             "WatchLists that became live: apiserver_watch_list_duration_seconds", width=9, priority=2),
     _number("terminated", "cut off", lambda row: row.routes.terminated,
@@ -249,9 +253,9 @@ LEVELS: tuple[Column[LevelLine], ...] = (
             "requests rejected: apiserver_flowcontrol_rejected_requests_total", priority=0, loud=1,
             loud_style="bold $error"),
     _number("p50", "wait p50", lambda row: row.row.wait_p50, "half of the requests waited at most this",
-            width=8, priority=1, unit="ms"),
+            width=8, priority=1, unit="ms", of=lambda row: row.row.waits),
     _number("p99", "p99 ms", lambda row: row.row.wait_p99, "99 of 100 waited at most this", width=6,
-            priority=1, unit="ms", loud=1_000),
+            priority=1, unit="ms", loud=1_000, of=lambda row: row.row.waits),
 )  # fmt: skip
 
 REPLICAS: tuple[Column[ReplicaLine], ...] = (

@@ -109,12 +109,12 @@ def caches(live: LiveState) -> list[CacheAt]:
             if gauges.rv is None and gauges.capacity is None:
                 continue  # no watch cache
             behind = newest - gauges.rv if newest is not None and gauges.rv is not None else None
-            found.append(
-                CacheAt(
-                    resource, row.name, at_replica(row, resource, WINDOW), gauges.rv, behind, gauges.capacity
-                )
-            )
-    return sorted(found, key=lambda item: (-(item.routes.fetched or 0), item.resource, item.replica))
+            own = at_replica(live, row, resource, WINDOW)
+            found.append(CacheAt(resource, row.name, own, gauges.rv, behind, gauges.capacity))
+    most = {item.resource: 0.0 for item in found}
+    for item in found:
+        most[item.resource] += item.routes.fetched or 0
+    return sorted(found, key=lambda item: (-most[item.resource], item.resource, item.replica))
 
 
 def running(live: LiveState) -> list[RunningLine]:
@@ -141,7 +141,7 @@ def levels(live: LiveState) -> list[LevelLine]:
             if dumped
             else LevelLine(row, row.executing_seats, row.executing, row.queued)
         )
-    return sorted(found, key=lambda line: (-(line.queued or 0), -(line.dispatched or 0), line.level))
+    return sorted(found, key=lambda line: (-(line.queued or 0), -(line.held or 0), line.level))
 
 
 def replicas(live: LiveState) -> list[ReplicaLine]:

@@ -31,7 +31,7 @@ class ClusterSource:
         self._first: list[AnyEvent] = []
 
     async def connect(self, report: Report) -> None:
-        report(f"connecting to the kube-apiserver of {self._name}")
+        report(f"connecting to {self._name}")
         # httpx takes a while to load: not before the first frame, and beside the screen.
         await asyncio.to_thread(import_module, "ktui.live.scraper")
         await self.close()
