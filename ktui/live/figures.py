@@ -49,6 +49,7 @@ class ScrapePage(msgspec.Struct):
     process: Numbers
     gates: dict[str, bool]
     version: str = ""  # "1.36" where the page names it
+    counted: Numbers = msgspec.field(default_factory=dict)  # all that only grows, by a unique name
 
     def events(self, replica: ReplicaScrape) -> list[Any]:
         """The resources and levels as that replica's, then the replica itself."""
@@ -56,8 +57,8 @@ class ScrapePage(msgspec.Struct):
         parts = [*self.resources.values(), *self.levels.values()]
         return [*(msgspec.structs.replace(part, replica=name) for part in parts), replica]
 
-    def counters(self) -> Numbers:
-        """All that only grows while the process lives, by a unique name."""
+    def count(self) -> None:
+        """Collect all that only grows while the process lives."""
         grown = {"cpu": self.process.get("cpu", 0.0)}
         named: Iterable[tuple[str, Any]] = (
             *((f"resource {name}", scrape.counters) for name, scrape in self.resources.items()),
@@ -68,13 +69,15 @@ class ScrapePage(msgspec.Struct):
                 value = getattr(counters, figure)
                 if isinstance(value, (int, float)):
                     grown[f"{name} {figure}"] = value
-        return grown
+        self.counted = grown
 
 
 def page_of(samples: Iterable[Sample], families: Iterable[str], minor: int) -> ScrapePage:
     """Read the samples of a page whose server is of that minor (0: unknown)."""
     samples = list(samples)
-    return _Reader(samples, reported(families, minor)).page()
+    page = _Reader(samples, reported(families, minor)).page()
+    page.count()
+    return page
 
 
 class _Reader:

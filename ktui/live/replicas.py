@@ -33,7 +33,7 @@ class Replicas:
 
         Remembers its counters. A name is new when no known process can have these counters by now.
         """
-        started, counters = page.process.get("started", 0.0), page.counters()
+        started, counters = page.process.get("started", 0.0), page.counted
         known = self.known.get(before)
         if known is None or not _may_be(known, started, counters, STRAY):
             known = next((item for item in self.known.values() if _may_be(item, started, counters)), None)
@@ -46,7 +46,7 @@ class Replicas:
     def may_be(self, name: str, page: ScrapePage) -> bool:
         """Whether that replica can have sent the page, which is newer than all that it has sent."""
         known = self.known.get(name)
-        return known is not None and _may_be(known, page.process.get("started", 0.0), page.counters())
+        return known is not None and _may_be(known, page.process.get("started", 0.0), page.counted)
 
     def candidate(self, page: ScrapePage) -> str:
         """A known replica that may have sent the page, "" for none; nothing is remembered."""
@@ -55,14 +55,14 @@ class Replicas:
     def add(self, page: ScrapePage) -> str:
         """Another replica, whatever its counters say."""
         name = str(len(self.known) + 1)
-        self.known[name] = Known(name, page.process.get("started", 0.0), page.counters())
+        self.known[name] = Known(name, page.process.get("started", 0.0), page.counted)
         return name
 
 
 def follows(page: ScrapePage, before: ScrapePage) -> bool:
     """Whether one process can have sent `before` and then `page`."""
-    known = Known("", before.process.get("started", 0.0), before.counters())
-    return _may_be(known, page.process.get("started", 0.0), page.counters())
+    known = Known("", before.process.get("started", 0.0), before.counted)
+    return _may_be(known, page.process.get("started", 0.0), page.counted)
 
 
 def _may_be(known: Known, started: float, counters: Numbers, stray: float = 0.0) -> bool:

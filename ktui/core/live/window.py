@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
+from ktui.contract.events.live import LevelCounters, ResourceCounters
 from ktui.core.live.state import ScrapeSeries
 
 Grown = dict[str, float | None]  # by figure; None: this server does not report it
@@ -24,7 +24,7 @@ class Growth(msgspec.Struct, frozen=True):
 def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
     """From the scrape `seconds` ago (None: the first one kept) to the last one."""
     first, last = _ends(series, seconds)
-    names, values = _figures_of(type(last.counters))
+    names, values = _RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL
     # A counter that went back has started from 0 again.
     grown: Grown = {
         name: None if after is None or before is None else after - before if after >= before else after
@@ -44,7 +44,7 @@ def summed(parts: Sequence[Grown]) -> Grown:
     return whole
 
 
-def _ends(series: Series, seconds: float | None) -> tuple[Any, Any]:
+def _ends(series: ScrapeSeries, seconds: float | None) -> tuple[Any, Any]:
     first, last = series.points[0], series.last
     if seconds is not None:
         for point in series.points:
@@ -54,11 +54,16 @@ def _ends(series: Series, seconds: float | None) -> tuple[Any, Any]:
     return first, last
 
 
-@lru_cache(maxsize=2)
-def _figures_of(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[float | None, ...]]]:
+Read = Callable[[Any], tuple[float | None, ...]]
+
+
+def _reader(kind: type[ResourceCounters] | type[LevelCounters]) -> tuple[tuple[str, ...], Read]:
     """The names of its counters, and what reads all of them at once."""
     names = tuple(name for name in kind.__struct_fields__ if name != "wait_buckets")
     return names, attrgetter(*names)
+
+
+_RESOURCE, _LEVEL = _reader(ResourceCounters), _reader(LevelCounters)
 
 
 def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:

@@ -220,3 +220,24 @@ async def test_running_requests_are_sampled_without_ktuis_own() -> None:
     users = {request.user for _, request in found.live.running()}
     assert {"alice", "nightly-report"} <= users
     assert all(not request.path.startswith("/debug") for _, request in found.live.running())
+
+
+async def test_credentials_that_expire_are_read_again() -> None:
+    """As an exec plugin renews them: each connection reads the kubeconfig."""
+    tokens = ["new", "old"]
+
+    def override(replica: int, path: str) -> Answer | None:
+        token = recorded.headers[-1].get("Authorization", "")
+        expired = path == "/metrics" and token == "Bearer old"
+        return (401, "application/json", b"{}") if expired else None
+
+    with serving(Recorded(override=override)) as recorded:
+        found = Observed(recorded)
+        found.scraper = Scraper(lambda: recorded.connection(tokens.pop()), clock=found._clock)
+        await found.start()
+        await found.scrape(FIRST)
+        assert "does not accept the credentials" in found.scraper.problem
+        await found.scrape(FIRST)
+        await found.scraper.close()
+    assert found.scraper.problem == ""
+    assert len(found.live.replicas) == 2
