@@ -208,7 +208,7 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
             from ktui.live.prometheus import PrometheusFeed  # start-up time
 
             return PrometheusFeed(prometheus_connection(args))
-        from ktui.live.scraper import Scraper
+        from ktui.live.scraper import Scraper  # start-up time
 
         return Scraper(connect)
 

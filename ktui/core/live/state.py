@@ -18,8 +18,7 @@ from ktui.contract.events.live import (
     RunningRequest,
 )
 
-KEPT_SECONDS = 3_600.0
-KEPT_POINTS = 300
+KEPT_SECONDS = 120.0  # of scrapes, beside the first one: rates look back a minute
 KEPT_DUMPS = 120  # samples of running requests
 GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as not reached
 
@@ -30,9 +29,11 @@ LIVE_EVENTS = (LiveServer, LiveStatus, ReplicaScrape, ResourceScrape, LevelScrap
 class ScrapeSeries(msgspec.Struct):
     """One resource or level of one replica, oldest scrape first."""
 
-    points: deque[Any] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_POINTS))
+    points: deque[Any] = msgspec.field(default_factory=deque)
+    first: Any = None  # of all, kept or not
 
     def add(self, scrape: Scrape) -> None:
+        self.first = self.first or scrape
         self.points.append(scrape)
         while len(self.points) > 2 and self.points[1].at <= scrape.at - KEPT_SECONDS:
             self.points.popleft()

@@ -45,7 +45,7 @@ def summed(parts: Sequence[Grown]) -> Grown:
 
 
 def _ends(series: ScrapeSeries, seconds: float | None) -> tuple[Any, Any]:
-    first, last = series.points[0], series.last
+    first, last = series.first, series.last
     if seconds is not None:
         for point in series.points:
             if point.at > last.at - seconds:

@@ -21,7 +21,15 @@ from ktui.core.live.routes import Number, ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 from ktui.tui.live.columns import SEVERITY
-from ktui.tui.live.rows import CacheAt, LevelLine, ReplicaLine, RouteLine, RunningLine
+from ktui.tui.live.rows import (
+    WINDOW,
+    CacheAt,
+    LevelLine,
+    ReplicaLine,
+    RouteLine,
+    RunningLine,
+    since_the_start,
+)
 from ktui.tui.widgets.lines import first_lines, line, longest_that_fits
 
 MUTED, STRONG = "$ink-muted", "$ink-strong"
@@ -29,17 +37,29 @@ MUTED, STRONG = "$ink-muted", "$ink-strong"
 
 def verdict_content(live: LiveState, routes: Sequence[RouteLine], width: int, height: int) -> Content:
     """The window in one sentence; below it what the figures are of, and what is denied."""
-    told = [
-        line((verdict([item.routes for item in routes]), f"bold {STRONG}")).truncate(width, ellipsis=True)
-    ]
-    told.append(longest_that_fits([line((text, MUTED)) for text in _scopes(live)], width))
+    scope = longest_that_fits([line((text, MUTED)) for text in _scopes(live)], width)
+    first, *others = _verdict(live, routes)
+    return first_lines(
+        [part.truncate(width, ellipsis=True) for part in (first, scope, *others)], width, height
+    )
+
+
+def verdict_lines(live: LiveState, routes: Sequence[RouteLine]) -> int:
+    """How many lines that takes."""
+    return len(_verdict(live, routes)) + 1
+
+
+def _verdict(live: LiveState, routes: Sequence[RouteLine]) -> list[Content]:
+    told = [line((verdict([item.routes for item in routes]), f"bold {STRONG}"))]
+    whole = [item.routes for item in since_the_start(live)]
+    if whole and max(row.seconds for row in whole) >= 2 * WINDOW:
+        told.append(line((f"since the first scrape: {verdict(whole)}", "$foreground")))
     server = live.server
     for denied in server.denied if server is not None else ():
         grant = f"; {denied.rule} would grant it (`ktui rbac`)" if denied.rule else ""
-        told.append(
-            line(("denied ", "bold $warning"), (f"{denied.path}: {denied.reason}{grant}", "$foreground"))
-        )
-    return first_lines([part.truncate(width, ellipsis=True) for part in told], width, height)
+        text = f"{denied.path}: {denied.reason}{grant}"
+        told.append(line(("denied ", "bold $warning"), (text, "$foreground")))
+    return told
 
 
 def _scopes(live: LiveState) -> list[str]:

@@ -82,6 +82,11 @@ def routes(live: LiveState) -> list[RouteLine]:
     return [RouteLine(row) for row in all_routes(live, WINDOW)]
 
 
+def since_the_start(live: LiveState) -> list[RouteLine]:
+    """Over all that was scraped; of a Prometheus with its past."""
+    return [RouteLine(row) for row in all_routes(live)]
+
+
 def listed(live: LiveState) -> list[RouteLine]:
     """Resources that were listed within the window, those whose LISTs read most first."""
     return [line for line in routes(live) if line.routes.lists or line.routes.served]

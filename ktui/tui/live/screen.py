@@ -115,7 +115,9 @@ class LiveScreen(ModeScreen):
     def paint_panels(self, state: State) -> None:
         live = state.live
         stamp = (id(state), live.touched)
-        self.set_class(bool(live.server is not None and live.server.denied), "-denied")
+        lines = panels.verdict_lines(live, rows.routes(live))
+        self.set_class(lines == 3, "-more")
+        self.set_class(lines > 3, "-most")
         self.query_one("#verdict", Panel).show(
             lambda width, height: panels.verdict_content(live, rows.routes(live), width, height), stamp
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ClusterSource:
-    """`make` makes the feed anew for each connection: the kubeconfig may have changed since.
+    """`make` makes another feed for each connection: the kubeconfig may have changed since.
 
     There is no client: the screens over metrics ask nothing by themselves.
     """
