@@ -78,7 +78,7 @@ class Context(Struct, frozen=True):
 
     @property
     def secrets(self) -> bool:
-        """Whether a password or a token stands in it."""
+        """True if it contains a password or a token."""
         secret = ("token", "prometheus_token", "prometheus_user", "prometheus_header")
         return any(name in self.values for name in secret) or ":" in self.values.get("user", "")
 

@@ -109,7 +109,7 @@ SETTINGS: tuple[Setting, ...] = (
 
 TABLES = tuple(dict.fromkeys(setting.table for setting in SETTINGS))
 CONTEXT_ENV = "KTUI_CONTEXT"
-# Read elsewhere: the token of a server to attach to, and what the snippets of the screens name.
+# Read elsewhere: the token of the server to attach to, and variables in the snippets of the screens.
 PROMETHEUS_ENV = ("KTUI_PROMETHEUS_TOKEN", "KTUI_PROMETHEUS_USER", "KTUI_PROMETHEUS_HEADER")
 OTHER_ENV = ("KTUI_CONFIG", CONTEXT_ENV, "KTUI_TOKEN", "KTUI_CA", *PROMETHEUS_ENV)
 

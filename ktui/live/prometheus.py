@@ -24,7 +24,7 @@ from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.live.exposition import Sample
 from ktui.live.families import ALL, ANCHOR, Family
-from ktui.live.figures import MOST, Page, page_of
+from ktui.live.figures import MOST, ScrapePage, page_of
 from ktui.live.scraper import server_info
 
 SECONDS = 15.0  # between two looks; Prometheus itself scrapes every 15 to 60 s
@@ -195,7 +195,7 @@ class PrometheusFeed:
                 events += self._events(page, instance, at)
         return events
 
-    def _events(self, page: Page, instance: str, at: float) -> list[AnyEvent]:
+    def _events(self, page: ScrapePage, instance: str, at: float) -> list[AnyEvent]:
         process = page.process
         self._version = page.version or self._version
         self._gates = page.gates or self._gates
@@ -259,7 +259,7 @@ def _names(families: Iterable[Family]) -> list[str]:
 _FAMILY_OF = {name: family for family in ALL for name in _names([family])}
 
 
-def _page(samples: list[Sample], families: set[str]) -> Page:
+def _page(samples: list[Sample], families: set[str]) -> ScrapePage:
     page = page_of(samples, families, 0)
     version = page.version or f"1.{inferred_minor(samples, families)}"
     minor = version.partition(".")[2]
