@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ktui.cli.child import ServerChild
     from ktui.contract.events import AnyEvent
     from ktui.core.recordings.recorder import Recorder
-    from ktui.live.feed import Feed
+    from ktui.live.feed import LiveFeed
     from ktui.tui.app import KtuiApp
     from ktui.tui.source import TelemetrySource
 
@@ -203,7 +203,7 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
     def connect() -> KubeConnection:
         return read_kubeconfig(kubeconfig_files(), context)
 
-    def make() -> Feed:
+    def make() -> LiveFeed:
         if args.prometheus:
             from ktui.live.prometheus import PrometheusFeed  # start-up time
 

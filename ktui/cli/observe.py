@@ -16,7 +16,7 @@ from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
 if TYPE_CHECKING:
     from ktui.client.kube_connection import KubeConnection
     from ktui.core.live.state import LiveState
-    from ktui.live.feed import Feed
+    from ktui.live.feed import LiveFeed
 
 EPILOG = """examples:
   ktui observe --for 1m
@@ -84,7 +84,7 @@ async def _observe(args: argparse.Namespace) -> LiveState:
     from ktui.live.scraper import Scraper
 
     live = LiveState()
-    feed: Feed
+    feed: LiveFeed
     if args.prometheus:
         from ktui.live.prometheus import PrometheusFeed  # start-up time
 

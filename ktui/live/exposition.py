@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
 
 class Exposition:
-    """Feed it the body in chunks, then `finish`. `wanted` is by the family's name."""
+    """LiveFeed it the body in chunks, then `finish`. `wanted` is by the family's name."""
 
     def __init__(self, wanted: Mapping[bytes, Wanted]) -> None:
         self.samples: list[Sample] = []

@@ -8,7 +8,7 @@ from typing import Protocol
 from ktui.contract.events import AnyEvent
 
 
-class Feed(Protocol):
+class LiveFeed(Protocol):
     """`start` connects and gives the first events; `batches` goes on for `seconds`, None: for ever.
 
     All raise ClientError.

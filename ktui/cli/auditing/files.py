@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False) -> None:
-    """Feed every record (`grouped`: every row of a query); a stream that breaks off becomes its
+    """LiveFeed every record (`grouped`: every row of a query); a stream that breaks off becomes its
     file's problem.
 
     Ctrl-C only ends the reading.

@@ -26,7 +26,7 @@ from ktui.tui.widgets.tabs import tabs_content
 Detail = Callable[["LiveScreen", Any, int, int], Content]
 
 
-class Table(msgspec.Struct, frozen=True):
+class LiveTable(msgspec.Struct, frozen=True):
     """One table of a screen. `origin` says where its figures come from."""
 
     id: str
@@ -45,7 +45,7 @@ METRICS, DUMPS = "metrics, last minute", "dumps, each second"
 class LiveScreen(ModeScreen):
     """Subclasses name their tables; `t` turns to the next one."""
 
-    TABLES: ClassVar[tuple[Table, ...]] = ()
+    TABLES: ClassVar[tuple[LiveTable, ...]] = ()
     CSS_PATH = "live.tcss"
     BINDINGS: ClassVar[list[BindingType]] = keys.LIVE
 
@@ -74,7 +74,7 @@ class LiveScreen(ModeScreen):
         return self.ktui.state.live
 
     @property
-    def chosen(self) -> Table:
+    def chosen(self) -> LiveTable:
         return self.TABLES[self._shown]
 
     @property
@@ -161,15 +161,15 @@ class LiveOverview(LiveScreen):
 
     MODE: ClassVar[str] = "overview"
     AUTO_FOCUS = "#resources"
-    TABLES: ClassVar[tuple[Table, ...]] = (
-        Table("resources", "LISTs by resource", METRICS, columns.SHORT_ROUTES, rows.listed, _resource,
+    TABLES: ClassVar[tuple[LiveTable, ...]] = (
+        LiveTable("resources", "LISTs by resource", METRICS, columns.SHORT_ROUTES, rows.listed, _resource,
               NO_LIST, _route),
-        Table("findings", "findings", "most urgent and most expensive first", columns.FINDINGS,
+        LiveTable("findings", "findings", "most urgent and most expensive first", columns.FINDINGS,
               rows.finding_lines, lambda row: (row.finding.id, row.finding.subject),
               "nothing to change was found",
               lambda screen, row, width, height: panels.finding_content(
                   row.finding if row is not None else None, width, height)),
-        Table("replicas", "replicas", "each its own counters", columns.REPLICAS, rows.replicas,
+        LiveTable("replicas", "replicas", "each its own counters", columns.REPLICAS, rows.replicas,
               lambda row: row.name, NO_SCRAPE,
               lambda screen, row, width, height: panels.replicas_content(
                   rows.replicas(screen.live), screen.live, width, height)),
@@ -202,13 +202,13 @@ class LiveRequests(LiveScreen):
 
     MODE: ClassVar[str] = "requests"
     AUTO_FOCUS = "#routes"
-    TABLES: ClassVar[tuple[Table, ...]] = (
-        Table("routes", "routes by resource", METRICS, columns.ROUTES, rows.listed, _resource, NO_LIST,
+    TABLES: ClassVar[tuple[LiveTable, ...]] = (
+        LiveTable("routes", "routes by resource", METRICS, columns.ROUTES, rows.listed, _resource, NO_LIST,
               _route),
-        Table("running", "executing and queued", DUMPS, columns.RUNNING, rows.running, lambda row: row.place,
+        LiveTable("running", "executing and queued", DUMPS, columns.RUNNING, rows.running, lambda row: row.place,
               "no request in the newest dumps",
               lambda screen, row, width, height: panels.running_content(row, width, height)),
-        Table("users", "users", "dumps, mean of the samples", columns.USERS, lambda live: live.users(),
+        LiveTable("users", "users", "dumps, mean of the samples", columns.USERS, lambda live: live.users(),
               lambda row: (row.user, row.level), "no request in any dump",
               lambda screen, row, width, height: line(
                   ("seats held on average over the samples; totals by client: ktui audit", panels.MUTED))),
@@ -220,8 +220,8 @@ class LiveCaches(LiveScreen):
 
     MODE: ClassVar[str] = "cache"
     AUTO_FOCUS = "#caches"
-    TABLES: ClassVar[tuple[Table, ...]] = (
-        Table("caches", "watch caches by replica", METRICS, columns.CACHES, rows.caches,
+    TABLES: ClassVar[tuple[LiveTable, ...]] = (
+        LiveTable("caches", "watch caches by replica", METRICS, columns.CACHES, rows.caches,
               lambda row: (row.resource, row.replica), "no watch cache is reported",
               lambda screen, row, width, height: panels.cache_content(row, width, height)),
     )  # fmt: skip
@@ -232,8 +232,8 @@ class LiveEtcd(LiveScreen):
 
     MODE: ClassVar[str] = "etcd"
     AUTO_FOCUS = "#calls"
-    TABLES: ClassVar[tuple[Table, ...]] = (
-        Table("calls", "etcd as kube-apiserver sees it", METRICS, columns.ETCD, rows.etcd_lines, _resource,
+    TABLES: ClassVar[tuple[LiveTable, ...]] = (
+        LiveTable("calls", "etcd as kube-apiserver sees it", METRICS, columns.ETCD, rows.etcd_lines, _resource,
               NO_SCRAPE,
               lambda screen, row, width, height: panels.etcd_content(row, screen.live, width, height)),
     )  # fmt: skip
@@ -244,8 +244,8 @@ class LiveWatches(LiveScreen):
 
     MODE: ClassVar[str] = "watches"
     AUTO_FOCUS = "#watches"
-    TABLES: ClassVar[tuple[Table, ...]] = (
-        Table("watches", "open WATCHes by resource", METRICS, columns.WATCHES, rows.watched, _resource,
+    TABLES: ClassVar[tuple[LiveTable, ...]] = (
+        LiveTable("watches", "open WATCHes by resource", METRICS, columns.WATCHES, rows.watched, _resource,
               "no WATCH is open",
               lambda screen, row, width, height: panels.watch_content(row, width, height)),
     )  # fmt: skip
@@ -256,7 +256,7 @@ class LiveFlowControl(LiveScreen):
 
     MODE: ClassVar[str] = "flow"
     AUTO_FOCUS = "#levels"
-    TABLES: ClassVar[tuple[Table, ...]] = (
-        Table("levels", "priority levels", "metrics, last minute; held, executing, queued: dumps",
+    TABLES: ClassVar[tuple[LiveTable, ...]] = (
+        LiveTable("levels", "priority levels", "metrics, last minute; held, executing, queued: dumps",
               columns.LEVELS, rows.levels, lambda row: row.level, NO_SCRAPE, _level),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from ktui.contract.events import AnyEvent
 from ktui.tui.source import Link, Report, Stage
 
 if TYPE_CHECKING:
-    from ktui.live.feed import Feed
+    from ktui.live.feed import LiveFeed
 
 
 class ClusterSource:
@@ -24,10 +24,10 @@ class ClusterSource:
     restartable = True
     reconnects = True
 
-    def __init__(self, make: Callable[[], Feed], name: str) -> None:
+    def __init__(self, make: Callable[[], LiveFeed], name: str) -> None:
         self._make = make
         self._name = name
-        self._feed: Feed | None = None
+        self._feed: LiveFeed | None = None
         self._first: list[AnyEvent] = []
 
     async def connect(self, report: Report) -> None:
