@@ -16,7 +16,7 @@ from ktui.core.state import State
 from ktui.core.table.columns import Column
 from ktui.tui.keys import bindings as keys
 from ktui.tui.live import columns, panels, rows
-from ktui.tui.screens.mode_screen import ModeScreen
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.lines import entitle, line
@@ -205,7 +205,8 @@ class LiveRequests(LiveScreen):
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
         LiveTable("routes", "routes by resource", METRICS, columns.ROUTES, rows.listed, _resource, NO_LIST,
               _route),
-        LiveTable("running", "executing and queued", DUMPS, columns.RUNNING, rows.running, lambda row: row.place,
+        LiveTable("running", "executing and queued", DUMPS, columns.RUNNING, rows.running,
+              lambda row: row.place,
               "no request in the newest dumps",
               lambda screen, row, width, height: panels.running_content(row, width, height)),
         LiveTable("users", "users", "dumps, mean of the samples", columns.USERS, lambda live: live.users(),
@@ -233,8 +234,8 @@ class LiveEtcd(LiveScreen):
     MODE: ClassVar[str] = "etcd"
     AUTO_FOCUS = "#calls"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("calls", "etcd as kube-apiserver sees it", METRICS, columns.ETCD, rows.etcd_lines, _resource,
-              NO_SCRAPE,
+        LiveTable("calls", "etcd as kube-apiserver sees it", METRICS, columns.ETCD, rows.etcd_lines,
+              _resource, NO_SCRAPE,
               lambda screen, row, width, height: panels.etcd_content(row, screen.live, width, height)),
     )  # fmt: skip
 
