@@ -26,7 +26,7 @@ from ktui.tui.live.app import LiveApp
 from ktui.tui.looks.themes import DEFAULT
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
-from ktui.tui.source import Link, LiveSource, Stage
+from ktui.tui.source import Link, LiveSource, Stage, TelemetrySource
 from tests.unit.audit.logs import audit_event, copies, traffic
 from tests.unit.live.folded import recorded_events
 from tools.screenshots import shots
