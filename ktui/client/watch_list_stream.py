@@ -11,7 +11,8 @@ import contextlib
 import msgspec
 
 from ktui.client.connection import ClientError
-from ktui.client.list_stream import ListEnvelope, ListMeta
+from ktui.client.list_stream import KEPT_BYTES, ListEnvelope, ListMeta
+from ktui.client.protobuf_fields import member
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 
@@ -19,6 +20,9 @@ LONGEST = 16 << 20  # bytes of one event: no object in etcd is larger than a few
 _EVENT = b'{"type":'
 _BOOKMARK = b'{"type":"BOOKMARK"'
 _ERROR = b'{"type":"ERROR"'
+# Field numbers: of a WatchEvent, the object in its envelope, its metadata, a Status.
+_TYPE, _REVISION, _MESSAGE = (1,), (2, 1, 2, 1, 6), (2, 1, 2, 3)
+_PROTOBUF, _STATUS_MESSAGE = b"k8s\0", (2, 3)
 _END = b"k8s.io/initial-events-end"
 
 
@@ -43,6 +47,7 @@ class InitialEvents:
         self._rest = bytearray()
         self._refusal = b""  # a Status instead of events
         self._end = _Event()
+        self._framed: bool | None = None  # frames of protobuf, not lines of JSON
         self._done = False
 
     def complete(self) -> bool:
@@ -50,7 +55,12 @@ class InitialEvents:
         return self._done
 
     def feed(self, chunk: bytes) -> None:
-        """Raises ClientError for a line longer than any event."""
+        """Raises ClientError for an event longer than any object."""
+        if self._framed is None and chunk:
+            self._framed = chunk[0] == 0  # of a frame's size; JSON begins with a brace
+        if self._framed:
+            self._feed_frames(chunk)
+            return
         head, found, tail = chunk.rpartition(b"\n")
         self._rest += head if found else tail
         if not found:
@@ -65,11 +75,36 @@ class InitialEvents:
 
     def envelope(self) -> ListEnvelope:
         """The resourceVersion at the end of the initial events; the message of an ERROR or a Status."""
-        refusal = self._refusal or (b"" if self.items or self._done else bytes(self._rest))
+        unread = b"" if (self.items or self._done) and not self._refusal else bytes(self._rest)
+        refusal = self._refusal + unread
         if refusal:
             return _status(refusal)
         last = self._end.object
         return ListEnvelope(message=last.message, metadata=ListMeta(last.metadata.resource_version))
+
+    def _feed_frames(self, chunk: bytes) -> None:
+        """Protobuf: each event has its size in four bytes before it."""
+        self._rest += chunk
+        start = 0
+        while len(self._rest) >= start + 4 and not self._done:
+            end = start + 4 + int.from_bytes(self._rest[start : start + 4])
+            if end - start > LONGEST:
+                raise ClientError(f"an event of the stream is longer than {LONGEST >> 20} MiB")
+            if len(self._rest) < end:
+                break
+            self._take_frame(bytes(self._rest[start + 4 : end]))
+            start = end
+        del self._rest[:start]
+
+    def _take_frame(self, event: bytes) -> None:
+        kind = member(event, *_TYPE)
+        if kind == b"ERROR" or (kind == b"BOOKMARK" and _END in event):
+            self._done = True
+            text = [member(event, *path).decode("utf-8", "replace") for path in (_REVISION, _MESSAGE)]
+            revision, message = (text[0], "") if kind == b"BOOKMARK" else ("", text[1])
+            self._end = _Event(_Object(_Metadata(revision), message))
+        elif kind != b"BOOKMARK":
+            self.items += 1
 
     def _take(self, line: bytes) -> None:
         if line.startswith(_ERROR) or (line.startswith(_BOOKMARK) and _END in line):
@@ -77,12 +112,15 @@ class InitialEvents:
             with contextlib.suppress(DocumentError):  # it ends all the same, without its revision
                 self._end = decode_json(line, _Event)
         elif not line.startswith(_EVENT):
-            self._refusal = self._refusal or line
+            if len(self._refusal) < KEPT_BYTES:
+                self._refusal += line + b"\n"
         elif not line.startswith(_BOOKMARK):
             self.items += 1
 
 
 def _status(text: bytes) -> ListEnvelope:
+    if text.startswith(_PROTOBUF):
+        return ListEnvelope(message=member(text, *_STATUS_MESSAGE).decode("utf-8", "replace"))
     try:
         return decode_json(text, ListEnvelope)
     except DocumentError:

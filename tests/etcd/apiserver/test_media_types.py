@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import msgspec.yaml
 import pytest
 
+from ktui.client.watch_list_stream import InitialEvents
 from ktui.wire.codec import codec_for
 from ktui.wire.envelope import open_value
 from ktui.wire.pb import walk
@@ -17,6 +19,8 @@ pytestmark = pytest.mark.anyio
 COLLECTION = "/api/v1/namespaces/a/configmaps"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 PARTIAL = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+METADATA = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 CODEC = codec_for()
 
 
@@ -87,6 +91,30 @@ async def test_a_watch(api: Api) -> None:
     objects = [parts(frame[2])[1] for frame in frames]
     assert json.loads(CODEC.object_json(objects[0], None)) == created
     assert b"k8s.io/initial-events-end" in objects[1]
+
+
+@pytest.mark.parametrize("accept", ["application/json", TABLE, PROTOBUF, METADATA])
+async def test_the_client_finds_the_end_of_the_initial_events_in_every_form(api: Api, accept: str) -> None:
+    await api.warm()
+    for name in ("one", "two"):
+        await api.config_map(name)
+    query = "?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+    events = InitialEvents()
+    async with (
+        asyncio.timeout(60),
+        api.http.stream("GET", COLLECTION + query, headers={"Accept": accept}) as answer,
+    ):
+        async for piece in answer.aiter_bytes():
+            for start in range(0, len(piece), 7):
+                events.feed(piece[start : start + 7])
+            if events.complete():
+                break
+    rv = (await api.get(COLLECTION)).json()["metadata"]["resourceVersion"]
+    assert (events.items, events.envelope().message) == (2, "")
+    assert accept == TABLE or events.envelope().metadata.resource_version == rv
+    refused = InitialEvents()
+    refused.feed((await api.get(f"{COLLECTION}?watch=1&limit=x", Accept=accept)).content)
+    assert "invalid syntax" in refused.envelope().message and refused.items == 0
 
 
 async def test_errors_are_encoded_alike(api: Api) -> None:
