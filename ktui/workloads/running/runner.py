@@ -50,7 +50,8 @@ class Run:
         self.account = Account(self.id)
         self.began = 0.0
         self.seconds = 0.0
-        self.ended = ""  # why it ended: "complete" or "time"
+        self.ended = ""  # why it ended: "complete", "stopped" or "time"
+        self._stopping = asyncio.Event()
         self.version = ""
         self.current = self.variants[0]
         self._phase_began: float | None = None  # None while no time is counted
@@ -82,6 +83,8 @@ class Run:
             each = seconds / (SLICES * len(self.variants))
             slices = [(variant, each) for _ in range(SLICES) for variant in self.variants]
         for variant, most in slices:
+            if self._stopping.is_set():
+                return
             self.current = variant
             await self._set_version(variant)
             await self._run_slice(variant, most)
@@ -89,16 +92,21 @@ class Run:
     async def _run_slice(self, variant: RunVariant, seconds: float) -> None:
         assert variant.context is not None
         self._phase_began = time.monotonic()
-        self.ended = "complete"
+        work = asyncio.ensure_future(self.workload.run(variant.context))
+        asked = asyncio.ensure_future(self._stopping.wait())
         try:
-            async with asyncio.timeout(seconds) as limit:
-                await self.workload.run(variant.context)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            self.ended = "time"
+            await asyncio.wait({work, asked}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            self.ended = "complete" if work.done() else "stopped" if asked.done() else "time"
         finally:
+            asked.cancel()
+            work.cancel()
+            with suppress(asyncio.CancelledError):
+                await work
             self._end_phase(variant, variant.context.phase)
+
+    def stop(self) -> None:
+        """End the run now; its summary is of what was."""
+        self._stopping.set()
 
     def _end_phase(self, variant: RunVariant, phase: str) -> None:
         if self._phase_began is not None:
