@@ -6,11 +6,12 @@ import argparse
 import asyncio
 import re
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
-from ktui.cli.output import emit_json, progress
+from ktui.cli.output import emit_json, emit_json_text, progress
 from ktui.cli.targets import add_target_arguments, target_conflict
 
 if TYPE_CHECKING:
@@ -149,8 +150,12 @@ def _run(args: argparse.Namespace) -> int:
     from ktui.workloads.running.summary import summary_of  # start-up time
 
     summary = summary_of(run)
-    if args.json or args.stream:
-        emit_json({"summary": summary} if args.stream else summary)
+    if args.stream:
+        from ktui.workloads.running.live import Finished, encoded  # start-up time
+
+        emit_json_text(encoded(Finished(summary)), flush=True)
+    elif args.json:
+        emit_json(summary)
     else:
         from ktui.cli import workload_text  # start-up time
 
@@ -165,11 +170,35 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
     async with load_target(args) as found:
         ask_before_load(found, workload, args)
         run = Run(workload, variants, found.client, real=found.real)
+        if args.stream:
+            await run.go(args.seconds, lambda: _stream(run))
+            return run
         shown = sys.stderr.isatty() and not args.json
         await run.go(args.seconds, (lambda: _show(run)) if shown else None)
         if shown:
             progress("")
         return run
+
+
+async def _stream(run: Run) -> None:
+    """A line a second for the dashboard, which sends commands."""
+    from ktui.cli.streams import lines_of  # start-up time
+    from ktui.workloads.running.live import SECOND, Refused, encoded, follow_commands, live_second
+
+    loop, reader, markers = asyncio.get_running_loop(), asyncio.StreamReader(), list[str]()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+
+    def refuse(message: str) -> None:
+        emit_json_text(encoded(Refused(message)), flush=True)
+
+    commands = asyncio.create_task(follow_commands(run, lines_of(reader), refuse, markers.append))
+    try:
+        while True:
+            await asyncio.sleep(SECOND)
+            emit_json_text(encoded(live_second(run, time.time(), " ".join(markers))), flush=True)
+            markers.clear()
+    finally:
+        commands.cancel()
 
 
 async def _show(run: Run) -> None:

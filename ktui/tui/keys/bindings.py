@@ -184,6 +184,16 @@ LAB: Bindings = [
     _key("lab.leave", "escape", "leave", "results", "from the form to the results"),
 ]  # fmt: skip
 
+WORKLOADS: Bindings = [
+    _key("workloads.start", "x", "start_or_stop", "start/stop", "start the workload, or stop it (enter)"),
+    _key("workloads.less", "left", "turn(-1)", "knob", "a knob's value down, or its choice before",
+         key_display="←→"),
+    _hidden("workloads.more", "right", "turn(1)", "a knob's value up, or its next choice", "knob"),
+    _key("workloads.edit", "i", "edit", "value", "type a value for the knob (enter)"),
+    *(_hidden(f"workloads.fix{place + 1}", key, f"fix({place})", f"fix {place + 1} of the workload", "fix")
+      for place, key in enumerate(("f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9"))),
+]  # fmt: skip
+
 FORM: Bindings = [
     _hidden("form.up", "up", "move(-1)", "the field above", "Field above"),
     _hidden("form.down", "down", "move(1)", "the field below", "Field below"),
@@ -297,6 +307,7 @@ SCOPES: Mapping[str, Bindings] = {
     "lab text field": TEXT_FIELD,
     "lab choice": CHOICE_FIELD,
     "watches": DETAIL,
+    "workloads": WORKLOADS,
     "versions": VERSIONS,
     "live cluster": LIVE,
     "audit": AUDIT,

@@ -59,6 +59,14 @@ MODES = (
         ("watchers",),
     ),
     Mode(
+        7,
+        "workloads",
+        "Workloads",
+        "client behaviours that run, with charts and knobs",
+        "workloads:WorkloadsScreen",
+        ("load", "loads", "workload"),
+    ),
+    Mode(
         8,
         "versions",
         "Versions",

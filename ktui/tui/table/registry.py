@@ -40,6 +40,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         "watches.watches": (
             "route client resource scope since age buffer delivered bookmarks rate shared state"
         ),
+        "workloads.workloads": "state name sentence",
+        "workloads.knobs": "knob value about",
         "versions.versions": "version badge route reason consistency limit wait seats changed why",
         "audit.ranked": (
             "route rank client account request count rate p95 max errors seats cost bar later verb resource "

@@ -1,0 +1,1 @@
+"""Workloads: client behaviours that run against the server, their charts and their knobs."""

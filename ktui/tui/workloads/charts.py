@@ -1,0 +1,125 @@
+"""The charts of a run: requests by route, bytes out of etcd, latency, and how long reads waited."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from ktui.core.format import milliseconds, short_bytes, short_count
+from ktui.core.routes import CACHE, ERROR, ETCD, SNAPSHOT
+from ktui.tui.charts.chart import AXIS, edge_labels
+from ktui.tui.charts.plot import Runs, Series, columns_in, round_top, stacked
+from ktui.tui.looks.symbols import Symbols
+from ktui.tui.widgets.lines import line, lines
+from ktui.workloads.running.live import LiveSecond
+
+MARK = "▼"
+ASCII_MARK = "v"
+_FOOT = 0.1  # ms
+
+Seconds = Sequence[LiveSecond]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveChart:
+    """`series` of the seconds, from the foot upwards; `label` writes the axis' upper end."""
+
+    id: str
+    title: str
+    series: Callable[[Seconds], list[Series]]
+    label: Callable[[float], str]
+    newest: Callable[[LiveSecond], str]
+    logarithmic: bool = False
+
+
+def _routes(seconds: Seconds) -> list[Series]:
+    badges = (CACHE, SNAPSHOT, ETCD, ERROR)
+    return [
+        Series(
+            badge.letter,
+            badge.style.removeprefix("bold "),
+            [float(second.routes.get(badge.letter, 0)) for second in seconds],
+            loud=badge is ERROR,
+        )
+        for badge in badges
+    ]
+
+
+def _etcd(seconds: Seconds) -> list[Series]:
+    return [Series("#", "$route-etcd", [float(second.etcd_bytes) for second in seconds])]
+
+
+def _latency(seconds: Seconds) -> list[Series]:
+    middle = [_decades(second.p50) for second in seconds]
+    high = [_decades(second.p95) - low for second, low in zip(seconds, middle, strict=True)]
+    return [Series("#", "$chart-typical", middle), Series("|", "$chart-most", high)]
+
+
+def _waits(seconds: Seconds) -> list[Series]:
+    return [Series("#", "$route-wait", [second.wait_ms for second in seconds])]
+
+
+def _decades(ms: float) -> float:
+    return max(0.01, math.log10(ms / _FOOT)) if ms > 0 else 0.0
+
+
+def _counted(second: LiveSecond) -> str:
+    return " ".join(f"{letter} {count}" for letter, count in sorted(second.routes.items())) or "0"
+
+
+CHARTS = (
+    LiveChart("routes", "requests/s", _routes, short_count, _counted),
+    LiveChart("etcd", "etcd bytes/s", _etcd, short_bytes,
+              lambda second: f"{short_bytes(second.etcd_bytes)} in {second.etcd_rpcs} RPCs"),
+    LiveChart("latency", "latency ms", _latency, lambda top: milliseconds(_FOOT * 10**top),
+              lambda second: f"p50 {milliseconds(second.p50)} p95 {milliseconds(second.p95)}",
+              logarithmic=True),
+    LiveChart("waits", "cache lag: longest wait ms", _waits, milliseconds,
+              lambda second: milliseconds(second.wait_ms)),
+)  # fmt: skip
+
+
+def chart_content(chart: LiveChart, seconds: Seconds, width: int, height: int, symbols: Symbols) -> Content:
+    """An axis and one column for each second, the newest at the right; ▼ where a knob or a fault was used."""
+    if not seconds:
+        return line(("nothing runs", "$ink-muted"))
+    cells = max(1, width - AXIS - 1)
+    shown = list(seconds)[-columns_in(cells, symbols) :]
+    series = chart.series(shown)
+    most = max((sum(values) for values in zip(*(item.values for item in series), strict=True)), default=0.0)
+    top = float(max(2, math.ceil(most))) if chart.logarithmic else round_top(most)
+    rows = stacked(series, top, cells, height, symbols)
+    rows[0] = marked(rows[0], marks(shown, cells, symbols), symbols)
+    labels = edge_labels(chart.label(top), milliseconds(_FOOT) if chart.logarithmic else "0", height)
+    return lines(
+        line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
+        for label, row in zip(labels, rows, strict=True)
+    )
+
+
+def busiest(seconds: Seconds) -> LiveSecond:
+    """The newest second in which requests were answered, else the newest."""
+    return next((second for second in reversed(seconds) if second.routes), seconds[-1])
+
+
+def marks(seconds: Seconds, cells: int, symbols: Symbols) -> set[int]:
+    """Cells of the columns in which a knob or a fault was used."""
+    per_cell = columns_in(1, symbols)
+    blank = cells - -(-len(seconds) // per_cell)
+    return {blank + place // per_cell for place, second in enumerate(seconds) if second.marker}
+
+
+def marked(row: Runs, places: set[int], symbols: Symbols) -> Runs:
+    """A line of cells with a mark at these places, over what is there."""
+    if not places:
+        return row
+    glyph = ASCII_MARK if symbols is Symbols.ASCII else MARK
+    found, at = [], 0
+    for text, style in row:
+        for character in text:
+            found.append((glyph, "bold $accent") if at in places else (character, style))
+            at += 1
+    return found

@@ -1,0 +1,253 @@
+"""Workloads: client behaviours that run against the server, with live charts and knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from ktui.client.connection import ClientError
+from ktui.core.state import State
+from ktui.tui.charts.chart import symbols_of
+from ktui.tui.keys import bindings as keys
+from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.areas import Below, Beside
+from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.panel import Panel
+from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
+from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
+from ktui.tui.workloads.session import Session
+from ktui.tui.workloads.texts import outcome_content, status_content
+from ktui.workloads.registry import WORKLOADS
+from ktui.workloads.running.knobs import Knobs, WorkloadError, written
+from ktui.workloads.running.workload import Workload
+
+RUN_SECONDS = 600.0  # a run that nothing stops
+KEPT_RUNS = 10
+
+
+class WorkloadsScreen(AskingScreen):
+    """On the left the workloads and the knobs of the one under the cursor; on the right how its run goes.
+
+    The run is a process of its own: the dashboard only reads its lines.
+    """
+
+    MODE: ClassVar[str] = "workloads"
+    CSS_PATH = "workloads.tcss"
+    AUTO_FOCUS = "#workloads"
+    BINDINGS: ClassVar[list[BindingType]] = keys.WORKLOADS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._knobs = {name: workload.settings() for name, workload in WORKLOADS.items()}
+        self._sessions: dict[str, Session] = {}
+        self._runs: dict[str, list[dict[str, Any]]] = {name: [] for name in WORKLOADS}
+        self._painted: object = None
+
+    def compose_body(self) -> ComposeResult:
+        with Beside(id="panes"):
+            with Below(id="left"):
+                yield VTable(WORKLOAD_COLUMNS, key=lambda row: row.name, id="workloads", classes="box")
+                yield VTable(KNOB_COLUMNS, key=lambda row: row.name, id="knobs", classes="box")
+            with Below(id="right"):
+                yield Panel("workload", id="status", classes="box")
+                for chart in CHARTS:
+                    yield Panel(chart.title, id=chart.id, classes="box")
+                yield Panel("fixes and comparison", id="outcome", classes="box")
+
+    def on_mount(self) -> None:
+        self.table.set_rows(self._workload_rows())
+        self._paint_knobs()
+        super().on_mount()
+
+    @property
+    def table(self) -> VTable[WorkloadRow]:
+        return self.query_one("#workloads", VTable)
+
+    @property
+    def knob_table(self) -> VTable[KnobRow]:
+        return self.query_one("#knobs", VTable)
+
+    @property
+    def workload(self) -> Workload:
+        """The one under the cursor."""
+        row = self.table.row
+        return row.workload if row is not None else next(iter(WORKLOADS.values()))
+
+    @property
+    def session(self) -> Session | None:
+        return self._sessions.get(self.workload.name)
+
+    # Painting.
+
+    def paint_tables(self, state: State) -> None:
+        rows = self._workload_rows()
+        if rows != self._painted:
+            self._painted = rows
+            self.table.set_rows(rows)
+        entitle(self.table, line(f"workloads · {len(rows)}"))
+
+    def paint_panels(self, state: State) -> None:
+        workload, session = self.workload, self.session
+        status = self.query_one("#status", Panel)
+        entitle(status, line(workload.name))
+        status.show(partial(status_content, workload, session))
+        seconds = list(session.seconds) if session is not None else []
+        symbols = symbols_of(status)
+        for chart in CHARTS:
+            panel = self.query_one(f"#{chart.id}", Panel)
+            entitle(panel, line(chart.title), line(chart.newest(busiest(seconds)) if seconds else ""))
+            panel.show(
+                lambda width, height, chart=chart: chart_content(chart, seconds, width, height, symbols)  # type: ignore[misc]
+            )
+        runs = self._runs[workload.name]
+        tables = runs[-1]["variants"][0]["tables"] if runs else []
+        self.query_one("#outcome", Panel).show(partial(outcome_content, workload, runs, tables))
+
+    def _workload_rows(self) -> list[WorkloadRow]:
+        return [WorkloadRow(workload, self._state_of(name)) for name, workload in WORKLOADS.items()]
+
+    def _state_of(self, name: str) -> str:
+        session = self._sessions.get(name)
+        if session is None:
+            return ""
+        return "running" if session.running else "failed" if session.summary is None else "done"
+
+    def _paint_knobs(self) -> None:
+        knobs = self._knobs[self.workload.name]
+        values = knobs.values()
+        rows = [
+            KnobRow(knob, written(values[knob.name]), values[knob.name] != knob.default)
+            for knob in knobs.knobs
+        ]
+        self.knob_table.set_rows(rows)
+        entitle(self.knob_table, line(f"knobs of {self.workload.name}"))
+
+    @on(VTable.Highlighted, "#workloads")
+    def _highlighted(self) -> None:
+        self._paint_knobs()
+        self.paint_panels(self.ktui.state)
+
+    # Running.
+
+    @on(VTable.Selected, "#workloads")
+    def _selected(self) -> None:
+        self.action_start_or_stop()
+
+    def action_start_or_stop(self) -> None:
+        """Start the workload under the cursor; stop it when it runs."""
+        session = self.session
+        if session is not None and session.running:
+            session.tell("stop")
+            return
+        try:
+            self.client  # noqa: B018  # whether there is a server
+        except ClientError as error:
+            self.notify(str(error), severity="warning", markup=False)
+            return
+        if self._own_server:
+            self._start(True)
+            return
+        from ktui.tui.dialogs.confirm import ConfirmScreen  # start-up time
+
+        question = (
+            f"{self.workload.name} puts load on {self.client.connection.url},\nwhich is not ktui's own."
+        )
+        self.app.push_screen(ConfirmScreen("load on another server", question), self._start)
+
+    @property
+    def _own_server(self) -> bool:
+        server = self.ktui.state.server
+        return server is not None and server.etcd_kind == "embedded"
+
+    def _start(self, agreed: bool | None) -> None:
+        if not agreed:
+            return
+        workload = self.workload
+        session = self._sessions[workload.name] = Session(workload.name, self._changed)
+        values = self._knobs[workload.name].values()
+        settings = [f"{name}={written(value)}" for name, value in values.items() if value != ""]
+        connection = self.client.connection
+        self.aside(partial(self._run, session, connection, settings), f"workload {workload.name}")
+
+    async def _run(self, session: Session, connection: Any, settings: list[str]) -> None:
+        await session.run(connection, settings, RUN_SECONDS)
+        if session.summary is not None:
+            runs = self._runs[session.workload]
+            runs.append(session.summary)
+            del runs[:-KEPT_RUNS]
+        self._changed()
+
+    def _changed(self) -> None:
+        if self.is_current:
+            self.paint()
+
+    # Knobs.
+
+    def action_turn(self, step: int) -> None:
+        """The knob under the cursor one step up or down, with immediate effect."""
+        row = self.knob_table.row
+        if row is None:
+            return
+        value = self._knobs[self.workload.name].values()[row.name]
+        if (after := row.knob.next(value, step)) != value:
+            self._set(row.name, written(after))
+
+    def action_edit(self) -> None:
+        """Type a value for the knob under the cursor."""
+        row = self.knob_table.row
+        if row is None:
+            return
+        knobs = Knobs(self.workload.knobs)
+
+        def typed(text: str) -> str:
+            return _problem(lambda: knobs.set(row.name, text))
+
+        def entered(text: str) -> str:
+            problem = typed(text)
+            if not problem:
+                self._set(row.name, text)
+            return problem
+
+        self.query_one(Prompt).open(
+            f"{row.name} ›", row.value, hint=row.knob.about, typed=typed, entered=entered
+        )
+
+    def action_fix(self, number: int) -> None:
+        """Apply a fix of the workload: its knobs, one after the other."""
+        fixes = self.workload.fixes
+        if number < len(fixes):
+            for setting in fixes[number].settings:
+                name, _, text = setting.partition("=")
+                self._set(name, text)
+            self.notify(fixes[number].title, markup=False)
+
+    def _set(self, name: str, text: str) -> None:
+        self._knobs[self.workload.name].set(name, text)
+        session = self.session
+        if session is not None:
+            session.tell(f"set {name} {text}")
+        self._paint_knobs()
+
+    @on(VTable.Selected, "#knobs")
+    def _knob_selected(self) -> None:
+        self.action_edit()
+
+    def selected_object(self) -> tuple[str, Any] | None:
+        runs = self._runs[self.workload.name]
+        return (f"the last run of {self.workload.name}", runs[-1]) if runs else None
+
+
+def _problem(change: Callable[[], object]) -> str:
+    """What is wrong with a change, "" when nothing is."""
+    try:
+        change()
+    except WorkloadError as error:
+        return str(error)
+    return ""

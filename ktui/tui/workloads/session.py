@@ -1,0 +1,113 @@
+"""One run of a workload in a process of its own: what it says, and what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ktui.workloads.running.live import DECODER, Finished, LiveSecond, Refused
+
+if TYPE_CHECKING:
+    from ktui.client.connection import ServerConnection
+
+KEPT = 600  # seconds
+STOP_SECONDS = 20.0
+LONGEST_LINE = 4 * 1024 * 1024  # of the summary
+
+
+class Session:
+    """`seconds` grow while it runs; `summary` is there when it has ended, `problem` when it could not.
+
+    `changed` is called after each line.
+    """
+
+    def __init__(self, workload: str, changed: Callable[[], None]) -> None:
+        self.workload = workload
+        self.seconds: deque[LiveSecond] = deque(maxlen=KEPT)
+        self.summary: dict[str, Any] | None = None
+        self.problem = ""
+        self.running = False
+        self._changed = changed
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def last(self) -> LiveSecond | None:
+        return self.seconds[-1] if self.seconds else None
+
+    async def run(self, connection: ServerConnection, settings: Sequence[str], seconds: float) -> None:
+        """Start it and read what it says until it ends."""
+        words = [f"--set={setting}" for setting in settings]
+        attach = ["--attach", connection.url, "--yes"]
+        if connection.ca_file is not None:
+            attach += ["--server-ca", str(connection.ca_file)]
+        self.running = True
+        self._process = process = await asyncio.create_subprocess_exec(
+            *(
+                sys.executable,
+                "-m",
+                "ktui",
+                "workload",
+                "run",
+                self.workload,
+                "--stream",
+                f"--for={seconds:g}s",
+            ),
+            *(*words, *attach),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LONGEST_LINE,
+            env={**os.environ, "KTUI_TOKEN": connection.token},
+            start_new_session=True,  # Ctrl-C in the terminal is the dashboard's
+        )
+        try:
+            assert process.stdout is not None and process.stderr is not None
+            errors = asyncio.create_task(process.stderr.read(65536))
+            async for line in process.stdout:
+                self._take(line)
+            status = await process.wait()
+            if status and self.summary is None:
+                said = (await errors).decode("utf-8", "replace").strip().splitlines()
+                self.problem = said[-1].removeprefix("ktui: ") if said else f"it ended with status {status}"
+        finally:
+            self.running = False
+            await self._end(process)
+            self._changed()
+
+    def _take(self, line: bytes) -> None:
+        with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):
+            match DECODER.decode(line):
+                case LiveSecond() as second:
+                    self.seconds.append(second)
+                case Refused(message):
+                    self.problem = message
+                case Finished(summary):
+                    self.summary = summary
+        self._changed()
+
+    def tell(self, command: str) -> None:
+        """`set KNOB VALUE` or `stop`."""
+        self.problem = ""
+        process = self._process
+        if self.running and process is not None and process.stdin is not None:
+            process.stdin.write(f"{command}\n".encode())
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        """End it if it still lives: it stops when its standard input ends."""
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError, TimeoutError):
+            if process.stdin is not None:
+                process.stdin.close()
+            async with asyncio.timeout(STOP_SECONDS):
+                await process.wait()
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()

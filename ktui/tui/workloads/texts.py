@@ -1,0 +1,110 @@
+"""The texts of the Workloads screen: how a run stands, its fixes, and two runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from textual.content import Content
+
+from ktui.core.format import elapsed, figure, integer, long_bytes, times
+from ktui.tui.widgets.lines import first_lines, line, pad
+from ktui.tui.workloads.session import Session
+from ktui.workloads.running.summary import COMPARED
+from ktui.workloads.running.workload import Workload
+
+_SIDES = 12  # cells of a value
+FIX_KEYS = ("f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9")
+
+
+def status_content(workload: Workload, session: Session | None, width: int, height: int) -> Content:
+    """What it does, and how the run stands."""
+    parts = [line((workload.sentence, "$foreground"))]
+    if session is None:
+        parts.append(line(("enter starts it at this server", "$ink-muted")))
+    elif session.problem:
+        parts.append(line((session.problem, "bold $error")))
+    elif session.running:
+        last = session.last
+        if last is None:
+            parts.append(line(("starting …", "$ink-muted")))
+        else:
+            speed = f" · simulated time {last.speed:g}× real time" if last.speed != 1.0 else ""
+            parts.append(
+                line(
+                    ("● ", "$success"),
+                    f"{elapsed(len(session.seconds))} · {last.phase}",
+                    (f" · {last.now}" if last.now else "", "$ink-muted"),
+                    (speed, "bold $warning"),
+                )
+            )
+    elif session.summary is not None:
+        seconds = f"{session.summary['seconds']:.0f} s"
+        parts.append(line(("✓ ", "$ink-muted"), f"{session.summary['ended']} after {seconds}"))
+    return first_lines(parts, width, height)
+
+
+def outcome_content(
+    workload: Workload,
+    runs: Sequence[dict[str, Any]],
+    tables: Sequence[dict[str, Any]],
+    width: int,
+    height: int,
+) -> Content:
+    """One key for each fix; below, the tables of the last run, or the two last runs side by side."""
+    parts = [
+        line((f" {key.upper()} ", "bold $accent"), (fix.title, "$foreground"))
+        for key, fix in zip(FIX_KEYS, workload.fixes, strict=False)
+    ]
+    if len(runs) > 1:
+        parts += list(_side_by_side(runs[-2], runs[-1]))
+    for table in tables:
+        parts += list(_table(table))
+    return first_lines(parts or [line(("no run yet", "$ink-muted"))], width, height)
+
+
+def _side_by_side(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Content]:
+    first, second = before["variants"][0], now["variants"][0]
+    changed = [
+        f"{name} {first['knobs'][name]} → {value}"
+        for name, value in second["knobs"].items()
+        if first["knobs"].get(name) != value
+    ]
+    yield line((f"the run before, this run: {', '.join(changed) or 'same knobs'}", "bold"))
+    rows = [(title, first["total"][name], second["total"][name], "bytes" in name) for name, title in COMPARED]
+    rows += [
+        (f"{share} ms", first["total"]["ms"][share], second["total"]["ms"][share], False)
+        for share in first["total"]["ms"]
+    ]
+    for title, a, b, is_bytes in rows:
+        cells = ["–" if value is None else _value(value, is_bytes=is_bytes) for value in (a, b)]
+        factor = times(b / a) if a and b is not None else ""
+        yield line(
+            (pad(title, 20), "$ink-muted"), *(pad(cell, _SIDES, right=True) for cell in cells), f"  {factor}"
+        )
+
+
+def _value(value: float, *, is_bytes: bool) -> str:
+    return long_bytes(value) if is_bytes else figure(value) if isinstance(value, float) else integer(value)
+
+
+def _table(document: dict[str, Any]) -> Iterator[Content]:
+    """A table of the summary in columns as wide as their longest cell."""
+    rows = document["rows"]
+    if not rows:
+        return
+    heads = list(rows[0])
+    widths = [
+        max(len(str(row[head])) for row in [dict(zip(heads, heads, strict=True)), *rows]) for head in heads
+    ]
+    yield line((document["title"], "bold"))
+    yield line((_cells(heads, widths), "$ink-muted"))
+    for row in rows:
+        yield line(_cells([str(row[head]) for head in heads], widths))
+
+
+def _cells(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(
+        pad(cell, width, right=place > 0)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )

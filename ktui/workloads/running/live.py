@@ -1,0 +1,115 @@
+"""A run as it goes on: one line of JSON a second, and commands on standard input.
+
+`ktui workload run NAME --stream` writes the lines; the dashboard reads them, in a process of its own.
+Commands are lines, too: `set KNOB VALUE` and `stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ktui.client.connection import ClientError
+from ktui.workloads.running.knobs import WorkloadError, written
+
+if TYPE_CHECKING:
+    from ktui.workloads.running.runner import Run
+
+SECOND = 1.0
+
+
+class LiveSecond(msgspec.Struct, kw_only=True, omit_defaults=True, tag="second"):
+    """What the server counted for this run within one second.
+
+    `routes` counts answers by letter (C, S, E, –, and ! for errors). `wait_ms` is the longest that a read
+    waited for its cache to be fresh, `marker` the knobs and faults that were used.
+    """
+
+    at: float
+    phase: str = ""
+    variant: str = ""
+    now: str = ""
+    speed: float = 1.0
+    routes: dict[str, int] = {}
+    etcd_rpcs: int = 0
+    etcd_bytes: int = 0
+    returned_bytes: int = 0
+    p50: float = 0.0
+    p95: float = 0.0
+    most_ms: float = 0.0
+    wait_ms: float = 0.0
+    rejected: int = 0
+    failed: int = 0
+    open: int = 0
+    knobs: dict[str, str] = {}
+    marker: str = ""
+
+
+class Refused(msgspec.Struct, tag="refused"):
+    """A command that cannot be followed, in one sentence."""
+
+    message: str
+
+
+class Finished(msgspec.Struct, tag="finished"):
+    """The summary; the last line."""
+
+    summary: dict[str, Any]
+
+
+Line = LiveSecond | Refused | Finished
+DECODER = msgspec.json.Decoder(Line)
+
+
+def live_second(run: Run, at: float, marker: str) -> LiveSecond:
+    """The figures since the last call."""
+    figures = run.account.take_live()
+    errors = figures.rejected + figures.failed
+    routes = dict(figures.letters)
+    if errors:
+        routes["!"] = errors
+    context = run.current.context
+    return LiveSecond(
+        at=at,
+        phase=context.phase if context else "",
+        variant=run.current.name,
+        now=context.now if context else "",
+        speed=context.speed if context else 1.0,
+        routes=routes,
+        etcd_rpcs=figures.spent.etcd_rpcs,
+        etcd_bytes=figures.spent.etcd_bytes,
+        returned_bytes=figures.spent.encoded_bytes,
+        p50=figures.milliseconds(0.5),
+        p95=figures.milliseconds(0.95),
+        most_ms=figures.times.max / 1000.0,
+        wait_ms=figures.waits.max / 1000.0,
+        rejected=figures.rejected,
+        failed=figures.failed,
+        open=run.account.missing,
+        knobs={name: written(value) for name, value in run.current.knobs.values().items()},
+        marker=marker,
+    )
+
+
+def encoded(line: Line) -> str:
+    return msgspec.json.encode(line).decode()
+
+
+async def follow_commands(
+    run: Run, lines: AsyncIterator[str], refused: Callable[[str], None], marked: Callable[[str], None]
+) -> None:
+    """Do what the lines say until they end; then stop the run."""
+    async for line in lines:
+        word, _, rest = line.strip().partition(" ")
+        try:
+            if word == "set":
+                name, _, text = rest.partition(" ")
+                await run.set(name, text)
+                marked(f"{name}={text}")
+            elif word == "stop":
+                break
+        except (WorkloadError, ClientError) as error:
+            refused(str(error))
+    run.stop()
