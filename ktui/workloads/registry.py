@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import difflib
 
-from ktui.workloads.catalog import agent_boot, kubelet_configmaps
+from ktui.workloads.catalog import (
+    agent_boot,
+    helm,
+    informers,
+    kubectl_users,
+    kubelet_configmaps,
+    paged_export,
+    polling_controller,
+)
 from ktui.workloads.running.knobs import WorkloadError
 from ktui.workloads.running.workload import Workload
 
 WORKLOADS: dict[str, Workload] = {
-    workload.name: workload for workload in (agent_boot.WORKLOAD, kubelet_configmaps.WORKLOAD)
+    module.WORKLOAD.name: module.WORKLOAD
+    for module in (
+        agent_boot,
+        kubelet_configmaps,
+        informers,
+        polling_controller,
+        kubectl_users,
+        helm,
+        paged_export,
+    )
 }
 
 

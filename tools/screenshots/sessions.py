@@ -68,8 +68,8 @@ async def demo(recording: Path) -> AsyncIterator[tuple[ServerChild, ServerConnec
 async def _seeded(connection: ServerConnection) -> None:
     """Events come last."""
     client = ApiClient(connection)
-    async for line in client.lines("/api/v1/events?watch=true"):
-        if line:
+    async for piece in client.watch("/api/v1/events?watch=true"):
+        if piece.strip():
             break
     await client.close()
 

@@ -10,6 +10,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.lab.form_pane import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes
 from ktui.tui.table.vtable import VTable
+from ktui.tui.workloads.screen import WorkloadsScreen
 from tools.screenshots.stage import ALL, NORMAL, SMALL, WIDE, Shot, Step
 
 SCOPED = "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-01"
@@ -77,6 +78,12 @@ def informer(app: KtuiApp) -> str:
     return f":watch {max(app.state.watchers.values(), key=lambda row: row.delivered).id}"
 
 
+def running(app: KtuiApp) -> bool:
+    """Whether a workload has run for a while."""
+    session = app.screen.session if isinstance(app.screen, WorkloadsScreen) else None
+    return session is not None and len(session.seconds) > 20
+
+
 CLEAR: tuple[Step, ...] = ("escape", "escape")
 SCREENS = (
     Shot("overview", ("1",), ALL, when=waiting),
@@ -87,6 +94,7 @@ SCREENS = (
     Shot("watches", (informer,), ALL),
     Shot("lab", (f":lab {SCOPED}", "r"), ALL),
     Shot("lab-cheaper", ("home", "a"), (NORMAL,)),
+    Shot("workloads", ("7", "down", "enter"), ALL, ("x",), running),
     Shot("versions", (f":versions {SCOPED}",), ALL),
 )
 OPENED = (

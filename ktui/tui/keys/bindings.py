@@ -52,7 +52,9 @@ REPLAY: Bindings = [
 ]
 
 APP: Bindings = [
-    *(_key(f"go.{mode.name}", str(mode.number), f"go('{mode.name}')", mode.title, mode.about)
+    # Not yet shown in the footer: the pictures of all screens would change.
+    *(_key(f"go.{mode.name}", str(mode.number), f"go('{mode.name}')", mode.title, mode.about,
+           show=mode.name != "workloads")
       for mode in MODES),
     # With priority, so that what is typed right after them goes into the line that they open.
     _key("filter", "slash", "screen.filter", "filter", "filter the table by column", key_display="/",
@@ -191,7 +193,7 @@ WORKLOADS: Bindings = [
     _hidden("workloads.more", "right", "turn(1)", "a knob's value up, or its next choice", "knob"),
     _key("workloads.edit", "i", "edit", "value", "type a value for the knob (enter)"),
     *(_hidden(f"workloads.fix{place + 1}", key, f"fix({place})", f"fix {place + 1} of the workload", "fix")
-      for place, key in enumerate(("f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9"))),
+      for place, key in enumerate(("f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12"))),
 ]  # fmt: skip
 
 FORM: Bindings = [

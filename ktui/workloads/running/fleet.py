@@ -21,7 +21,7 @@ from ktui.workloads.running.account import Account
 from ktui.workloads.running.tags import Tag
 
 MOST_CONNECTIONS = 500
-MOST_BODY = 16 * 1024 * 1024  # of an answer that is kept
+MOST_BODY = 64 * 1024  # of an answer that is kept: a List's metadata comes before its items
 RETRIES = 10  # after a 429, as client-go
 CHUNK = 1 << 16
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=120)
@@ -30,7 +30,7 @@ UNBOUNDED = aiohttp.ClientTimeout(total=None, sock_connect=30)
 
 @dataclass(frozen=True, slots=True)
 class LoadAnswer:
-    """An answer as its client sees it; `body` is kept only on request."""
+    """An answer as its client sees it; its beginning is kept only on request."""
 
     status: int
     size: int

@@ -22,6 +22,7 @@ from ktui.workloads.running.knobs import Knobs
 from ktui.workloads.running.workload import Workload
 
 SETTLE_SECONDS = 15.0  # for the server to end the requests of clients that have gone
+CANCELLATIONS, CANCEL_SECONDS = 10, 6.0
 SLICES = 4  # of each side of a comparison: A B A B A B A B
 
 
@@ -99,9 +100,7 @@ class Run:
             self.ended = "complete" if work.done() else "stopped" if asked.done() else "time"
         finally:
             asked.cancel()
-            work.cancel()
-            with suppress(asyncio.CancelledError):
-                await work
+            await _end(work)
             self._end_phase(variant, variant.context.phase)
 
     def stop(self) -> None:
@@ -183,3 +182,14 @@ class Run:
         if rules[0] != self.version:
             await KtuiApi(self.client).follow_rules(*rules)
             self.version = rules[0]
+
+
+async def _end(work: asyncio.Future[None]) -> None:
+    """Cancel until it has ended: a library may take one cancellation for a failure of its own."""
+    for _ in range(CANCELLATIONS):
+        if work.done():
+            break
+        work.cancel()
+        await asyncio.wait({work}, timeout=CANCEL_SECONDS)
+    if work.done() and not work.cancelled() and (error := work.exception()) is not None:
+        raise error

@@ -1,0 +1,117 @@
+"""Clients that repeat an action: what polling-controller, kubectl-users, helm and paged-export share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import quote
+
+from ktui.client.connection import ClientError
+from ktui.client.list_stream import ListBody
+from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.fleet import LoadClient
+from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.workload import Fix, Workload
+
+Action = Callable[[LoadContext, LoadClient, int], Awaitable[None]]
+
+WATCH_SECONDS = 300
+MOST_PAGES = 1_000
+PODS = "/api/v1/pods"
+
+
+def repeated_workload(
+    name: str,
+    sentence: str,
+    agent: str,
+    forms: Mapping[str, tuple[str, Action]],
+    *,
+    clients: int,
+    every: float,
+) -> Workload:
+    """A workload of `clients` that do an action every `every` seconds, in one of its forms.
+
+    `forms` has for each a sentence, which is the title of its fix, and the action; the first is the bad one.
+    """
+    first = next(iter(forms))
+    about = "; ".join(f"{form}: {about}" for form, (about, _) in forms.items())
+    knobs = (
+        Knob("clients", clients, "clients, each at its own moment", least=1, most=500),
+        Knob("every", every, "seconds between two actions of a client", least=0.05, most=3_600, unit="s"),
+        Knob("form", first, about, tuple(forms)),
+    )
+
+    async def run(context: LoadContext) -> None:
+        context.begin(context.knobs.text("form"))
+        async with asyncio.TaskGroup() as group:
+            for number in range(context.knobs.integer("clients")):
+                group.create_task(_client(context, context.client(agent), number, forms))
+
+    fixes = tuple(Fix(f"{form}: {text}", (f"form={form}",)) for form, (text, _) in forms.items())
+    return Workload(name, sentence, knobs, run, fixes=fixes)
+
+
+async def _client(
+    context: LoadContext, client: LoadClient, number: int, forms: Mapping[str, tuple[str, Action]]
+) -> None:
+    """One client, for good; the first action of each is at a moment of its own."""
+    await asyncio.sleep(context.rng.random() * context.knobs.number("every"))
+    while True:
+        _, action = forms[context.knobs.text("form")]
+        try:
+            await action(context, client, number)
+        except ClientError:
+            context.count("failed_actions")
+        await asyncio.sleep(context.knobs.number("every"))
+
+
+def get(path: str, label: str = "LIST", accept: str = "") -> Action:
+    """One GET or LIST; `{namespace}` and `{node}` become those of the client's number."""
+
+    async def action(context: LoadContext, client: LoadClient, number: int) -> None:
+        await client.get(filled(path, context, number), label, accept=accept)
+
+    return action
+
+
+def pages(path: str, accept: str = "") -> Action:
+    """A LIST with a limit, and the pages after it."""
+
+    async def action(context: LoadContext, client: LoadClient, number: int) -> None:
+        first = page = filled(path, context, number)
+        for place in range(MOST_PAGES):
+            answer = await client.get(page, "page 1" if not place else "page 2+", accept=accept, keep=True)
+            body = ListBody(collection=True)
+            body.feed(answer.body)
+            token = body.envelope().metadata.continue_token if answer.ok else ""
+            if not token:
+                return
+            page = f"{first}&continue={quote(token, safe='')}"
+
+    return action
+
+
+def informer(path: str) -> Action:
+    """LIST from the cache, then WATCH from there until the server ends it."""
+
+    async def action(context: LoadContext, client: LoadClient, number: int) -> None:
+        collection = filled(path, context, number)
+        answer = await client.get(f"{collection}?resourceVersion=0", "LIST", keep=True)
+        body = ListBody(collection=True)
+        body.feed(answer.body)
+        version = body.envelope().metadata.resource_version
+        if not (answer.ok and version.isdecimal()):
+            return
+        query = f"watch=true&allowWatchBookmarks=true&resourceVersion={version}"
+        async for _ in client.watch(f"{collection}?{query}&timeoutSeconds={WATCH_SECONDS}", "WATCH"):
+            pass
+
+    return action
+
+
+def filled(path: str, context: LoadContext, number: int) -> str:
+    """The path for one client: clients go round the nodes and namespaces."""
+    namespaces = context.cluster.namespaces
+    return path.replace("{node}", context.cluster.node(number)).replace(
+        "{namespace}", namespaces[number % len(namespaces)]
+    )

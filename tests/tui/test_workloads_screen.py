@@ -1,0 +1,141 @@
+"""The Workloads screen: knobs, fixes, and the charts of what a run says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.tui.looks.symbols import Symbols
+from ktui.tui.workloads.charts import CHARTS, chart_content, marks
+from ktui.tui.workloads.screen import WorkloadsScreen
+from ktui.tui.workloads.session import Session
+from ktui.workloads.registry import WORKLOADS
+from ktui.workloads.running.live import LiveSecond
+
+from .asking import Snap, sizes
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
+
+pytestmark = pytest.mark.anyio
+
+
+def seconds(count: int) -> list[LiveSecond]:
+    """A run that reads from etcd, then from the cache once a knob has been changed."""
+    return [
+        LiveSecond(
+            at=1_000.0 + at,
+            phase="boot" if at < 20 else "rv=0",
+            now="42 of 50 agents run",
+            routes={"E": 40 + at % 7} if at < 20 else {"C": 60 + at % 5, "!": at % 2},
+            etcd_rpcs=40 if at < 20 else 0,
+            etcd_bytes=2_000_000 + at * 10_000 if at < 20 else 0,
+            p50=40.0 if at < 20 else 0.7,
+            p95=900.0 if at < 20 else 4.0,
+            wait_ms=float(at % 9),
+            marker="rv=0" if at == 20 else "",
+        )
+        for at in range(count)
+    ]
+
+
+class SessionOf(Session):
+    """A session that has heard these lines, and writes down its commands."""
+
+    def __init__(self, heard: list[LiveSecond]) -> None:
+        super().__init__("agent-boot", lambda: None)
+        self.running = True
+        self.seconds.extend(heard)
+        self.told: list[str] = []
+
+    def tell(self, command: str) -> None:
+        self.told.append(command)
+
+
+async def opened(pilot: Any, session: Session | None = None) -> WorkloadsScreen:
+    await pilot.press("7")
+    await pilot.pause()
+    screen = pilot.app.screen
+    assert isinstance(screen, WorkloadsScreen)
+    if session is not None:
+        screen._sessions["agent-boot"] = session
+        screen.paint()
+        await pilot.pause()
+    return screen
+
+
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+def test_a_run(snap_compare: Snap, size: tuple[int, int]) -> None:
+    async def run(pilot: Any) -> None:
+        await opened(pilot, SessionOf(seconds(45)))
+
+    says = ("agent-boot", "00:45 · rv=0")
+    assert snap_compare(still_app(demo_events()), says=says, run_before=run, terminal_size=size)
+
+
+async def test_a_knob_turns_and_the_run_is_told() -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        await pilot.press("right")
+        assert session.told == ["set agents 60"]
+        await pilot.press("tab", "down", "down", "right", "left", "left")
+        assert session.told[1:] == ["set rv unset", "set rv plan", "set rv 0"]
+        await pilot.press("f9")
+        assert session.told[-1] == "set version 1.24"
+        await pilot.pause()
+        assert "1.24" in shown(app)
+
+
+async def test_a_value_is_typed_and_checked() -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        await pilot.press("i", *["backspace"] * 3, *"9000", "enter")
+        await pilot.pause()
+        assert "from 1 to 5000" in shown(app) and session.told == []
+        await pilot.press("backspace", "enter")
+        await pilot.pause()
+        assert session.told == ["set agents 900"]
+
+
+async def test_stopping_is_asked_of_the_run() -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        await pilot.press("x")
+        assert session.told == ["stop"]
+
+
+async def test_without_a_server_nothing_starts() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await opened(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert screen.session is None
+
+
+async def test_every_workload_has_its_knobs_and_fixes() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await opened(pilot)
+        for workload in WORKLOADS.values():
+            assert screen.workload is workload
+            assert workload.knobs[0].name in shown(app)
+            await pilot.press("down")
+            await pilot.pause()
+
+
+@pytest.mark.parametrize("symbols", Symbols)
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.id)
+def test_a_chart_fills_its_box_and_marks_the_knob(chart: Any, symbols: Symbols) -> None:
+    heard = seconds(45)
+    drawn = chart_content(chart, heard, 60, 5, symbols).plain.split("\n")
+    assert len(drawn) == 5 and all(len(row) <= 60 for row in drawn)
+    mark = "v" if symbols is Symbols.ASCII else "▼"
+    assert drawn[0].count(mark) == 1
+    assert marks(heard, 54, symbols) == {drawn[0].index(mark) - 6}
+
+
+def test_nothing_runs() -> None:
+    assert chart_content(CHARTS[0], [], 60, 5, Symbols.BRAILLE).plain == "nothing runs"
