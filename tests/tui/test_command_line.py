@@ -76,10 +76,10 @@ async def test_tab_and_arrows_choose_and_enter_takes_what_is_written() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await type_command(pilot, "w")
         words = suggested(app)
-        assert words[:2] == ["watches", "writes"]
+        assert words[:2] == ["watches", "workloads"]
         field = app.screen.query_one("Prompt Input")
         await pilot.press("tab", "tab")
-        assert field.value == "writes" and suggested(app) == words, "the list stays to choose from"
+        assert field.value == "workloads" and suggested(app) == words, "the list stays to choose from"
         await pilot.press("up")
         assert field.value == "watches"
         await pilot.press("down", "down")

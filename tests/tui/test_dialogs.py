@@ -23,7 +23,7 @@ DIALOGS = {
     "columns": ("3 C", ("columns", "■ resource")),
     "object": ("2 up up y", ('"type": "request_started"', "esc closes")),
     "filter-help": ("2 slash f1", ("begins", "contains")),
-    "palette": ("ctrl+p g o space t o", ("Go to Overview", "Go to Versions")),
+    "palette": ("ctrl+p g o space t o", ("Go to Overview", "Go to Workloads")),
     "filter": ("2 slash c l i e n t ~ k u b e", ("client~kube", "rows")),
     "command": ("colon t h e m e space k t u i", ("theme ktui-dark", "tab completes")),
 }

@@ -221,3 +221,30 @@ async def until(
         await client.close()
     assert run.ended == "stopped"
     return sent()
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        (name, f"form={form}")
+        for name in ("polling-controller", "kubectl-users", "helm", "paged-export")
+        for knob in find_workload(name).knobs
+        if knob.name == "form"
+        for form in knob.choices
+    ],
+)
+def test_every_form_of_a_client_that_repeats(
+    server: ServerConnection, in_loop: InLoop, name: str, setting: str
+) -> None:
+    settings = ("clients=2", "every=0.05", setting)
+    found = in_loop(until(server, lambda sent: sent.total() >= 3, name, *settings))
+    assert {verb for verb, _ in found} <= {"LIST", "WATCH"}
+    assert {route for _, route in found} <= {"cache", "cache_snapshot", "etcd"}
+
+
+def test_informers_resume_after_a_cut(server: ServerConnection, in_loop: InLoop) -> None:
+    """Each lists once, however often its watch breaks."""
+    settings = ("informers=3", "every=1", "loss=cut", "resource=configmaps")
+    found = in_loop(until(server, lambda sent: sent["WATCH", "cache"] >= 6, "informers", *settings))
+    assert found["LIST", "cache"] == 3
+    assert found["DELETE", "etcd"] == found["POST", "etcd"] == 1, "what the run created is gone"
