@@ -80,7 +80,7 @@ async def test_a_knob_turns_and_the_run_is_told() -> None:
         assert session.told == ["set agents 60"]
         await pilot.press("tab", "down", "down", "right", "left", "left")
         assert session.told[1:] == ["set rv unset", "set rv plan", "set rv 0"]
-        await pilot.press("f9")
+        await pilot.press("f8")
         assert session.told[-1] == "set version 1.24"
         await pilot.pause()
         assert "1.24" in shown(app)

@@ -193,7 +193,7 @@ WORKLOADS: Bindings = [
     _hidden("workloads.more", "right", "turn(1)", "a knob's value up, or its next choice", "knob"),
     _key("workloads.edit", "i", "edit", "value", "type a value for the knob (enter)"),
     *(_hidden(f"workloads.fix{place + 1}", key, f"fix({place})", f"fix {place + 1} of the workload", "fix")
-      for place, key in enumerate(("f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12"))),
+      for place, key in enumerate(("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12"))),
 ]  # fmt: skip
 
 FORM: Bindings = [

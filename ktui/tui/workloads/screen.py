@@ -15,7 +15,7 @@ from ktui.core.state import State
 from ktui.tui.charts.chart import symbols_of
 from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.screens.server_screen import AskingScreen
+from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import Below, Beside
 from ktui.tui.widgets.lines import entitle, line
@@ -32,7 +32,7 @@ RUN_SECONDS = 600.0  # a run that nothing stops
 KEPT_RUNS = 10
 
 
-class WorkloadsScreen(AskingScreen):
+class WorkloadsScreen(ServerScreen):
     """On the left the workloads and the knobs of the one under the cursor; on the right how its run goes.
 
     The run is a process of its own: the dashboard only reads its lines.

@@ -14,7 +14,7 @@ from ktui.workloads.running.summary import COMPARED
 from ktui.workloads.running.workload import Workload
 
 _SIDES = 12  # cells of a value
-FIX_KEYS = ("f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12")
+FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 
 def status_content(workload: Workload, session: Session | None, width: int, height: int) -> Content:
