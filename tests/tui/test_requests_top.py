@@ -236,6 +236,21 @@ async def test_while_the_log_follows_its_cursor_moves_only_with_its_detail() -> 
         assert screen.log_table.row is not row
 
 
+async def test_b_rolls_up_by_client_resource_and_namespace() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await open_top(pilot)
+        await pilot.press("b")
+        await until_shown(pilot, "most expensive reads by client", "cilium-agent", "kinds of reads")
+        await pilot.press("b")
+        await until_shown(pilot, "most expensive reads by resource", "all reads of pods together")
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.top.by == "" and 0 < len(screen.top.table.rows) < 13)
+        assert {row.group.key.shape.resource for row in screen.top.table.rows} == {"pods"}
+        await pilot.press("escape", "b", "b", "b")
+        await until_shown(pilot, "most expensive reads by namespace", "(all namespaces)")
+
+
 # Pictures.
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.open_watches import Open
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.state import State
+
+ALL_NAMESPACES = "(all namespaces)"
+ROLL_UPS = ("", "client", "resource", "namespace")  # the first: each client's each kind of read
 
 
 class RankLine(Struct, frozen=True, eq=False):
@@ -24,15 +30,16 @@ class RankLine(Struct, frozen=True, eq=False):
     count: int  # requests when the line was made
     folded: int = 0  # groups in the line of the others
     open: Open | None = None  # its WATCHes that are open
+    name: str = ""  # of a roll-up: the client, resource or namespace of which these are all reads
     moved_bytes: int = 0  # processed and encoded when the line was made: an open WATCH moves them
 
     @property
-    def key(self) -> GroupKey | None:
-        return self.group.key if self.group is not None else None
+    def key(self) -> GroupKey | str | None:
+        return self.group.key if self.group is not None else self.name or None
 
     @property
     def client(self) -> str:
-        return self.group.key.client if self.group is not None else "others"
+        return self.group.key.client if self.group is not None else self.name or "others"
 
     def of(self, resource: str) -> bool:
         """True if these are reads of that resource."""
@@ -48,7 +55,11 @@ class RankLines:
     """Rebuilds the lines from the state, keeping each unchanged one."""
 
     def __init__(self) -> None:
-        self._lines: dict[GroupKey | None, RankLine] = {}
+        self._lines: dict[GroupKey | str | None, RankLine] = {}
+
+    def rolled_up(self, state: State, by: str) -> list[RankLine]:
+        """A line for each client, resource or namespace, the most expensive first."""
+        return self._kept(sorted(_rolled_up(state, by), key=lambda line: -line.spent.processed_bytes))
 
     def of(self, state: State, most: int | None = None) -> list[RankLine]:
         """The most expensive first (at most `most`); then the folded groups."""
@@ -59,10 +70,41 @@ class RankLines:
             rest = ranking.others
             share = _share(rest.spent, ranking.total)
             made.append(RankLine(None, rest.spent, share, 0, rest.spent.count, rest.groups))
+        return self._kept(made)
+
+    def _kept(self, made: list[RankLine]) -> list[RankLine]:
         before, self._lines = self._lines, {}
         for line in made:
             self._lines[line.key] = _same_or(before.get(line.key), line)
         return list(self._lines.values())
+
+
+def _rolled_up(state: State, by: str) -> Iterator[RankLine]:
+    total = state.ranking.total
+    if by == "namespace":
+        for name, spent in state.ranking.namespaces.items():
+            yield RankLine(
+                None,
+                replace(spent),
+                _share(spent, total),
+                0,
+                spent.count,
+                name=name or ALL_NAMESPACES,
+                moved_bytes=spent.processed_bytes + spent.encoded_bytes,
+            )
+        return
+    groups: dict[str, list[Group]] = {}
+    for group in state.ranking.ranked():
+        name = group.key.client if by == "client" else group.key.shape.resource
+        groups.setdefault(name, []).append(group)
+    for name, members in groups.items():
+        spent = TotalCost()
+        for group in members:
+            spent.merge(group.spent)
+        recent = sum(group.last_minute(state.now) for group in members)
+        moved = spent.processed_bytes + spent.encoded_bytes
+        share = _share(spent, total)
+        yield RankLine(None, spent, share, recent, spent.count, len(members), name=name, moved_bytes=moved)
 
 
 def _line(group: Group, state: State) -> RankLine:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ktui.core.rows import RequestRow, WatcherRow
 
 MOST_GROUPS = 512
+MOST_NAMESPACES, OTHER_NAMESPACES = 512, "…others"  # the latter is not a name that Kubernetes allows
 REFUSED = (404, 429)
 KEPT_IDS = 1_000  # requests whose ids a group keeps
 _MINUTE, _PART = 60, 5  # seconds; a minute is counted in such parts
@@ -118,6 +119,7 @@ class Ranking:
         self._groups: TopGroups[GroupKey, Group] = TopGroups(most, self.others.fold)
         self._open: dict[int, RankedWatch] = {}  # by request
         self._keys = GroupKeys()
+        self.namespaces: dict[str, TotalCost] = {}  # by name, "" for reads of all namespaces
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -138,7 +140,7 @@ class Ranking:
             return
         group = self._begun(key, row, letter)
         group.timed(event.initial_ms if row.started.verb == "WATCH" else event.ms)
-        self._spend(group, by_answer(event))
+        self._spend(group, by_answer(event), row)
 
     def stands(self, row: RequestRow | None, watcher: WatcherRow, letter: str) -> None:
         """Update the cost of an open WATCH; `row` is its request, None if it was dropped from the log."""
@@ -147,7 +149,7 @@ class Ranking:
         if watch is None or state is None:
             return
         group = self._group_of(watch.key, watch.row)
-        self._spend(group, watch.grown_to(by_watch(state, watcher.opened.seats)))
+        self._spend(group, watch.grown_to(by_watch(state, watcher.opened.seats)), watch.row)
         if state.live and not watch.timed:
             watch.timed = True
             group.timed(state.initial_ms)
@@ -173,7 +175,7 @@ class Ranking:
         group.end(watch, row or watch.row, letter or watch.letter)
         if not watch.timed:
             group.timed(event.initial_ms)
-        self._spend(group, watch.grown_to(by_answer(event)))
+        self._spend(group, watch.grown_to(by_answer(event)), watch.row)
 
     def group(self, key: GroupKey) -> Group | None:
         return self._groups.get(key)
@@ -199,6 +201,10 @@ class Ranking:
     def _group_of(self, key: GroupKey, row: RequestRow) -> Group:
         return self._groups.get(key) or self._groups.add(key, Group(key, row))
 
-    def _spend(self, group: Group, spent: TotalCost) -> None:
+    def _spend(self, group: Group, spent: TotalCost, row: RequestRow) -> None:
         group.spent.merge(spent)
         self.total.merge(spent)
+        namespace = row.started.namespace
+        if namespace not in self.namespaces and len(self.namespaces) >= MOST_NAMESPACES:
+            namespace = OTHER_NAMESPACES
+        self.namespaces.setdefault(namespace, TotalCost()).merge(spent)

@@ -145,6 +145,7 @@ OVERVIEW: Bindings = [
 REQUESTS: Bindings = [
     _hidden("requests.view", "t", "turn_view", "most expensive requests, or the log", "view"),
     _key("requests.try", "a", "try_cheaper", "cheaper", "compare it with a cheaper variant, in the Lab"),
+    _hidden("requests.rollup", "b", "roll_up", "the ranking by client, resource, namespace", "by"),
     _key("requests.leave", "escape", "leave", "back",
          "from one kind of request to the ranking, then to the log"),
     *DETAIL,

@@ -11,10 +11,11 @@ from textual.containers import Container, Horizontal
 from textual.content import Content
 
 from ktui.core.format import clock_time, long_bytes, many
-from ktui.core.ranking.lines import RankLine, RankLines
+from ktui.core.ranking.lines import ROLL_UPS, RankLine, RankLines
 from ktui.core.ranking.remedies import compare_group, remedies_of
 from ktui.core.ranking.remedy import Remedy
 from ktui.core.references import CompareRef
+from ktui.core.request_view import short_resource
 from ktui.core.state import RequestRow, State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.requests.ranking_columns import COLUMNS
@@ -33,7 +34,8 @@ class TopView(Container):
     def __init__(self) -> None:
         super().__init__(id="top-view")
         self._lines = RankLines()
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: tuple[object, ...] = ()
+        self.by = ROLL_UPS[0]  # what the lines are rolled up by, "" for none
         self.remedies: Sequence[Remedy] = ()
 
     def compose(self) -> ComposeResult:
@@ -59,13 +61,27 @@ class TopView(Container):
     def paint(self) -> None:
         """Once a second, and not at all while nothing was answered."""
         state = self._state
-        stamp = (id(state), state.ranking.total.count, int(state.now / EVERY))
+        stamp = (id(state), state.ranking.total.count, int(state.now / EVERY), self.by)
         if stamp == self._stamp:
             return
         self._stamp = stamp
-        entitle(self.table, _title(state))
-        self.table.set_rows(self._lines.of(state))
+        entitle(self.table, _title(state, self.by))
+        self.table.set_rows(self._lines.rolled_up(state, self.by) if self.by else self._lines.of(state))
         self.paint_detail()
+
+    def roll_up(self) -> None:
+        """By client, by resource, by namespace, and not at all again."""
+        self.by = ROLL_UPS[(ROLL_UPS.index(self.by) + 1) % len(ROLL_UPS)]
+        self.paint()
+
+    def open_roll_up(self, name: str) -> None:
+        """The kinds of reads of a client or a resource; those of a namespace are not known."""
+        by, self.by = self.by, ROLL_UPS[0]
+        if by == "client":
+            self.table.set_filter(f"client:{name}")
+        elif by == "resource":
+            self.table.set_filter(f"request~{short_resource(name)}")
+        self.paint()
 
     @on(VTable.Highlighted)
     def paint_detail(self) -> None:
@@ -84,14 +100,14 @@ class TopView(Container):
         return compare_group(row.group, self._state) if row is not None and row.group is not None else None
 
 
-def _title(state: State) -> Content:
+def _title(state: State, by: str = "") -> Content:
     ranking = state.ranking
     if not ranking.total.count:
         return Content("most expensive reads")
     processed = long_bytes(ranking.total.processed_bytes)
     reads = many(ranking.total.count, "read")
     return line(
-        ("most expensive reads", ""),
+        (f"most expensive reads by {by}" if by else "most expensive reads", ""),
         (f" · {reads}, {processed} processed since {clock_time(ranking.since)}", "$ink-muted"),
     )
 

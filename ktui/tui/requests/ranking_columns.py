@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.core.format import integer, percent, short_milliseconds, times, within
+from ktui.core.format import integer, many, percent, short_milliseconds, times, within
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.routes import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
@@ -26,6 +26,8 @@ def _share(line: RankLine) -> Cell:
 
 
 def _request(line: RankLine) -> Cell:
+    if line.name:
+        return (many(line.folded, "kind") + " of reads" if line.folded else "all its reads", "$ink-muted")
     if line.group is None:
         return (f"{integer(line.folded)} rarer kinds of requests combined", "$ink-muted")
     runs = shape_runs(line.group.key.shape)

@@ -32,6 +32,8 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
     """Each cheaper form with what it would spare, or what is left; then where it is served and why."""
     if row is None:
         return line(("select a kind of request to see what to do about it", "$ink-muted"))
+    if row.name:
+        return _wrapped(f"all reads of {row.name} together; enter shows their kinds", width, "$ink-muted")[0]
     if row.group is None:
         return _wrapped(FOLDED, width, "$ink-muted")[0]
     blocks = [remedy_lines(remedy, width, tried=remedy is to_try(remedies)) for remedy in remedies]

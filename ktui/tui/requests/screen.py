@@ -68,6 +68,8 @@ class RequestsScreen(ModeScreen):
     # Keys.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "roll_up":
+            return self.views.top_shown
         if action == "leave":
             return self.views.top_shown or self.views.narrowed
         if action == "panel":
@@ -77,6 +79,10 @@ class RequestsScreen(ModeScreen):
     def action_turn_view(self) -> None:
         """From the log to the ranking, and back."""
         self.views.turn()
+
+    def action_roll_up(self) -> None:
+        """The ranking by client, by resource, by namespace."""
+        self.top.roll_up()
 
     def action_leave(self) -> None:
         """Up: from one kind of requests to the ranking that it came from, from there to the whole log."""
@@ -105,7 +111,9 @@ class RequestsScreen(ModeScreen):
     @on(VTable.Selected, "#top")
     def _kind_selected(self, event: VTable.Selected) -> None:
         row: RankLine = event.row
-        if row.key is not None:
+        if isinstance(row.key, str):
+            self.top.open_roll_up(row.key)
+        elif row.key is not None:
             self.views.narrow_to(row.key)
 
     # Where it stands, and what is under the cursor.

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ktui.contract.events import AnyEvent
+from ktui.core.ranking.lines import ALL_NAMESPACES, ROLL_UPS, RankLines
 from ktui.core.ranking.ranking import Group
 from ktui.core.reducer import apply
 from ktui.core.state import State
@@ -64,3 +65,31 @@ def test_pages_stay_with_the_first_page_that_they_follow() -> None:
 def test_pages_without_their_first_one_are_one_row_too() -> None:
     (group,) = ranked(*(asked(n, query=f"limit=100&continue={TOKEN}") for n in range(3)))
     assert (group.count, group.key.shape.continued) == (3, "")
+
+
+def test_reads_roll_up_by_client_resource_and_namespace() -> None:
+    state = State()
+    for number, (client, path, size) in enumerate(
+        [
+            ("exporter", "/api/v1/pods", 50),
+            ("exporter", "/api/v1/secrets", 20),
+            ("kubelet", "/api/v1/pods", 10),
+            ("kubelet", "/api/v1/namespaces/shop/pods", 5),
+        ]
+    ):
+        begun, ended = asked(number, path, client=client, cached_bytes=size)
+        namespace = "shop" if "/shop/" in path else ""
+        apply(state, [replace(begun, namespace=namespace), ended])
+    found = {
+        by: [
+            (line.name, line.spent.processed_bytes, line.folded) for line in RankLines().rolled_up(state, by)
+        ]
+        for by in ROLL_UPS[1:]
+    }
+    assert found == {
+        "client": [("exporter", 70, 2), ("kubelet", 15, 2)],
+        "resource": [("pods", 65, 3), ("secrets", 20, 1)],
+        "namespace": [(ALL_NAMESPACES, 80, 0), ("shop", 5, 0)],
+    }
+    kept = RankLines()
+    assert kept.rolled_up(state, "client")[0] is kept.rolled_up(state, "client")[0]
