@@ -5,19 +5,22 @@ usage: python benchmarks/audit.py [--mb 128] [--gzip]
 Writes a log of that size (audit Events, httplog lines of six versions and slow etcd
 requests, mixed, 0.1 % malformed) and runs `ktui audit --json` over it in a process of its
 own, and beside it what any reader has to pay: splitting into lines, and decoding every line
-as JSON. Seconds are CPU time of one core. `--mb 1000` is the gigabyte that has to fit into
-200 MB of memory.
+as JSON. A log of audit Events only is read by `jq -c` and by DuckDB's JSON reader too, where they are
+installed. Seconds are CPU time of all processes together, `elapsed` is what a person waits. `--mb 1000` is
+the gigabyte that has to fit into 200 MB of memory.
 """
 
 import argparse
 import gzip
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -51,17 +54,42 @@ def main() -> None:
         print(f"{'work':<36}{'seconds':>9}{'MB/s':>8}{'ratio':>8}")
         for name, seconds in rows.items():
             print(f"{name:<36}{seconds:>9.2f}{size / 1e6 / seconds:>8.0f}{seconds / audit:>8.2f}")
+        _against_others(Path(directory) / "events.json", args.mb * 1_000_000)
         print(f"\npeak memory of ktui audit: {peak / 1e6:.0f} MB; {report['summary']}")
         print(f"{report['lines']['total']:,} lines, {report['lines']['malformed']:,} malformed")
 
 
-def _write(path: Path, size: int) -> int:
+def _against_others(path: Path, size: int) -> None:
+    """The same audit Events read by ktui, by jq and by DuckDB."""
+    _write(path, size, lambda line: line.startswith(b'{"kind":"Event"') and line.endswith(b"}"))
+    counting = f"SELECT count(*) FROM read_json('{path}') WHERE verb = 'list'"
+    duckdb = f"import duckdb; duckdb.sql({counting!r}).fetchall()"
+    commands = {
+        "ktui audit": [sys.executable, "-m", "ktui", "audit", str(path), "--json"],
+        "jq -c .verb": ["jq", "-c", ".verb", str(path)] if shutil.which("jq") else [],
+        "DuckDB read_json, one count": [sys.executable, "-c", duckdb] if find_spec("duckdb") else [],
+    }
+    print(f"\n{'audit Events only':<36}{'seconds':>9}{'elapsed':>9}{'MB/s':>8}")
+    for name, command in commands.items():
+        if command:
+            before, began = _used(), time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=Path(__file__).parents[1])
+            seconds, elapsed = _used() - before, time.perf_counter() - began
+            print(f"{name:<36}{seconds:>9.2f}{elapsed:>9.2f}{path.stat().st_size / 1e6 / seconds:>8.0f}")
+
+
+def _used() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _write(path: Path, size: int, wanted: Callable[[bytes], bool] = lambda line: True) -> int:
     """Bytes of log that were written (unpacked)."""
-    block = b"\n".join(islice(traffic(1), LINES)) + b"\n"
+    block = b"\n".join(filter(wanted, islice(traffic(1), LINES))) + b"\n"
     written = 0
     with gzip.open(path, "wb", 1) if path.suffix == ".gz" else path.open("wb") as file:
         while written < size:
-            written += file.write(block[: size - written])
+            written += file.write(block)
     return written
 
 
