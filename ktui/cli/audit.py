@@ -104,6 +104,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     live.add_argument("--tls-cert", metavar="FILE", help="certificate of --listen")
     live.add_argument("--tls-key", metavar="FILE", help="its key")
     add("--grouped", action="store_true", help="FILE is the result of a query of --sql (JSON or CSV)")
+    add("--dask", metavar="URL", default="", help="read on a Dask cluster, a file a task (tcp://HOST:8786)")
     add("--theme", metavar="NAME", default="", help="colours of --screen")
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
     sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
@@ -111,7 +112,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.audit.comparison import ReportError  # start-up time
+    from ktui.audit.cluster import ClusterError  # start-up time
+    from ktui.audit.comparison import ReportError
     from ktui.audit.partial import PartialError
     from ktui.client.connection import ClientError
     from ktui.config.errors import ConfigError
@@ -120,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         return _run(args)
-    except (BehaviourError, ConfigError, SizesError, PartialError, ReportError) as error:
+    except (BehaviourError, ConfigError, SizesError, PartialError, ReportError, ClusterError) as error:
         return fail(str(error), USAGE)
     except OSError as error:
         return fail(f"cannot read {error.filename}: {error.strerror}", USAGE)
@@ -181,7 +183,7 @@ def _read(args: argparse.Namespace) -> tuple[Tally, Sizes]:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
         sizes = find_sizes(args)
         tally = _tally(args)
-        read_with_bar(logs, tally, grouped=args.grouped)
+        read_with_bar(logs, tally, grouped=args.grouped, dask=args.dask)
     return tally, sizes
 
 

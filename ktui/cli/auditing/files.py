@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ktui.audit.cluster import read_on_dask
 from ktui.audit.grouped import read_grouped
 from ktui.audit.reading.files import Log, total_size
 from ktui.audit.workers import read_all
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     from ktui.audit.tally import Tally
 
 
-def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False) -> None:
-    """LiveFeed every record (`grouped`: every row of a query); a stream that breaks off becomes its
+def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask: str = "") -> None:
+    """Feed every record (`grouped`: every row of a query); a stream that breaks off becomes its
     file's problem.
 
     Ctrl-C only ends the reading.
@@ -23,7 +25,7 @@ def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False) -> No
     with _progress() as bar:
         task = bar.add_task("reading", total=total_size(logs) or None)
         try:
-            read = read_grouped if grouped else read_all
+            read = read_grouped if grouped else partial(read_on_dask, dask) if dask else read_all
             read(logs, tally, lambda name, taken: bar.update(task, description=_label(name), completed=taken))
         except KeyboardInterrupt:
             tally.stopped = True
