@@ -88,6 +88,6 @@ async def test_the_dashboard_holds_what_it_shows_and_says_why(recording: Path) -
 def test_a_recording_that_was_broken_off_is_read_again_as_before(recording: Path) -> None:
     recording.write_bytes(recording.read_bytes()[:-40])
     index = Index(recording)
-    assert "was broken off" in index.warning
+    assert "is incomplete" in index.warning
     assert index.place_at(index.ended).number == len(list(index.steps(0))) == index.events
     index.close()
