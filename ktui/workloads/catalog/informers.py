@@ -41,7 +41,7 @@ KNOBS = (
 )
 
 
-class Reflector:
+class InformerReflector:
     """One informer: its last resourceVersion, and the task of its watch."""
 
     def __init__(self, context: LoadContext, client: LoadClient) -> None:
@@ -110,7 +110,7 @@ async def run(context: LoadContext) -> None:
     context.begin("start")
     async with asyncio.TaskGroup() as group:
         reflectors = [
-            Reflector(context, context.client("informer/v1.36.2"))
+            InformerReflector(context, context.client("informer/v1.36.2"))
             for _ in range(context.knobs.integer("informers"))
         ]
         for reflector in reflectors:
@@ -121,7 +121,7 @@ async def run(context: LoadContext) -> None:
             lose(context, reflectors, number)
 
 
-def lose(context: LoadContext, reflectors: Sequence[Reflector], number: int) -> None:
+def lose(context: LoadContext, reflectors: Sequence[InformerReflector], number: int) -> None:
     """Cut all watches; with `old` they come back with resourceVersion 1.
 
     As far as the event buffer reaches history is replayed to them; beyond it a 410 makes them list again."""
