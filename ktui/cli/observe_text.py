@@ -28,7 +28,7 @@ from ktui.core.live.routes import ResourceRoutes, all_routes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 
-UNKNOWN = "?"
+UNKNOWN, NONE = "?", "·"
 _STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "default"}
 
 
@@ -49,8 +49,11 @@ def _size(value: float | None) -> str:
     return UNKNOWN if value is None else short_bytes(value)
 
 
-def _ms(value: float | None) -> str:
-    return UNKNOWN if value is None else short_milliseconds(value)
+def _mean(value: float | None, count: float | None) -> str:
+    """Milliseconds; NONE where nothing was counted that they could be the mean of."""
+    if value is None:
+        return NONE if count == 0 else UNKNOWN
+    return short_milliseconds(value)
 
 
 _RESOURCES: Sequence[ObserveColumn] = (
@@ -65,11 +68,11 @@ _RESOURCES: Sequence[ObserveColumn] = (
         "read ÷", lambda row: times(row.amplification) if row.amplification else UNKNOWN, narrowest=80
     ),
     ObserveColumn("bytes", lambda row: _size(row.bytes)),
-    ObserveColumn("ms", lambda row: _ms(row.ms)),
+    ObserveColumn("ms", lambda row: _mean(row.ms, row.lists)),
     ObserveColumn("fallback", lambda row: _count(row.fallback), narrowest=100),
-    ObserveColumn("wait ms", lambda row: _ms(row.wait_ms), narrowest=120),
-    ObserveColumn("watches", lambda row: _count(row.watches)),
-    ObserveColumn("objects", lambda row: _count(row.objects), narrowest=110),
+    ObserveColumn("wait ms", lambda row: _mean(row.wait_ms, row.waits), narrowest=150),
+    ObserveColumn("watches", lambda row: _count(row.watches), narrowest=90),
+    ObserveColumn("objects", lambda row: _count(row.objects), narrowest=130),
 )
 _LEVELS: Sequence[ObserveColumn] = (
     ObserveColumn("level", lambda row: row.level, right=False),
@@ -79,8 +82,8 @@ _LEVELS: Sequence[ObserveColumn] = (
     ObserveColumn("queued", lambda row: _count(row.queued)),
     ObserveColumn("dispatched", lambda row: _count(row.dispatched)),
     ObserveColumn("rejected", lambda row: _count(row.rejected)),
-    ObserveColumn("wait p50", lambda row: _ms(row.wait_p50)),
-    ObserveColumn("p99 ms", lambda row: _ms(row.wait_p99)),
+    ObserveColumn("wait p50", lambda row: _mean(row.wait_p50, row.waits), narrowest=96),
+    ObserveColumn("p99 ms", lambda row: _mean(row.wait_p99, row.waits), narrowest=96),
 )
 _USERS: Sequence[ObserveColumn] = (
     ObserveColumn("user", lambda row: row.user, right=False),
@@ -133,7 +136,9 @@ def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows:
     shown = [column for column in columns if column.narrowest <= console.width]
     for column in shown:
         side: Literal["left", "right"] = "right" if column.right else "left"
-        table.add_column(column.title, justify=side, overflow="ellipsis", no_wrap=True)
+        widest = max(len(column.title), *(len(column.cell(row)) for row in rows))
+        least = widest if column.right else None  # numbers are never cut
+        table.add_column(column.title, justify=side, overflow="ellipsis", no_wrap=True, min_width=least)
     for row in rows:
         table.add_row(*(Text(column.cell(row)) for column in shown))
     console.print(table)
