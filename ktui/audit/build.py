@@ -38,28 +38,28 @@ class ReportOptions:
     earlier: Sequence[Behaviour] = ()
 
 
-def build_report(tally: Tally, question: ReportOptions) -> Report:
+def build_report(tally: Tally, options: ReportOptions) -> Report:
     """The report of everything that `tally` has counted."""
     predictions = VersionPredictions(
-        question.versions, question.sizes, progress=question.progress, earlier=question.earlier
+        options.versions, options.sizes, progress=options.progress, earlier=options.earlier
     )
     settled = settle(tally)
     groups, ranked_by = ranked(settled.groups, predictions)
     every = shares(groups, predictions)
-    rows, earlier = every[: len(question.versions)], every[len(question.versions) :]
+    rows, earlier = every[: len(options.versions)], every[len(options.versions) :]
     move = best_move(groups, predictions, rows)
     span = _span(tally)
-    chosen = question.versions[0]
+    chosen = options.versions[0]
     observed = total_observed(groups, predictions)
     return Report(
         kube_version=chosen.version,
         feature_gates=chosen.changed_gates,
-        etcd_progress=question.progress,
+        etcd_progress=options.progress,
         summary=_summary(move, rows, tally, observed),
         move=move,
         ranked_by=ranked_by,
-        sizes_from=question.sizes_from,
-        notes=tuple(notes(tally, settled, ranked_by, question.sizes_from, rows[0].unknown)),
+        sizes_from=options.sizes_from,
+        notes=tuple(notes(tally, settled, ranked_by, options.sizes_from, rows[0].unknown)),
         files=tuple(
             FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
             for file in tally.files
@@ -73,11 +73,11 @@ def build_report(tally: Tally, question: ReportOptions) -> Report:
         groups_total=len(groups),
         groups=tuple(
             group_report(rank, group, predictions, span)
-            for rank, group in enumerate(groups[: question.top], 1)
+            for rank, group in enumerate(groups[: options.top], 1)
         ),
         others=_others(tally, settled),
         etcd=tuple(
-            slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[: question.top]
+            slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[: options.top]
         ),
         carriers=dict(tally.carriers),
         observed=observed,

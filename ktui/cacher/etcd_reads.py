@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ktui.etcd.errors import CompactedError, FutureRevisionError
 from ktui.kube import continuetoken, status
 from ktui.kube.routing.errors import future_revision
+from ktui.kube.routing.parameters import DecodedToken
 from ktui.kube.routing.plan import Plan
-from ktui.kube.routing.questions import DecodedToken
 from ktui.kube.routing.scope import RequestScope
 from ktui.kube.status import StatusError
 from ktui.storage.store import StoreListRequest

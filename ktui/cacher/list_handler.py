@@ -14,8 +14,8 @@ from ktui.cacher.settings import Settings
 from ktui.kube import continuetoken
 from ktui.kube.routing import decide_list
 from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.parameters import DecodedToken, list_parameters, read_token
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
-from ktui.kube.routing.questions import DecodedToken, list_question, read_token
 from ktui.kube.routing.scope import RequestScope, scope_of
 from ktui.telemetry.meter import current_meter
 
@@ -44,8 +44,8 @@ class ListHandler:
     async def list(self, request: ListRequest, state: CacheState) -> ListAnswer:
         """Raises StatusError, etcd's errors included if etcd is read."""
         token, scope = read_token(request.options.continue_), self._scope(request)
-        question = list_question(request.options, scope, token)
-        plan = decide_list(question, state, self._settings.behaviour)
+        parameters = list_parameters(request.options, scope, token)
+        plan = decide_list(parameters, state, self._settings.behaviour)
         current_meter().planned(plan, plan.source.value)
         if plan.error is not None:
             if plan.probe:

@@ -16,8 +16,8 @@ from ktui.cacher.settings import Settings
 from ktui.cacher.watchers import Watcher, channel_size
 from ktui.kube.routing import decide_watch
 from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.parameters import watch_parameters
 from ktui.kube.routing.plan import PROBED, Plan, Source
-from ktui.kube.routing.questions import watch_question
 from ktui.kube.routing.scope import NAME, NAMESPACE
 from ktui.kube.status import StatusError
 from ktui.storage.selection import SelectionPredicate
@@ -47,7 +47,7 @@ class WatchHandler:
 
     async def watch(self, request: WatchRequest, state: CacheState) -> WatchAnswer:
         """Raises StatusError if rejected at once; later errors are ERROR events in the stream."""
-        plan = decide_watch(watch_question(request.options), state, self._settings.behaviour)
+        plan = decide_watch(watch_parameters(request.options), state, self._settings.behaviour)
         current_meter().planned(plan, plan.source.value)
         if plan.error is not None:
             if not plan.in_stream:

@@ -41,7 +41,7 @@ class TriedVariant:
     trial: Trial | None = None
 
     @property
-    def question(self) -> ApiRequest:
+    def request(self) -> ApiRequest:
         return ApiRequest(self.path, self.all_pages, accept=self.accept)
 
 
@@ -77,26 +77,26 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     """Measure `args.path` as the arguments say. ClientError, Declined, OSError (of --save-body)."""
     if target.real:
         await ask_before(target, [args.path], await target.assumptions(), yes=args.yes)
-    question = ApiRequest(args.path, args.all_pages)
+    request = ApiRequest(args.path, args.all_pages)
     repeat = 1 if args.compare else args.repeat or 1
-    runs = await run_often(target, question, repeat, lambda: _saved(args.save_body))
-    forms = _cheaper(runs.predicted, question)
+    runs = await run_often(target, request, repeat, lambda: _saved(args.save_body))
+    forms = _cheaper(runs.predicted, request)
     if runs.measured.ok and runs.measured.body_bytes < BIG_ANSWER:
         forms = [form for form in forms if not form.accept]  # a small response is cheap in any format
     listing = Listing(runs, forms)
     if args.compare and forms and runs.measured.ok:
-        await _try(target, listing, question, args)
+        await _try(target, listing, request, args)
     return listing
 
 
-async def _try(target: Target, listing: Listing, question: ApiRequest, args: argparse.Namespace) -> None:
+async def _try(target: Target, listing: Listing, request: ApiRequest, args: argparse.Namespace) -> None:
     """Send the original and its variants alternately, and compare their cost to the server."""
     forms = listing.cheaper
     if target.real:
         paths = [form.path for form in forms]
         await ask_before(target, paths, await target.assumptions(), yes=args.yes)
-    questions = [question, *(form.question for form in forms)]
-    originals, *variants = await alternate(target, questions, args.repeat or LEAST_RUNS)
+    requests = [request, *(form.request for form in forms)]
+    originals, *variants = await alternate(target, requests, args.repeat or LEAST_RUNS)
     times = tuple(each.total_ms for each in originals)
     listing.runs = replace(listing.runs, measured=middle(originals), ms=times)
     for form, runs in zip(forms, variants, strict=True):

@@ -56,26 +56,26 @@ class ApiRequest:
 
 
 async def pages(
-    client: ApiClient, question: ApiRequest, keep: Keep | None
+    client: ApiClient, request: ApiRequest, keep: Keep | None
 ) -> AsyncIterator[tuple[TimedResponse, Body]]:
     """Send the request; one response per page. `keep` gets the chunks of every body. Raises ClientError."""
-    page, last = question.path, ""
+    page, last = request.path, ""
     while page:
-        fired, body = await _fire_counted(client, page, question.headers, keep)
+        fired, body = await _fire_counted(client, page, request.headers, keep)
         yield fired, body
         token = body.envelope().metadata.continue_token
-        follow = question.all_pages and token and fired.status == 200
+        follow = request.all_pages and token and fired.status == 200
         if follow and token == last:
             raise ClientError(f"{client.connection.url} repeats a page: its continue token is the last one's")
-        page, last = (next_page(question.path, token) if follow else ""), token
+        page, last = (next_page(request.path, token) if follow else ""), token
 
 
-async def send_measured(client: ApiClient, question: ApiRequest, keep: Keep | None = None) -> Measured:
+async def send_measured(client: ApiClient, request: ApiRequest, keep: Keep | None = None) -> Measured:
     """Send to a ktui server, which reports the cost of each page. Raises ClientError."""
     server = KtuiApi(client)
     await server.keep_requests()
-    measured = Measured(question.path)
-    async for fired, body in pages(client, question, keep):
+    measured = Measured(request.path)
+    async for fired, body in pages(client, request, keep):
         add_page(measured, fired, body)
         await _add_account(measured, fired, server)
     return measured

@@ -48,23 +48,23 @@ class Runs:
 
 async def run_often(
     target: Target,
-    question: ApiRequest,
+    request: ApiRequest,
     repeat: int,
     kept: Callable[[], AbstractContextManager[Keep | None]] = nullcontext,
 ) -> Runs:
     """Predict, then send `repeat` times, one after the other. `kept` is entered again for each run."""
     server = await target.assumptions()
-    predicted = predict_path(question.path, server.of, Habit(accept=question.accept or JSON))
+    predicted = predict_path(request.path, server.of, Habit(accept=request.accept or JSON))
     runs = []
     for _ in range(repeat):
         with kept() as keep:
-            runs.append(await target.measure(question, keep))
+            runs.append(await target.measure(request, keep))
     measured = middle(runs)
     if not measured.average_bytes and measured.counters.get("fetched"):
         # A cache that was cold before may know the size of its objects now.
-        if not target.real and not server.average_bytes(question.path):
+        if not target.real and not server.average_bytes(request.path):
             server = await target.assumptions()
-        measured.average_bytes = server.average_bytes(question.path)
+        measured.average_bytes = server.average_bytes(request.path)
     return Runs(measured, predicted, runs[0].first_route, tuple(run.total_ms for run in runs))
 
 

@@ -40,7 +40,7 @@ class Target(Protocol):
         """Its rules and the current state of its caches."""
         ...
 
-    async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
+    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
         """Send the request and record its cost."""
         ...
 
@@ -64,8 +64,8 @@ class KtuiTarget:
     async def assumptions(self) -> ServerAssumptions:
         return await assumptions_of_ktui(self.client)
 
-    async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
-        return await send_measured(self.client, question, keep)
+    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
+        return await send_measured(self.client, request, keep)
 
 
 class KubeTarget:
@@ -85,10 +85,10 @@ class KubeTarget:
             self._assumptions = replace(found, level=level)
         return self._assumptions
 
-    async def measure(self, question: ApiRequest, keep: Keep | None = None) -> Measured:
-        measured = Measured(question.path)
+    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
+        measured = Measured(request.path)
         before, refused = await self._counters()
-        async for fired, body in pages(self.client, question, keep):
+        async for fired, body in pages(self.client, request, keep):
             add_page(measured, fired, body)
             measured.flow_control |= _flow_control(fired.headers)
         if before is None:

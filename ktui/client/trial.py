@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 async def alternate(
     target: Target,
-    questions: Sequence[ApiRequest],
+    requests: Sequence[ApiRequest],
     runs: int,
     begun: Callable[[int, int], object] = lambda run, place: None,
     keep: Keep | None = None,
@@ -24,14 +24,14 @@ async def alternate(
     response: it is not sent again. `begun(run, place)` is called before each request (run 0
     is not counted), `keep` gets the chunks of every body. Raises ClientError.
     """
-    found: list[list[Measured]] = [[] for _ in questions]
+    found: list[list[Measured]] = [[] for _ in requests]
     for run in range(runs + 1):
-        for place, question in enumerate(questions):
+        for place, request in enumerate(requests):
             before = found[place]
             if before and not _answered(before[0]):
                 continue
             begun(run, place)
-            measured = await target.measure(question, keep)
+            measured = await target.measure(request, keep)
             if run == 1:
                 before.clear()
             before.append(measured)

@@ -34,9 +34,9 @@ def read_variable(setting: Setting, text: str) -> Any:
 
 
 def _wrong(kind: ValueType, error: ValueError) -> str:
-    said = str(error)
-    known = said and not said.startswith(("invalid literal", "could not convert"))
-    return f": {said}" if known else f"; write {kind.shape}"
+    text = str(error)
+    known = text and not text.startswith(("invalid literal", "could not convert"))
+    return f": {text}" if known else f"; write {kind.shape}"
 
 
 def _shown(value: object) -> str:

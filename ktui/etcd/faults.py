@@ -83,13 +83,13 @@ def none_answers(
     """One error for all endpoints, from probing each of them; `error` if that found nothing."""
     if len(found) == 1:
         return found[0] or _connects(error, endpoints[0])
-    said = [
+    reasons = [
         str(fault) if fault else f"etcd {endpoint}: it can be connected to and does not answer."
         for endpoint, fault in zip(endpoints, found, strict=True)
     ]
     steps = {fault.step if fault else "etcd" for fault in found}
     return UnreachableError(
-        f"none of the {len(found)} endpoints answers. {' '.join(said)}",
+        f"none of the {len(found)} endpoints answers. {' '.join(reasons)}",
         error.detail,
         steps.pop() if len(steps) == 1 else "etcd",
     )

@@ -13,14 +13,14 @@ KEY = b"compact_rev_key"  # not under --etcd-prefix
 RETRY_SECONDS = 1.0
 
 
-async def follow_compactions(client: EtcdClient, told: Callable[[int], None]) -> None:
-    """Call `told` with each announced compaction revision, the current one first; until cancelled.
+async def follow_compactions(client: EtcdClient, announce: Callable[[int], None]) -> None:
+    """Call `announce` with each announced compaction revision, the current one first; until cancelled.
 
     kube-apiserver 1.34+ watches the key as well, and drops older snapshots from its caches.
     """
     while True:
         try:
-            await _follow(client, told)
+            await _follow(client, announce)
         except CompactedError:
             continue  # the key's own history: start over from its current value
         except EtcdError:
@@ -38,20 +38,20 @@ async def compact(client: EtcdClient, revision: int) -> None:
     await client.compact(revision)
 
 
-async def _follow(client: EtcdClient, told: Callable[[int], None]) -> None:
+async def _follow(client: EtcdClient, announce: Callable[[int], None]) -> None:
     present = await client.range(KEY, purpose="compaction")
     for kv in present.kvs:
-        _tell(client, told, kv)
+        _tell(client, announce, kv)
     async with client.watch(
         KEY, start_revision=present.revision + 1, prev_kv=False, purpose="compaction"
     ) as watch:
         async for batch in watch:
             for event in batch.events:
                 if event.type == "PUT":
-                    _tell(client, told, event.kv)
+                    _tell(client, announce, event.kv)
 
 
-def _tell(client: EtcdClient, told: Callable[[int], None], kv: KV) -> None:
+def _tell(client: EtcdClient, announce: Callable[[int], None], kv: KV) -> None:
     if kv.value.isdigit():
         client.ledger.saw_compaction(int(kv.value))
-        told(int(kv.value))
+        announce(int(kv.value))

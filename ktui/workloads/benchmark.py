@@ -182,14 +182,14 @@ async def run_bench(
     return tuple(sorted(rows, key=_burden, reverse=True))
 
 
-async def _patiently(target: Target, question: ApiRequest, repeat: int) -> Runs:
+async def _patiently(target: Target, request: ApiRequest, repeat: int) -> Runs:
     """Retry after 429 as client-go does (while a cache is being filled)."""
     for _ in range(RETRIES):
-        runs = await run_often(target, question, repeat)
+        runs = await run_often(target, request, repeat)
         if runs.measured.status != 429:
             return runs
         await asyncio.sleep(max(1, runs.measured.retry_after))
-    return await run_often(target, question, repeat)
+    return await run_often(target, request, repeat)
 
 
 def _burden(row: Row) -> tuple[int, int, float]:

@@ -124,7 +124,7 @@ async def _asked(port: int) -> tuple[bool, str]:
 
 async def _said(reader: asyncio.StreamReader) -> bytes:
     """Read until the other side closes, about MOST_BYTES: headers and body may arrive separately."""
-    said = b""
-    while len(said) < MOST_BYTES and (more := await reader.read(4096)):
-        said += more
-    return said
+    text = b""
+    while len(text) < MOST_BYTES and (more := await reader.read(4096)):
+        text += more
+    return text

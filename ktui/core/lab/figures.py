@@ -11,8 +11,8 @@ from ktui.core.prediction.predict import agree
 from ktui.core.routes import letter_of
 from ktui.kube.explain import Explanation
 from ktui.kube.indexes import finds_namespaces
+from ktui.kube.routing.parameters import TokenState
 from ktui.kube.routing.plan import Source
-from ktui.kube.routing.questions import TokenState
 
 # Objects are created and deleted between prediction and request: a difference this small is expected.
 DRIFT = 0.02

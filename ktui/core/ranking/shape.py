@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ktui.core.ranking.canonical import canonical
-from ktui.kube.routing.questions import TokenState
+from ktui.kube.routing.parameters import TokenState
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.routing.resource_version import parse_rv
 from ktui.kube.selectors.requirements import Operator, Requirement

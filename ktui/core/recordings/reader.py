@@ -123,8 +123,8 @@ class RecordingReader:
     def _unfinished(self, text: bytes, number: int) -> bool:
         """True if the last line was cut off; it may also just lack its line feed."""
         if len(text) > LONGEST:
-            said = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
-            raise RecordingError(f"{self.path} is not a recording: {said}")
+            reason = f"line {number} is longer than any event ({LONGEST >> 20} MiB)"
+            raise RecordingError(f"{self.path} is not a recording: {reason}")
         try:
             decode_line(text)
         except RecordingError as error:
@@ -152,8 +152,8 @@ class RecordingReader:
             for piece in self._inflated(file):
                 if plain.tell() + len(piece) > most:
                     plain.close()
-                    said = f"unpacked it has more than {MOST_RATIO} times its size"
-                    raise RecordingError(f"{self.path} is not a recording: {said}")
+                    reason = f"unpacked it has more than {MOST_RATIO} times its size"
+                    raise RecordingError(f"{self.path} is not a recording: {reason}")
                 plain.write(piece)
                 report(file.tell() / total)
         plain.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.questions import TokenState
+from ktui.kube.routing.parameters import TokenState
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.routing.resource_version import parse_rv
 

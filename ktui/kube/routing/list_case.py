@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.parameters import ListParameters, TokenState
 from ktui.kube.routing.plan import EtcdOp, Plan, Source, Wait
-from ktui.kube.routing.questions import ListQuestion, TokenState
 from ktui.kube.routing.resource_version import parse_rv
 from ktui.kube.routing.trace import API_VALIDATION, Trace
 from ktui.kube.status import StatusError
@@ -20,22 +20,38 @@ class ListCase:
     """Request, cache and version together, with the names that predicates use."""
 
     __slots__ = (
-        "behaviour", "cache_rv", "consistent", "has_token", "limited", "match", "n", "progress", "question",
-        "ready", "recursive", "rv", "state", "token", "trace", "unset", "waited", "zero",
+        "behaviour",
+        "cache_rv",
+        "consistent",
+        "has_token",
+        "limited",
+        "match",
+        "n",
+        "parameters",
+        "progress",
+        "ready",
+        "recursive",
+        "rv",
+        "state",
+        "token",
+        "trace",
+        "unset",
+        "waited",
+        "zero",
     )  # fmt: skip
 
-    def __init__(self, question: ListQuestion, state: CacheState, behaviour: Behaviour) -> None:
-        self.question, self.state, self.behaviour = question, state, behaviour
+    def __init__(self, parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> None:
+        self.parameters, self.state, self.behaviour = parameters, state, behaviour
         self.trace = Trace(API_VALIDATION)
-        self.rv = question.resource_version
+        self.rv = parameters.resource_version
         self.unset, self.zero = self.rv == "", self.rv == "0"
         self.n = parse_rv(self.rv)
-        self.match = question.match
-        self.limited = question.limit > 0
-        self.token = question.token
-        self.has_token = question.token.state is not TokenState.NONE
+        self.match = parameters.match
+        self.limited = parameters.limit > 0
+        self.token = parameters.token
+        self.has_token = parameters.token.state is not TokenState.NONE
         # A continue token names a position in a collection: a single key has none.
-        self.recursive = question.recursive or self.has_token
+        self.recursive = parameters.recursive or self.has_token
         self.ready = state.readiness is Readiness.READY
         # A cache that was never filled has seen no revision.
         self.cache_rv = 0 if state.readiness is Readiness.INITIALIZING else state.cache_rv
@@ -46,7 +62,7 @@ class ListCase:
     @property
     def unfiltered(self) -> bool:
         """No label and no field selector at all (metadata.namespace counts as a selector)."""
-        return not self.question.selectors and not self.question.narrowed and self.recursive
+        return not self.parameters.selectors and not self.parameters.narrowed and self.recursive
 
     @property
     def legacy_exact(self) -> bool:
@@ -56,7 +72,7 @@ class ListCase:
     @property
     def limit(self) -> int:
         """The page size, 0 for none."""
-        return max(self.question.limit, 0)
+        return max(self.parameters.limit, 0)
 
     @property
     def seen_token(self) -> tuple[str, int]:

@@ -7,16 +7,16 @@ from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase
 from ktui.kube.routing.list_from_etcd import from_etcd
 from ktui.kube.routing.list_validation import rejected_by_api, rejected_by_storage
+from ktui.kube.routing.parameters import ListParameters
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.questions import ListQuestion
 from ktui.kube.routing.trace import GET_LIST, SHOULD_DELEGATE, STORE_LIST
 from ktui.kube.versions import Behaviour
 
 
-def decide_list(question: ListQuestion, state: CacheState, behaviour: Behaviour) -> Plan:
+def decide_list(parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> Plan:
     """The plan of a LIST. A pure function."""
-    case = ListCase(question, state, behaviour)
+    case = ListCase(parameters, state, behaviour)
     rejected = rejected_by_api(case)
     if rejected:
         return rejected

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing import errors
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase, Reasons
+from ktui.kube.routing.parameters import TokenState
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.questions import TokenState
 from ktui.kube.status import continue_with_resource_version
 from ktui.kube.validation import validate_list
 
@@ -18,7 +18,7 @@ def rejected_by_api(case: ListCase) -> Plan | None:
     The message has every cause, the reason is the first one.
     """
     reason = _broken_match_rule(case) if case.match else ""
-    streaming = case.question.send_initial_events and case.behaviour.minor >= 27
+    streaming = case.parameters.send_initial_events and case.behaviour.minor >= 27
     if streaming and case.trace.ask(Predicate.LIST_SENDS_INITIAL, True):
         reason = reason or "v.send_initial"
     if not reason:

@@ -117,6 +117,6 @@ class Predicate(Enum):
     )
     AHEAD_OF_CACHE = "ahead of the cache?", _cache_at
 
-    def __init__(self, question: str, write: Callable[..., str]) -> None:
-        self.question = question
+    def __init__(self, parameters: str, write: Callable[..., str]) -> None:
+        self.parameters = parameters
         self.write = write

@@ -8,9 +8,9 @@ from http import HTTPStatus
 from ktui.kube import seats
 from ktui.kube.routing import decide_get, decide_list, decide_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.parameters import list_parameters, watch_parameters
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.questions import list_question, watch_question
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.routing.scope import NAME
 from ktui.kube.routing.trace import API_VALIDATION, Trace
@@ -46,9 +46,9 @@ def _decide(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
     if request.verb == "get":
         return decide_get(request.options.resource_version, state, behaviour)
     if request.verb == "watch":
-        return decide_watch(watch_question(request.options), state, behaviour)
-    question = list_question(request.options, request.scope(behaviour), request.token)
-    return decide_list(question, state, behaviour)
+        return decide_watch(watch_parameters(request.options), state, behaviour)
+    parameters = list_parameters(request.options, request.scope(behaviour), request.token)
+    return decide_list(parameters, state, behaviour)
 
 
 def predict_seats(

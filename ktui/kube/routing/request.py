@@ -12,7 +12,7 @@ from ktui.kube.indexes import NODE_NAME
 from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_options
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.routing.questions import NO_TOKEN, DecodedToken, TokenState, read_token
+from ktui.kube.routing.parameters import NO_TOKEN, DecodedToken, TokenState, read_token
 from ktui.kube.routing.scope import NAME, NAMESPACE, RequestScope, scope_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError

@@ -52,7 +52,7 @@ T = TypeVar("T")
 def trace(plan: Plan, line: Callable[[str, str, bool, str], T]) -> list[T]:
     """The decision trace in order. `line` takes predicate, values seen, result and phase."""
     return [
-        line(step.predicate.question, step.predicate.write(*step.seen), step.holds, step.phase)
+        line(step.predicate.parameters, step.predicate.write(*step.seen), step.holds, step.phase)
         for step in plan.steps
     ]
 

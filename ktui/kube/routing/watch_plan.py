@@ -7,9 +7,9 @@ from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import NOT_OLDER_THAN
+from ktui.kube.routing.parameters import WatchParameters
 from ktui.kube.routing.plan import PROBED, EtcdOp, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.questions import WatchQuestion
 from ktui.kube.routing.resource_version import MAX_REVISION, parse_rv
 from ktui.kube.routing.trace import API_VALIDATION, CACHER_WATCH, ETCD, STORE_WATCH, WATCH_CACHE, Trace
 from ktui.kube.status import StatusError
@@ -21,17 +21,17 @@ class WatchCase:
     """Request, cache and version together; `initial` is sendInitialEvents after defaulting."""
 
     __slots__ = (
-        "behaviour", "defaulted", "initial", "match", "n", "question", "rv", "state", "trace", "waited",
+        "behaviour", "defaulted", "initial", "match", "n", "parameters", "rv", "state", "trace", "waited",
     )  # fmt: skip
 
-    def __init__(self, question: WatchQuestion, state: CacheState, behaviour: Behaviour) -> None:
-        self.question, self.state, self.behaviour = question, state, behaviour
+    def __init__(self, parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> None:
+        self.parameters, self.state, self.behaviour = parameters, state, behaviour
         self.trace = Trace(API_VALIDATION)
-        self.rv = question.resource_version
+        self.rv = parameters.resource_version
         self.n = parse_rv(self.rv)
         # Up to 1.26 the parameter did not exist: unknown parameters are ignored.
-        self.initial = question.send_initial_events if behaviour.minor >= 27 else None
-        self.match = question.match
+        self.initial = parameters.send_initial_events if behaviour.minor >= 27 else None
+        self.match = parameters.match
         self.defaulted = self.waited = False
 
     def starts(
@@ -53,7 +53,7 @@ class WatchCase:
     ) -> Plan:
         """The current objects, at least as new as `minimum`, then events; with sendInitialEvents a bookmark
         between them."""
-        ends = self.initial is True and self.question.bookmarks
+        ends = self.initial is True and self.parameters.bookmarks
         return Plan(
             source,
             self._reasons((*reasons, "w.bookmark_end") if ends else reasons),
@@ -97,9 +97,9 @@ class WatchCase:
         return ("w.notready_wait", *reasons) if self.waited else reasons
 
 
-def decide_watch(question: WatchQuestion, state: CacheState, behaviour: Behaviour) -> Plan:
+def decide_watch(parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> Plan:
     """The plan of a WATCH. A pure function."""
-    case = WatchCase(question, state, behaviour)
+    case = WatchCase(parameters, state, behaviour)
     _default(case)
     rejected = _rejected_by_api(case)
     if rejected:
@@ -138,7 +138,7 @@ def _rejected_by_api(case: WatchCase) -> Plan | None:
         resource_version=case.rv,
         resource_version_match=case.match,
         send_initial_events=case.initial,
-        continue_="token" if case.question.has_token else "",
+        continue_="token" if case.parameters.has_token else "",
     )
     return case.rejects("w.badmatch", errors.invalid_options(validate_watch, options, case.behaviour))
 
@@ -154,7 +154,7 @@ def _illegal(case: WatchCase) -> str:
         return f"sendInitialEvents with resourceVersionMatch {match or 'unset'}"
     if not case.behaviour.watch_list:
         return "sendInitialEvents while the gate WatchList is off"
-    return "resourceVersionMatch with continue" if case.question.has_token else ""
+    return "resourceVersionMatch with continue" if case.parameters.has_token else ""
 
 
 def _bad_rv(case: WatchCase) -> Plan:
@@ -187,7 +187,7 @@ def _from_cache(case: WatchCase, n: int) -> Plan:
 
 def _initial_events(case: WatchCase, n: int) -> Plan:
     state, ask = case.state, case.trace.ask
-    checks = case.behaviour.minor >= 31 and case.question.bookmarks
+    checks = case.behaviour.minor >= 31 and case.parameters.bookmarks
     if checks and ask(Predicate.PROGRESS_UNSUPPORTED, not state.progress, state.progress):
         return case.breaks(Source.CACHE, "w.noprogress", error=status.watch_progress_unsupported())
     if ask(Predicate.RV_UNSET, case.rv == "", case.rv):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ktui.kube.routing.questions import DecodedToken, ListQuestion, TokenState
+from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState
 
 # resource, objects, stored bytes, leased
 CACHES = (
@@ -49,7 +49,7 @@ class Ask:
     path: str
     resource: str
     query: str = ""
-    question: ListQuestion = field(default_factory=ListQuestion)
+    question: ListParameters = field(default_factory=ListParameters)
     disabled: bool = False
     namespace: str = ""
     name: str = ""
@@ -96,7 +96,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "fieldSelector=spec.nodeName%3Dn-001&resourceVersion=0",
-        ListQuestion("0", selectors=True),
+        ListParameters("0", selectors=True),
         fetched=30,
         matched=30,
         returned=30,
@@ -110,7 +110,7 @@ STORY = (
         "/api/v1/services",
         "services",
         "labelSelector=%21service.kubernetes.io%2Fheadless",
-        ListQuestion("", selectors=True),
+        ListParameters("", selectors=True),
         fetched=210,
         matched=198,
         returned=198,
@@ -126,7 +126,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "limit=500",
-        ListQuestion("", limit=500),
+        ListParameters("", limit=500),
         fetched=501,
         matched=500,
         returned=500,
@@ -142,7 +142,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "limit=500&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NDgxMDIsInN0YXJ0IjoiZGVmYXVsdC9hcGktMDUwIn0",
-        ListQuestion("", limit=500, token=DecodedToken(TokenState.VALID, 48_102)),
+        ListParameters("", limit=500, token=DecodedToken(TokenState.VALID, 48_102)),
         fetched=501,
         matched=500,
         returned=500,
@@ -157,7 +157,7 @@ STORY = (
         "/api/v1/secrets",
         "secrets",
         "resourceVersion=40000&resourceVersionMatch=Exact",
-        ListQuestion("40000", match="Exact"),
+        ListParameters("40000", match="Exact"),
         fetched=412,
         matched=412,
         returned=412,
@@ -202,7 +202,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "fieldSelector=spec.nodeName%3Dn-017&resourceVersion=0",
-        ListQuestion("0", selectors=True),
+        ListParameters("0", selectors=True),
         fetched=31,
         matched=31,
         returned=31,
@@ -216,7 +216,7 @@ STORY = (
         "/apis/apps/v1/deployments",
         "deployments.apps",
         "resourceVersionMatch=Exact",
-        ListQuestion("", match="Exact"),
+        ListParameters("", match="Exact"),
         status=422,
         error=(
             'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: '
@@ -253,7 +253,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "labelSelector=app%3Dapi",
-        ListQuestion("", selectors=True),
+        ListParameters("", selectors=True),
         fetched=3_000,
         matched=250,
         returned=250,
@@ -269,7 +269,7 @@ STORY = (
         "/api/v1/namespaces/team-00/configmaps",
         "configmaps",
         "resourceVersion=48100",
-        ListQuestion("48100"),
+        ListParameters("48100"),
         namespace="team-00",
         fetched=28,
         matched=28,
@@ -284,7 +284,7 @@ STORY = (
         "/apis/apps/v1/replicasets",
         "replicasets.apps",
         "resourceVersion=48190",
-        ListQuestion("48190"),
+        ListParameters("48190"),
         open=True,
     ),
 )

@@ -14,8 +14,8 @@ import pytest
 
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState
 from ktui.kube.routing.plan import Plan
-from ktui.kube.routing.questions import DecodedToken, ListQuestion, TokenState
 
 GATES = {
     "consistent": "ConsistentListFromCache",
@@ -63,10 +63,10 @@ def cells(axes: list[dict[str, Any]], table: list[int], outcomes: list[Any]) -> 
 
 def list_question(
     rv: str, match: str, limit: int, token: str, selectors: int, recursive: int
-) -> ListQuestion:
+) -> ListParameters:
     classes = tables()["world"]["classes"]
     states = {"none": TokenState.NONE, "garbage": TokenState.GARBAGE}
-    return ListQuestion(
+    return ListParameters(
         resource_version=revision(rv),
         match="Sometimes" if match == "other" else match,
         limit=500 * limit,

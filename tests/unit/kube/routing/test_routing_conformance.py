@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ktui.kube.routing import decide_get, decide_list, decide_watch
-from ktui.kube.routing.questions import WatchQuestion
+from ktui.kube.routing.parameters import WatchParameters
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 from . import published
@@ -21,9 +21,9 @@ def test_list_cells(version: str, gates: dict[str, bool], table: str) -> None:
     for cell in published.cells(
         published_list["axes"], published_list["tables"][table], published_list["outcomes"]
     ):
-        *question, cache, progress, snapshot, outcome = cell
+        *parameters, cache, progress, snapshot, outcome = cell
         state = published.state(cache, progress, snapshot)
-        got = published.shown(decide_list(published.list_question(*question), state, behaviour))
+        got = published.shown(decide_list(published.list_question(*parameters), state, behaviour))
         checked += 1
         wrong += _differences(cell[:-1], got, outcome)
     assert checked > 10_000
@@ -52,9 +52,9 @@ def test_watch_cells(version: str) -> None:
     wrong = []
     for cell in published.cells(watch["axes"], table, watch["outcomes"]):
         rv, send_initial, match, bookmarks, cache, progress, outcome = cell
-        question = WatchQuestion(revisions[rv], match, bool(bookmarks), initial[send_initial])
+        parameters = WatchParameters(revisions[rv], match, bool(bookmarks), initial[send_initial])
         state = published.state(readiness[cache], progress)
-        wrong += _differences(cell[:-1], published.shown(decide_watch(question, state, behaviour)), outcome)
+        wrong += _differences(cell[:-1], published.shown(decide_watch(parameters, state, behaviour)), outcome)
     assert not wrong, wrong[:5]
 
 

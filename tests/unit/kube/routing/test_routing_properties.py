@@ -1,4 +1,4 @@
-"""What holds for every question, every cache and every version."""
+"""What holds for every parameters, every cache and every version."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState, WatchParameters
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.questions import DecodedToken, ListQuestion, TokenState, WatchQuestion
 from ktui.kube.routing.reasons import GET_REASONS, LIST_REASONS, REASONS, WATCH_REASONS
 from ktui.kube.routing.resource_version import MAX_REVISION
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of
@@ -40,8 +40,8 @@ def behaviours(draw: st.DrawFn) -> Behaviour:
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> ListQuestion:
-    return ListQuestion(
+def questions(draw: st.DrawFn) -> ListParameters:
+    return ListParameters(
         draw(revisions),
         draw(matches),
         draw(st.sampled_from([-3, 0, 1, 500])),
@@ -85,13 +85,13 @@ def check(plan: Plan) -> None:
 
 
 @given(questions(), states(), behaviours())
-def test_every_list_is_decided(question: ListQuestion, state: CacheState, behaviour: Behaviour) -> None:
-    plan = decide_list(question, state, behaviour)
+def test_every_list_is_decided(parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> None:
+    plan = decide_list(parameters, state, behaviour)
     check(plan)
     assert set(plan.reasons) <= set(LIST_REASONS)
     if plan.error is None:
         assert plan.consistency and plan.list_revision
-        assert (plan.limit_honoured is None) == (question.limit <= 0)
+        assert (plan.limit_honoured is None) == (parameters.limit <= 0)
     if plan.source is Source.SNAPSHOT:
         assert behaviour.list_from_cache_snapshot
     if plan.source is Source.SNAPSHOT and plan.error is None:
@@ -115,32 +115,37 @@ def test_every_get_is_decided(rv: str, state: CacheState, behaviour: Behaviour) 
 
 @given(
     st.builds(
-        WatchQuestion, revisions, matches, st.booleans(), st.sampled_from([None, True, False]), st.booleans()
+        WatchParameters,
+        revisions,
+        matches,
+        st.booleans(),
+        st.sampled_from([None, True, False]),
+        st.booleans(),
     ),
     states(),
     behaviours(),
 )
-def test_every_watch_is_decided(question: WatchQuestion, state: CacheState, behaviour: Behaviour) -> None:
-    plan = decide_watch(question, state, behaviour)
+def test_every_watch_is_decided(parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> None:
+    plan = decide_watch(parameters, state, behaviour)
     check(plan)
     assert set(plan.reasons) <= set(WATCH_REASONS) | {"v.bad_rv"}
 
 
 @given(questions(), states(live=True), behaviours())
 def test_nothing_is_predicted_from_an_etcd_that_nobody_asked(
-    question: ListQuestion, state: CacheState, behaviour: Behaviour
+    parameters: ListParameters, state: CacheState, behaviour: Behaviour
 ) -> None:
-    plan = decide_list(question, state, behaviour)
+    plan = decide_list(parameters, state, behaviour)
     assert not [reason for reason in plan.reasons if reason.startswith("e.")]
-    watch = WatchQuestion(question.resource_version, "", True)
+    watch = WatchParameters(parameters.resource_version, "", True)
     assert decide_watch(watch, state, behaviour).reasons[-1] not in ("w.toolarge", "w.etcd_compacted")
-    assert "g.toolarge" not in decide_get(question.resource_version, state, behaviour).reasons
+    assert "g.toolarge" not in decide_get(parameters.resource_version, state, behaviour).reasons
 
 
 @given(states(live=True), behaviours())
 def test_a_reader_ahead_of_the_cache_waits(state: CacheState, behaviour: Behaviour) -> None:
     ready = CacheState(Readiness.READY, 100, state.progress)
-    plan = decide_list(ListQuestion("101"), ready, behaviour)
+    plan = decide_list(ListParameters("101"), ready, behaviour)
     assert (plan.source, plan.wait, plan.reason_id) == (Source.CACHE, Wait.FRESH, "c.atleast_wait")
 
 
@@ -148,14 +153,16 @@ def test_a_reader_ahead_of_the_cache_waits(state: CacheState, behaviour: Behavio
 def test_any_version_is_never_read_from_etcd(behaviour: Behaviour, selectors: bool, progress: bool) -> None:
     probes = behaviour.minor <= 29 and behaviour.consistent_list_from_cache
     state = CacheState(Readiness.READY, 100, progress)
-    plan = decide_list(ListQuestion("0", selectors=selectors), state, behaviour)
+    plan = decide_list(ListParameters("0", selectors=selectors), state, behaviour)
     assert plan.source is Source.CACHE
     assert plan.etcd_ops == (("revision_probe",) if probes else ())
 
 
 @given(questions(), behaviours())
-def test_an_unset_list_is_never_stale(question: ListQuestion, behaviour: Behaviour) -> None:
-    asked = ListQuestion("", limit=question.limit, selectors=question.selectors, recursive=question.recursive)
+def test_an_unset_list_is_never_stale(parameters: ListParameters, behaviour: Behaviour) -> None:
+    asked = ListParameters(
+        "", limit=parameters.limit, selectors=parameters.selectors, recursive=parameters.recursive
+    )
     plan = decide_list(asked, CacheState(Readiness.READY, 100), behaviour)
     assert plan.consistency == "linearizable"
     assert plan.etcd_ops
@@ -164,7 +171,7 @@ def test_an_unset_list_is_never_stale(question: ListQuestion, behaviour: Behavio
 def test_the_hint_to_retry_grows_with_the_downtime() -> None:
     def hint(version: str, seconds: float) -> int:
         state = CacheState(Readiness.REINITIALIZING, downtime_seconds=seconds)
-        plan = decide_list(ListQuestion(), state, behaviour_of(version))
+        plan = decide_list(ListParameters(), state, behaviour_of(version))
         assert plan.error is not None
         return plan.error.retry_after
 
@@ -176,13 +183,13 @@ def test_the_hint_to_retry_grows_with_the_downtime() -> None:
 def test_early_patches_of_1_33_lose_a_consistent_page(patch: int, source: Source) -> None:
     behaviour = behaviour_of(f"1.33.{patch}")
     state = CacheState(Readiness.READY, 100)
-    assert decide_list(ListQuestion(limit=500), state, behaviour).source is source
-    assert decide_list(ListQuestion(), state, behaviour).source is Source.CACHE
+    assert decide_list(ListParameters(limit=500), state, behaviour).source is source
+    assert decide_list(ListParameters(), state, behaviour).source is Source.CACHE
 
 
 def test_a_422_names_every_cause() -> None:
-    question = ListQuestion("", "Sometimes", token=DecodedToken(TokenState.VALID, 5))
-    error = decide_list(question, CacheState(), behaviour_of("1.36")).error
+    parameters = ListParameters("", "Sometimes", token=DecodedToken(TokenState.VALID, 5))
+    error = decide_list(parameters, CacheState(), behaviour_of("1.36")).error
     assert error is not None
     assert error.message.startswith('ListOptions.meta.k8s.io "" is invalid: [')
     for cause in ("unless resourceVersion is provided", "when continue is provided", 'value: "Sometimes"'):
@@ -190,7 +197,7 @@ def test_a_422_names_every_cause() -> None:
 
 
 def test_the_trace_names_the_deciding_predicate() -> None:
-    steps = decide_list(ListQuestion(), CacheState(cache_rv=9), behaviour_of("1.30")).steps
+    steps = decide_list(ListParameters(), CacheState(cache_rv=9), behaviour_of("1.30")).steps
     assert [(s.phase, s.predicate, s.seen) for s in steps if s.holds] == [
         ("shouldDelegateList", Predicate.RV_UNSET, ("",))
     ]

@@ -6,9 +6,9 @@ import pytest
 
 from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.parameters import ListParameters, WatchParameters
 from ktui.kube.routing.plan import EtcdOp, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.questions import ListQuestion, WatchQuestion
 from ktui.kube.versions import behaviour_of
 
 READY = CacheState(cache_rv=100, oldest_snapshot_rv=60, oldest_watch_rv=60)
@@ -16,7 +16,7 @@ COLD = CacheState(Readiness.INITIALIZING)
 
 
 def test_what_a_predicate_saw_is_written_beside_its_question() -> None:
-    plan = decide_list(ListQuestion("80", limit=500), READY, behaviour_of("1.36"))
+    plan = decide_list(ListParameters("80", limit=500), READY, behaviour_of("1.36"))
     assert [(line.rule, line.saw, line.taken) for line in sentences.trace_lines(plan)][-3:] == [
         ("older than every snapshot?", "80, oldest snapshot 60", False),
         ("cache not ready?", "ready", False),
@@ -25,17 +25,17 @@ def test_what_a_predicate_saw_is_written_beside_its_question() -> None:
 
 
 def test_every_question_is_asked_by_one_predicate() -> None:
-    questions = [predicate.question for predicate in Predicate]
+    questions = [predicate.parameters for predicate in Predicate]
     assert len(questions) == len(set(questions)) and all(questions)
 
 
 @pytest.mark.parametrize(
     ("plan", "value"),
     [
-        (decide_list(ListQuestion("0"), READY, behaviour_of("1.36")), "none"),
-        (decide_list(ListQuestion(), READY, behaviour_of("1.36")), "up_to_3s"),
-        (decide_list(ListQuestion("7"), COLD, behaviour_of("1.30")), "until_ready+up_to_3s"),
-        (decide_watch(WatchQuestion("7"), COLD, behaviour_of("1.30")), "until_ready"),
+        (decide_list(ListParameters("0"), READY, behaviour_of("1.36")), "none"),
+        (decide_list(ListParameters(), READY, behaviour_of("1.36")), "up_to_3s"),
+        (decide_list(ListParameters("7"), COLD, behaviour_of("1.30")), "until_ready+up_to_3s"),
+        (decide_watch(WatchParameters("7"), COLD, behaviour_of("1.30")), "until_ready"),
         (decide_get("7", COLD, behaviour_of("1.30")), "up_to_3s"),
     ],
 )
@@ -47,7 +47,7 @@ def test_the_published_wait(plan: Plan, value: str) -> None:
     ("plan", "words"),
     [
         (
-            decide_list(ListQuestion("200", limit=5, match="NotOlderThan"), READY, behaviour_of("1.36")),
+            decide_list(ListParameters("200", limit=5, match="NotOlderThan"), READY, behaviour_of("1.36")),
             [
                 "at least rv",
                 "limit honoured",
@@ -57,10 +57,10 @@ def test_the_published_wait(plan: Plan, value: str) -> None:
             ],
         ),
         (
-            decide_list(ListQuestion("0", limit=5), READY, behaviour_of("1.36")),
+            decide_list(ListParameters("0", limit=5), READY, behaviour_of("1.36")),
             ["any", "limit ignored", "1 seat"],
         ),
-        (decide_watch(WatchQuestion("80"), READY, behaviour_of("1.36")), ["1 seat"]),
+        (decide_watch(WatchParameters("80"), READY, behaviour_of("1.36")), ["1 seat"]),
     ],
 )
 def test_what_an_answer_guarantees(plan: Plan, words: list[str]) -> None:

@@ -45,7 +45,7 @@ def read_token(text: str) -> DecodedToken:
 
 
 @dataclass(frozen=True, slots=True)
-class ListQuestion:
+class ListParameters:
     """The parts of a LIST that routing depends on.
 
     `resource_version` is the raw text ("" if unset, possibly invalid).
@@ -67,7 +67,7 @@ class ListQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class WatchQuestion:
+class WatchParameters:
     """The parts of a WATCH that routing depends on."""
 
     resource_version: str = ""
@@ -77,9 +77,9 @@ class WatchQuestion:
     has_token: bool = False
 
 
-def list_question(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListQuestion:
+def list_parameters(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListParameters:
     """The parts of a LIST that routing depends on."""
-    return ListQuestion(
+    return ListParameters(
         resource_version=options.resource_version,
         match=options.resource_version_match,
         limit=options.limit,
@@ -91,9 +91,9 @@ def list_question(options: ListOptions, scope: RequestScope, token: DecodedToken
     )
 
 
-def watch_question(options: ListOptions) -> WatchQuestion:
+def watch_parameters(options: ListOptions) -> WatchParameters:
     """The parts of a WATCH that routing depends on."""
-    return WatchQuestion(
+    return WatchParameters(
         resource_version=options.resource_version,
         match=options.resource_version_match,
         bookmarks=options.allow_watch_bookmarks,
