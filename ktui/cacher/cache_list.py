@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.candidates import Candidates, candidates, prepare
 from ktui.cacher.errors import SnapshotGone
-from ktui.cacher.slices import sliced
 from ktui.cacher.watch_cache import WatchCache
 from ktui.kube.routing.scope import RequestScope
+from ktui.storage.slices import sliced
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.events import ADDED, OutEvent
-from ktui.cacher.slices import sliced
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watchers import Watcher
+from ktui.storage.slices import sliced
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:

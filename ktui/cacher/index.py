@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ktui.cacher.slices import sliced
+from ktui.storage.slices import sliced
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
