@@ -40,7 +40,7 @@ def test_style(value: Any, text: str | None) -> None:
 
 PRINTABLE = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=20)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | PRINTABLE,
+    st.none() | st.booleans() | st.integers(-(1 << 63), (1 << 64) - 1) | PRINTABLE,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(PRINTABLE, inner, max_size=3),
     max_leaves=10,
 )
