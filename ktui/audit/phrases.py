@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.audit.report import GroupReport, Latency, Observed, Report, SlowReport
+from ktui.audit.report import UNKNOWN, GroupReport, Latency, Observed, Report, SlowReport
 from ktui.audit.version_shares import VersionShare
 from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, percent
 
@@ -32,6 +32,8 @@ def what(group: GroupReport) -> str:
 
 def how(group: GroupReport) -> str:
     """The parameters: `rv=0 limit=500 spec.nodeName=…`; `rv unset` for none."""
+    if group.resource_version == UNKNOWN:
+        return "query not logged"
     words = ["rv unset" if group.resource_version == "unset" else f"rv={group.resource_version}"]
     words += [group.match] if group.match else []
     words += [f"limit={group.limit}"] if group.limit else []

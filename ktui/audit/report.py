@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from ktui.audit.tally import BadLine
 from ktui.audit.version_shares import Move, VersionShare
 
+UNKNOWN = "unknown"
+"""A group's resourceVersion and reason where its query string was not logged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:

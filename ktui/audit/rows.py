@@ -8,12 +8,23 @@ from ktui.audit.causes import causes, fills_cache
 from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.audit.mismatches import observed_report
 from ktui.audit.predictions import GroupPrediction, VersionPredictions
-from ktui.audit.report import CheaperVariant, Estimated, GroupReport, Latency, Seats, SlowReport, TimeSpan
+from ktui.audit.report import (
+    UNKNOWN,
+    CheaperVariant,
+    Estimated,
+    GroupReport,
+    Latency,
+    Seats,
+    SlowReport,
+    TimeSpan,
+)
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.kube.advice import advise
 from ktui.kube.cautions import cautions
 from ktui.kube.habits import Habit
 from ktui.kube.routing import sentences
+
+NO_QUERY = "the log leaves out query strings: the route depends on resourceVersion, limit and continue"
 
 
 def group_report(
@@ -25,6 +36,7 @@ def group_report(
         predicted.plans[0],
         predictions.versions[0],
     )
+    known = group.key.query
     return GroupReport(
         rank=rank,
         client=group.key.client.agent,
@@ -34,7 +46,7 @@ def group_report(
         subresource=shape.subresource,
         scope=shape.scope,
         selectors=shape.selectors,
-        resource_version=shape.resource_version,
+        resource_version=shape.resource_version if known else UNKNOWN,
         match=shape.match,
         limit=shape.limit,
         continued=shape.continued,
@@ -46,16 +58,17 @@ def group_report(
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
         route=predicted.route(),
-        reason_id=plan.reason_id,
-        reason=sentences.reason(plan),
-        etcd_ops=plan.etcd_ops,
+        reason_id=plan.reason_id if known else UNKNOWN,
+        reason=sentences.reason(plan) if known else NO_QUERY,
+        etcd_ops=plan.etcd_ops if known else (),
         routes={b.version: predicted.route(i) for i, b in enumerate(predictions.versions)},
         earlier_routes={b.version: predicted.route(i) for i, b in predictions.earlier},
         estimated=_estimated(group, predicted),
-        warnings=cautions(request, plan, behaviour),
+        warnings=cautions(request, plan, behaviour) if known else (),
         cheaper=tuple(
             CheaperVariant(advice.id, advice.why, advice.path, advice.plan.source.route)
             for advice in advise(request, state, behaviour, Habit(account=group.key.client.account))
+            if known
         ),
         example=group.example,
         possible_routes=predicted.routes(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ktui.audit import phrases
-from ktui.audit.report import GroupReport, Report
+from ktui.audit.report import UNKNOWN, GroupReport, Report
 from ktui.core.request_view import selector_words, short_resource
 from ktui.core.table.columns import Run
 from ktui.tui.audit.report_view import busy_ms, by_bytes
@@ -52,6 +52,8 @@ def shape_runs(group: GroupReport) -> list[Run]:
 
 def parameters(group: GroupReport) -> str:
     """`nodeName=… rv=0 limit=500`; a GET's unset resourceVersion goes without saying."""
+    if group.resource_version == UNKNOWN:
+        return "query not logged"
     words = [selector_words(selector) for selector in group.selectors]
     if group.resource_version != "unset":
         words.append(f"rv={group.resource_version}")

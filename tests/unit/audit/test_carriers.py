@@ -99,6 +99,7 @@ def test_gke_gives_the_clients_and_a_set_of_routes(tmp_path: Path, plain: Report
     lists = [g for g in report.groups if g.verb == "list"]
     assert all(g.route == EITHER and g.possible_routes == ("cache", "etcd") for g in lists)
     assert all(g.latency is None for g in report.groups)
+    assert all(g.resource_version == "unknown" and not g.cheaper and not g.warnings for g in report.groups)
     assert report.versions[0].unknown == report.requests.list
     assert "query strings, which these logs leave out" in report.summary
     assert any("leave out query strings" in note for note in report.notes)
