@@ -29,6 +29,7 @@ EPILOG = """examples:
   ktui workload list agent-boot                                    its knobs
   ktui workload run agent-boot --set agents=200 --for 30s
   ktui workload run agent-boot --kube-version 1.24 --set rv=unset --json
+  ktui workload run profile.yaml                                   a LoadProfile of kperf: specs are phases
   ktui workload run agent-boot --set rv=0 --set rv=unset --compare  two policies in turn, and the difference
 
 Without --attach or --kubeconfig a server is started for the run, over an etcd of its own with a demo
@@ -61,7 +62,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add = parser.add_argument
     add("action", choices=("list", "run"), help="list the workloads, or run one")
-    add("workload", metavar="NAME", nargs="?", default="", help="a workload")
+    add("workload", metavar="NAME|FILE", nargs="?", default="", help="a workload, or a load profile")
     add(
         "--set",
         dest="settings",

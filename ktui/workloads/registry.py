@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 
 from ktui.workloads.catalog import (
     agent_boot,
@@ -13,9 +14,11 @@ from ktui.workloads.catalog import (
     paged_export,
     polling_controller,
 )
+from ktui.workloads.load_profile import read_profile
 from ktui.workloads.running.knobs import WorkloadError
 from ktui.workloads.running.workload import Workload
 
+PROFILES = (".yaml", ".yml", ".toml")
 WORKLOADS: dict[str, Workload] = {
     module.WORKLOAD.name: module.WORKLOAD
     for module in (
@@ -31,9 +34,11 @@ WORKLOADS: dict[str, Workload] = {
 
 
 def find_workload(word: str) -> Workload:
-    """The workload of that name. WorkloadError lists those there are."""
+    """The workload of that name, or a file's load profile. WorkloadError lists the names."""
     if word in WORKLOADS:
         return WORKLOADS[word]
+    if Path(word).suffix in PROFILES:
+        return read_profile(Path(word).expanduser())
     close = difflib.get_close_matches(word, WORKLOADS, n=1)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(WORKLOADS)}"
     raise WorkloadError(f"there is no workload {word!r}: {hint}")

@@ -248,3 +248,16 @@ def test_informers_resume_after_a_cut(server: ServerConnection, in_loop: InLoop)
     found = in_loop(until(server, lambda sent: sent["WATCH", "cache"] >= 6, "informers", *settings))
     assert found["LIST", "cache"] == 3
     assert found["DELETE", "etcd"] == found["POST", "etcd"] == 1, "what the run created is gone"
+
+
+def test_a_load_profile_ends_with_percentiles_by_phase(
+    server: ServerConnection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = "{total: 6, conns: 2, requests: [{shares: 1, %s: {version: v1, resource: pods}}]}"
+    path = tmp_path / "three.yaml"
+    path.write_text(f"specs: [{', '.join(spec % kind for kind in ('staleList', 'quorumList', 'watchList'))}]")
+    found = workload(capsys, server, str(path), "--set", "version=1.30")["variants"][0]["phases"]
+    assert [phase["phase"] for phase in found] == ["phase 1", "phase 2", "phase 3"]
+    assert [phase["requests"] for phase in found[:2]] == [6, 6]
+    assert [set(phase["routes"]) for phase in found[:2]] == [{"cache"}, {"etcd"}]
+    assert all(0 < phase["ms"]["p50"] <= phase["ms"]["p99"] for phase in found[:2])

@@ -1,0 +1,215 @@
+"""Load profiles from files: kperf's LoadProfile as YAML, or the same words as TOML.
+
+version = 1
+description = "baseline, spike, recovery"
+
+[[specs]]                 # each is a phase
+rate = 20                 # requests a second; 0: as fast as the connections allow
+duration = 30             # seconds, or total = 600 requests
+conns = 10
+[[specs.requests]]
+shares = 100
+staleList = {version = "v1", resource = "pods"}
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from ktui.client.connection import ClientError
+from ktui.documents.files import read_bytes
+from ktui.documents.limits import DocumentError
+from ktui.documents.toml import parse_toml
+from ktui.documents.yamlreader import read_yaml
+from ktui.kube.habits import JSON, PROTOBUF
+from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.fleet import LoadClient
+from ktui.workloads.running.knobs import Knob, WorkloadError
+from ktui.workloads.running.workload import Workload
+
+MOST_BYTES = 1 << 20
+MOST_RATE, MOST_CONNECTIONS, MOST_REQUESTS = 10_000, 500, 1_000_000
+WRITES = ("put", "patch", "getPodLog", "postDel")
+QUORUM = "quorumList: a LIST without resourceVersion; from 1.31 on the cache answers it, and reads no quorum"
+
+
+class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """What a request is about; `limit` makes a page of it."""
+
+    resource: str
+    version: str
+    group: str = ""
+    namespace: str = ""
+    name: str = ""
+    limit: int = 0
+    selector: str = ""
+    field_selector: str = ""
+
+    def path(self, **more: str) -> str:
+        """The API path with its query."""
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        place = f"/namespaces/{self.namespace}" if self.namespace else ""
+        name = f"/{self.name}" if self.name else ""
+        found = {"labelSelector": self.selector, "fieldSelector": self.field_selector, **more}
+        if self.limit and not name:
+            found["limit"] = str(self.limit)
+        query = "&".join(f"{key}={quote(value, safe='')}" for key, value in found.items() if value)
+        return f"{root}{place}/{self.resource}{name}" + (f"?{query}" if query else "")
+
+
+class WeightedRequest(msgspec.Struct, rename="camel"):
+    """One kind of request with its weight among the others: exactly one of the kinds is given."""
+
+    shares: int = 1
+    stale_list: ProfileTarget | None = None
+    quorum_list: ProfileTarget | None = None
+    watch_list: ProfileTarget | None = None
+    stale_get: ProfileTarget | None = None
+    quorum_get: ProfileTarget | None = None
+
+    @property
+    def label(self) -> str:
+        kind = next((name for name in KINDS if getattr(self, name) is not None), "")
+        target = getattr(self, kind)
+        return f"{KINDS[kind]} {target.resource}"
+
+    async def send(self, client: LoadClient, accept: str) -> None:
+        label = self.label
+        if self.stale_list is not None:
+            await client.get(self.stale_list.path(resourceVersion="0"), label, accept=accept)
+        elif self.quorum_list is not None:
+            await client.get(self.quorum_list.path(), label, accept=accept)
+        elif self.stale_get is not None:
+            await client.get(self.stale_get.path(resourceVersion="0"), label, accept=accept)
+        elif self.quorum_get is not None:
+            await client.get(self.quorum_get.path(), label, accept=accept)
+        elif self.watch_list is not None:
+            await _watch_list(client, self.watch_list, label)
+
+
+KINDS = {
+    "stale_list": "staleList",
+    "quorum_list": "quorumList",
+    "watch_list": "watchList",
+    "stale_get": "staleGet",
+    "quorum_get": "quorumGet",
+}
+
+
+_KINDS_TEXT = ", ".join(KINDS.values())
+
+
+class ProfileSpec(msgspec.Struct, rename="camel"):
+    """One phase."""
+
+    requests: list[WeightedRequest]
+    rate: float = 0.0
+    total: int = 0
+    duration: float = 0.0
+    conns: int = 1
+    client: int = 1
+    content_type: str = "json"
+    disable_http2: bool = msgspec.field(default=False, name="disableHTTP2")
+    max_retries: int = 0
+
+    @property
+    def accept(self) -> str:
+        return PROTOBUF if self.content_type == "protobuf" else JSON
+
+
+class LoadProfile(msgspec.Struct):
+    specs: list[ProfileSpec]
+    version: int = 1
+    description: str = ""
+
+
+def read_profile(path: Path) -> Workload:
+    """The workload that a file describes. WorkloadError names what is wrong with it."""
+    try:
+        content = read_bytes(path, MOST_BYTES).decode("utf-8")
+        document: Any = parse_toml(content) if path.suffix == ".toml" else read_yaml(content.encode())
+    except OSError as error:
+        raise WorkloadError(f"cannot read {path}: {error.strerror}") from error
+    except (DocumentError, UnicodeDecodeError) as error:
+        raise WorkloadError(f"cannot read {path}: {error}") from error
+    if isinstance(document, dict) and isinstance(document.get("loadProfile"), dict):
+        document = document["loadProfile"]
+    try:
+        profile = msgspec.convert(document, LoadProfile, strict=False)
+        _check(document, profile)
+    except (msgspec.ValidationError, WorkloadError) as error:
+        raise WorkloadError(f"{path.name} is not a load profile: {error}") from error
+    return _workload(path.stem, profile)
+
+
+def _check(document: dict[str, Any], profile: LoadProfile) -> None:
+    """Bounds, and what ktui does not send."""
+    for number, (spec, raw) in enumerate(zip(profile.specs, document["specs"], strict=True), 1):
+        if not 0 <= spec.rate <= MOST_RATE or not 1 <= spec.conns <= MOST_CONNECTIONS:
+            raise WorkloadError(f"specs[{number}]: rate up to {MOST_RATE}, conns 1 to {MOST_CONNECTIONS}")
+        if not 0 <= spec.total <= MOST_REQUESTS or not (spec.total or spec.duration > 0):
+            raise WorkloadError(f"specs[{number}]: give total (up to {MOST_REQUESTS:,}) or duration")
+        for request, given in zip(spec.requests, raw["requests"], strict=True):
+            if unsupported := [kind for kind in WRITES if kind in given]:
+                raise WorkloadError(f"specs[{number}]: {unsupported[0]} is not supported: reads only")
+            if sum(getattr(request, kind) is not None for kind in KINDS) != 1 or request.shares < 1:
+                raise WorkloadError(f"specs[{number}]: a request has shares and one of {_KINDS_TEXT}")
+            if request.stale_list is not None and request.stale_list.limit:
+                raise WorkloadError(f"specs[{number}]: staleList with limit: the cache ignores the limit")
+
+
+def _workload(name: str, profile: LoadProfile) -> Workload:
+    knobs = (Knob("pace", 1.0, "multiplies the rate of every phase", least=0.01, most=100),)
+    about = profile.description or f"a load profile of {len(profile.specs)} phases"
+    kinds = {kind for spec in profile.specs for request in spec.requests for kind in KINDS
+             if getattr(request, kind) is not None}  # fmt: skip
+    sentence = f"{about}. {QUORUM}" if "quorum_list" in kinds else about
+
+    async def run(context: LoadContext) -> None:
+        for number, spec in enumerate(profile.specs, 1):
+            context.begin(f"phase {number}")
+            await _phase(context, spec)
+
+    return Workload(name, sentence, knobs, run)
+
+
+async def _phase(context: LoadContext, spec: ProfileSpec) -> None:
+    """One spec: its connections take requests by weight, at the rate of all together."""
+    loop = asyncio.get_running_loop()
+    began, sent = loop.time(), 0
+    weights = [request.shares for request in spec.requests]
+
+    async def connection(client: LoadClient) -> None:
+        nonlocal sent
+        while not (spec.total and sent >= spec.total) and not (
+            spec.duration and loop.time() - began >= spec.duration
+        ):
+            place, sent = sent, sent + 1
+            if spec.rate:
+                due = began + place / (spec.rate * context.knobs.number("pace"))
+                await asyncio.sleep(max(0.0, due - loop.time()))
+            try:
+                await context.rng.choices(spec.requests, weights)[0].send(client, spec.accept)
+            except ClientError:
+                context.count("failed_requests")
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(spec.conns):
+            group.create_task(connection(context.client(f"load-profile/{number % max(1, spec.client)}")))
+
+
+async def _watch_list(client: LoadClient, target: ProfileTarget, label: str) -> None:
+    """A streaming list, until its initial events are over."""
+    more = {"watch": "true", "allowWatchBookmarks": "true", "sendInitialEvents": "true"}
+    stream = client.watch(target.path(**more, resourceVersionMatch="NotOlderThan"), label)
+    try:
+        async for piece in stream:
+            if b"initial-events-end" in piece:
+                return
+    finally:
+        await stream.aclose()
