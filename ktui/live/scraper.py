@@ -189,6 +189,7 @@ class Scraper:
                 scrape = await self._page(lane)
                 lane.replica = self._replicas.identify(scrape.page, lane.replica)
                 events += self._events(scrape, lane.replica)
+            await self._drop_doubles()
             events += await self._find_others()
             self.problem = ""
         except RefusedError as error:
@@ -217,6 +218,15 @@ class Scraper:
         return events
 
     # Replicas.
+
+    async def _drop_doubles(self) -> None:
+        """A connection that the network closed is opened again, perhaps to a replica that has one."""
+        kept: dict[str, ReplicaConnection] = {}
+        for lane in self._lanes:
+            if kept.setdefault(lane.replica, lane) is not lane:
+                await lane.client.close()
+                self._looked = False
+        self._lanes = list(kept.values())
 
     async def _find_others(self) -> list[AnyEvent]:
         """Open connections until several in a row meet only replicas that are known."""
@@ -255,6 +265,8 @@ class Scraper:
             self._replicas.identify(scrape.page, name)
             return name
         again = await self._page(lane)
+        if not self._replicas.may_be(name, again.page):
+            return ""  # that connection leads elsewhere by now: not known which one it was
         if follows(again.page, scrape.page):
             self._replicas.identify(again.page, name)
             return ""

@@ -71,6 +71,7 @@ class Recorded:
     url: str = ""
     moment: int = FIRST
     replicas: tuple[int, ...] = (0, 1)
+    closes: bool = False  # each connection after its answer
     override: Callable[[int, str], Answer | None] = lambda replica, path: None
     requests: list[tuple[str, str]] = field(default_factory=list)  # method, path with query
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -96,6 +97,7 @@ def serving(recorded: Recorded) -> Iterator[Recorded]:
 
         def setup(self) -> None:
             super().setup()
+            self.closes = recorded.closes
             self.replica = recorded.replicas[next(turns) % len(recorded.replicas)]
 
         def do_GET(self) -> None:
@@ -107,6 +109,8 @@ def serving(recorded: Recorded) -> Iterator[Recorded]:
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
+            if self.closes:
+                self.send_header("Connection", "close")
             self.end_headers()
             self.wfile.write(body)
 

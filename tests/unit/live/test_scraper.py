@@ -65,6 +65,15 @@ async def test_both_replicas_are_found_though_they_began_at_the_same_time() -> N
     assert (row.cache.lists, row.rejected) == (lists_sent("ciliumnodes")["cache"], 2)
 
 
+async def test_replicas_are_told_apart_where_no_connection_lasts() -> None:
+    with serving(Recorded(closes=True)) as recorded:
+        found = await observed(recorded, FIRST, LAST, LAST, LAST)
+    assert len(found.live.replicas) == 2
+    row = routes_of(found.live, "pods")
+    assert row is not None
+    assert row.cache.lists == lists_sent("pods")["cache"]
+
+
 async def test_one_replica_stays_one_however_many_connections() -> None:
     with serving(Recorded(replicas=(0,))) as recorded:
         found = await observed(recorded, FIRST, LAST, LAST)
