@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable
 from typing import Any
 
@@ -27,6 +28,12 @@ from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.options import write_options
 
 Obj = dict[str, Any]
+# Values that the schema does not allow. What it allows and the kind does not (numbers that do not fit,
+# malformed quantities and times, base64) is refused when the merged object is decoded.
+_OTHER_TYPE = re.compile(
+    "expected (an array|an object|a string|a base64 string|true or false|a quantity), got "
+    "|expected a number that fits u?int[0-9]+, got (?!the number)"
+)
 
 
 async def handle(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
@@ -84,13 +91,16 @@ def _configuration(body: SentBody, resource: Resource) -> Obj:
 
 
 def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
-    """StatusError 500, as upstream, for undeclared fields and items without their keys."""
+    """StatusError 500, as upstream, for undeclared fields, values of another type and items without keys."""
     try:
         paths = undeclared(server, config, resource)
-    except Unfit:
-        return  # reported later, with another message
-    faults = [f".{path}: field not declared in schema" for path in paths]
-    faults += list_faults(config, root_of(resource))
+    except Unfit as fault:
+        if not _OTHER_TYPE.search(fault.reason):
+            return  # reported later, with another message
+        faults = [f".{fault.reason}"]
+    else:
+        faults = [f".{path}: field not declared in schema" for path in paths]
+        faults += list_faults(config, root_of(resource))
     if not faults:
         return
     metadata = config.get("metadata") or {}

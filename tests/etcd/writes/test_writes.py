@@ -237,6 +237,27 @@ async def test_server_side_apply(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ("replicas: x", 500),
+        ("replicas: 1.5", 400),
+        ("paused: 1", 500),
+        ("selector: []", 500),
+        ("template: {spec: {containers: [{name: m, resources: {limits: {cpu: 1x}}}]}}", 400),
+        ("template: {spec: {containers: [{name: m, resources: {limits: {cpu: [1]}}}]}}", 500),
+    ],
+)
+async def test_an_apply_with_values_of_another_type_has_no_typed_object(
+    api: Api, spec: str, code: int
+) -> None:
+    """As recorded from 1.36.2: the schema has numbers, the kind has int32."""
+    body = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec: {{{spec}}}\n"
+    refused = await apply(api, "/apis/apps/v1/namespaces/a/deployments/d", body, fieldManager="one")
+    assert refused.status_code == code, refused.text
+    assert refused.text.count("failed to create typed patch object (/d; apps/v1") == (code == 500)
+
+
+@pytest.mark.parametrize(
     ("patch", "code", "message"),
     [
         ({"kind": "Gadget"}, 422, 'no kind "Gadget" is registered for version "v1"'),
