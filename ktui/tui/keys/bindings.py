@@ -88,10 +88,11 @@ APP: Bindings = [
 
 
 def _with_flow_control() -> Bindings:
-    """The keys of the app over a live cluster: those of every app, and 7 between the other screens."""
+    """The keys of the app over a live cluster: those of every app, but 7 shows Flow control."""
     own = _key(f"go.{FLOW.name}", str(FLOW.number), f"go('{FLOW.name}')", FLOW.title, FLOW.about)
-    at = next(place for place, key in enumerate(APP) if isinstance(key, Binding) and key.key == "8")
-    return [*APP[:at], own, *APP[at:], *AFTER_A_JUMP]
+    number = str(FLOW.number)
+    kept = [own if isinstance(key, Binding) and key.key == number else key for key in APP]
+    return [*kept, *AFTER_A_JUMP]
 
 
 # Right after a jump it acts before what screens and tables do with that key; at other times it lets them.

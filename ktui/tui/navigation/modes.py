@@ -84,7 +84,8 @@ FLOW = Mode(
     "live:LiveFlowControl",
     ("apf", "levels"),
 )
-# Over a kube-apiserver that is only scraped: the same places, other screens.
+# Over a kube-apiserver that is only scraped: the same places, other screens; Flow control for Workloads,
+# which run against ktui's own server.
 _OVER_METRICS = {
     "overview": "LiveOverview",
     "requests": "LiveRequests",
@@ -96,6 +97,7 @@ LIVE_MODES = (
     *(
         replace(mode, factory=f"live:{_OVER_METRICS[mode.name]}") if mode.name in _OVER_METRICS else mode
         for mode in MODES
+        if mode.number != FLOW.number
     ),
     FLOW,
 )

@@ -17,11 +17,16 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
-from ktui.tui.keys.bindings import LIVE_APP
+from ktui.tui.keys.bindings import APP, LIVE_APP
 from ktui.tui.widgets.lines import line
 
 _GO = "go."  # the ids of the keys that go to a screen begin so
-_ORDER = {binding.id: place for place, binding in enumerate(LIVE_APP) if isinstance(binding, Binding)}
+_ORDER = {
+    binding.id: place
+    for keys in (LIVE_APP, APP)
+    for place, binding in enumerate(keys)
+    if isinstance(binding, Binding)
+}
 HELP = "help"  # always the first, for it shows all the others
 EVERYWHERE = ("filter", "command", "quit")  # the last one goes first
 SCREENS = "screens"  # stands for all screens together
