@@ -229,14 +229,14 @@ async def test_an_object_leads_to_its_key_and_shows_itself() -> None:
         await until_shown(pilot, "etcd › pods/team-00 › web-0000")
 
 
-async def test_an_event_of_the_ring_shows_its_object_as_it_was_then() -> None:
+async def test_an_event_of_the_buffer_shows_its_object_as_it_was_then() -> None:
     server = FakeServer()
     app = asking_app(server)
     async with app.run_test(size=NORMAL) as pilot:
         await look_into_pods(pilot)
         await pilot.press("tab")
         screen = screen_of(app)
-        assert screen.view.events.has_focus and screen.view.ring.row is not None
-        at = screen.view.events.row.revision - (screen.view.ring.row.type == "DELETED")
+        assert screen.view.events.has_focus and screen.view.events.row is not None
+        at = screen.view.events.row.revision - (screen.view.events.row.type == "DELETED")
         await pilot.press("y")
         await until(pilot, lambda: f"revision={at}" in server.asked[-1])
