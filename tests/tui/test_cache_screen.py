@@ -89,7 +89,7 @@ async def test_a_filling_cache_tells_its_progress_and_can_be_cancelled() -> None
         app.feed([filling(app)])
         app.tick()
         app.screen.paint()  # type: ignore[attr-defined]
-        await until_shown(pilot, "waits for its turn", "x      stops filling")
+        await until_shown(pilot, "queued: only a few caches", "x      stops filling")
         app.feed([filling(app, loaded=42, loaded_bytes=130_000, expected=100)])
         app.tick()
         app.screen.paint()  # type: ignore[attr-defined]
