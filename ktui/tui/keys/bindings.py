@@ -52,9 +52,7 @@ REPLAY: Bindings = [
 ]
 
 APP: Bindings = [
-    # Not yet shown in the footer: the pictures of all screens would change.
-    *(_key(f"go.{mode.name}", str(mode.number), f"go('{mode.name}')", mode.title, mode.about,
-           show=mode.name != "workloads")
+    *(_key(f"go.{mode.name}", str(mode.number), f"go('{mode.name}')", mode.title, mode.about)
       for mode in MODES),
     # With priority, so that what is typed right after them goes into the line that they open.
     _key("filter", "slash", "screen.filter", "filter", "filter the table by column", key_display="/",
@@ -88,11 +86,10 @@ APP: Bindings = [
 
 
 def _with_flow_control() -> Bindings:
-    """The keys of the app over a live cluster: those of every app, but 7 shows Flow control."""
-    own = _key(f"go.{FLOW.name}", str(FLOW.number), f"go('{FLOW.name}')", FLOW.title, FLOW.about)
-    number = str(FLOW.number)
-    kept = [own if isinstance(key, Binding) and key.key == number else key for key in APP]
-    return [*kept, *AFTER_A_JUMP]
+    """The keys of the app over a live cluster: those of every app, but 7 goes to Flow control."""
+    flow = _key(f"go.{FLOW.name}", str(FLOW.number), f"go('{FLOW.name}')", FLOW.title, FLOW.about)
+    keys = [flow if isinstance(key, Binding) and key.key == flow.key else key for key in APP]
+    return [*keys, *AFTER_A_JUMP]
 
 
 # Right after a jump it acts before what screens and tables do with that key; at other times it lets them.

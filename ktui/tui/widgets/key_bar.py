@@ -23,12 +23,13 @@ from ktui.tui.widgets.lines import line
 _GO = "go."  # the ids of the keys that go to a screen begin so
 _ORDER = {
     binding.id: place
-    for keys in (LIVE_APP, APP)
-    for place, binding in enumerate(keys)
+    for bindings in (APP, LIVE_APP)
+    for place, binding in enumerate(bindings)
     if isinstance(binding, Binding)
 }
 HELP = "help"  # always the first, for it shows all the others
-EVERYWHERE = ("filter", "command", "quit")  # the last one goes first
+EVERYWHERE = ("filter", "command", "quit")
+ALWAYS = ("command", "quit")  # kept when the screen's own keys have no room
 SCREENS = "screens"  # stands for all screens together
 GAPS = (2, 1)  # cells between two keys, where there is room and where there is not
 
@@ -56,9 +57,8 @@ class ShownKey(Struct, frozen=True):
 class KeyBar(Widget):
     """`? help`, the screen's own keys, the screens by number, then what acts everywhere.
 
-    No key stands there without its word. Where not all fit, those that act everywhere go, the last
-    one first; then the screens stand as one, `1–8 screens`, for which those may come back; then the
-    screen's last keys go.
+    No key stands there without its word. Where not all fit, the screens stand as one, `1–8 screens`;
+    then the filter goes, then the screen's own keys, the last one first. `?`, `:` and `q` stay.
     """
 
     ALLOW_SELECT = False
@@ -145,11 +145,14 @@ def _forms(keys: Sequence[ShownKey]) -> Iterator[list[ShownKey]]:
     own = [key for key in keys if key.mode is None and key.id not in (HELP, *EVERYWHERE)]
     screens = [key for key in keys if key.mode is not None]
     everywhere = [key for key in keys if key.id in EVERYWHERE]
-    for shown in (screens, _as_one(screens, everywhere)):
-        for count in range(len(everywhere), -1, -1):
-            yield [*first, *own, *shown, *everywhere[:count]]
+    always = [key for key in everywhere if key.id in ALWAYS]
+    one = _as_one(screens, everywhere)
+    yield [*first, *own, *screens, *everywhere]
+    yield [*first, *own, *one, *everywhere]
     for count in range(len(own), -1, -1):
-        yield [*first, *own[:count]]
+        yield [*first, *own[:count], *one, *always]
+    for count in range(len(always), -1, -1):
+        yield [*first, *always[len(always) - count :]]
 
 
 def _as_one(screens: Sequence[ShownKey], everywhere: Sequence[ShownKey]) -> list[ShownKey]:

@@ -10,7 +10,6 @@ OWN = [ShownKey(f"etcd.{key}", key, key, f"thing {key}", "") for key in "abcdef"
 SCREENS = [
     ShownKey(f"go.{mode.name}", str(mode.number), str(mode.number), mode.title, "")
     for mode in MODES
-    if mode.name != "workloads"  # not in the footer
 ]
 EVERYWHERE = [
     ShownKey("filter", "slash", "/", "filter", ""),
@@ -28,9 +27,9 @@ def test_everything_where_there_is_room() -> None:
     assert fitting(ALL, 300) == ALL
 
 
-def test_eighty_columns_name_every_screen() -> None:
-    drawn = fitting([HELP, *SCREENS, *EVERYWHERE], 80)
-    assert drawn == [HELP, *SCREENS, EVERYWHERE[0]]
+def test_a_hundred_columns_name_every_screen() -> None:
+    keys = [HELP, *SCREENS, *EVERYWHERE]
+    assert fitting(keys, 110) == keys
 
 
 def test_screens_stand_as_one_where_their_names_have_no_room() -> None:
@@ -54,8 +53,11 @@ def test_no_key_is_without_its_word_and_help_is_always_the_first() -> None:
         assert drawn[0] == HELP and all(key.about for key in drawn)
 
 
-def test_the_first_keys_of_a_screen_are_the_last_to_go() -> None:
-    assert fitting(ALL, 30) == [HELP, *OWN[:2]]
+def test_help_command_and_quit_stay_when_the_screens_own_keys_go_one_by_one() -> None:
+    drawn = fitting(ALL, 52)
+    assert [key.id for key in drawn] == ["help", "etcd.a", "etcd.b", "screens", "command", "quit"]
+    assert fitting(ALL, 18) == [HELP, *EVERYWHERE[1:]]
+    assert fitting(ALL, 13) == [HELP, EVERYWHERE[2]]
 
 
 def test_keys_stand_apart_where_there_is_room() -> None:
