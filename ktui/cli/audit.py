@@ -109,6 +109,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
     sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
     add_attach_arguments(sizes, "a ktui server that has the log's objects")
+    # Once it kept a server of this machine from being asked. None is asked now; scripts may still say it.
+    sizes.add_argument("--no-attach", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -140,6 +140,10 @@ def test_an_attached_server_gives_sizes(
     assert doc["groups"][0]["estimated"]["etcd_bytes"] == 700
 
 
+def test_no_attach_is_still_taken(audit: Any, log: Path) -> None:
+    assert document(audit, log, "--no-attach") == document(audit, log)
+
+
 def test_a_server_that_is_not_there(
     audit: Any, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
