@@ -32,7 +32,7 @@ def crashed(terminal: Terminal, home: Home, key: str, options: str = "") -> str:
 
 def test_a_handler_that_raises(terminal: Terminal, home: Home) -> None:
     screen = crashed(terminal, home, "?")
-    assert "mistakeofitsown:RuntimeError:deliberately[b]broken[/b]␛[31mwith7letters" in screen
+    assert "(abuginktui):RuntimeError:deliberately[b]broken[/b]␛[31mwith7letters" in screen
     log = home.path / "state" / "ktui" / "crash.log"
     assert f"thetracebackisin{log}" in screen
     assert "in help_that_raises" in log.read_text()

@@ -40,6 +40,9 @@ def etcds(home: Home) -> list[str]:
 
 def test_a_killed_server_is_reported_and_restarted(terminal: Terminal, home: Home) -> None:
     opened(terminal, home)
+    terminal.type("6")
+    terminal.wait_for(lambda screen: "kube-scheduler" in screen, "the demo's WATCHes, once it is filled")
+    terminal.type("1")
     os.kill(server_pid(home), signal.SIGKILL)
     terminal.wait_for(
         lambda screen: all(text in screen for text in ("server has stopped", "SIGKILL", "as of", "● pods")),
