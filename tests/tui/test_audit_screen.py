@@ -180,7 +180,7 @@ async def test_y_shows_the_group_and_i_what_was_read(app: AuditApp) -> None:
         await pilot.press("y")
         await until_shown(pilot, "group #1", '"resource_version"')
         await pilot.press("escape", "i")
-        await until_shown(pilot, "what was read", "audit.log: ", "taken for granted", "malformed lines")
+        await until_shown(pilot, "input", "audit.log: ", "taken for granted", "malformed lines")
 
 
 async def test_the_table_is_exported_as_it_is_shown(app: AuditApp, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ async def test_a_log_without_reads_has_an_empty_table(tmp_path: Path) -> None:
         await pilot.press("v")
         await until_shown(pilot, "no LIST of a stored resource")
         await pilot.press("enter", "t")
-        await until_shown(pilot, "no line of an etcd's log")
+        await until_shown(pilot, "no slow requests in the etcd logs")
 
 
 # Over the dashboard.

@@ -27,7 +27,7 @@ async def test_the_past_of_a_key_shows_what_changed() -> None:
         await until_shown(pilot, "from     at revision 38,412")
         assert len(server.asked) == asked  # both were read before
         await pilot.press("end")
-        await until_shown(pilot, "the oldest revision that etcd has")
+        await until_shown(pilot, "the oldest revision in etcd")
         await pilot.press("m", "home")
         await until_shown(pilot, "from     at revision 31,000", "to       at revision 44,000", "◆")
         await pilot.press("escape")

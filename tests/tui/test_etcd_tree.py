@@ -128,4 +128,4 @@ async def test_an_etcd_without_kubernetes_is_shown_as_it_is() -> None:
         screen = await show_first_key(pilot, "x")
         text = screen.value.query_one("#object").text  # type: ignore[attr-defined]
         assert text == "on ✓[red]\nsecond line"
-        assert "no Kubernetes object" in shown(app)
+        assert "not a Kubernetes object" in shown(app)

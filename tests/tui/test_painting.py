@@ -73,7 +73,7 @@ async def test_the_footer_is_there_with_the_first_frame() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL):
         told = [key.about for key in app.screen.query_one(KeyBar).keys]
-        assert told[:3] == ["help", "Overview", "Requests"]
+        assert told[:3] == ["help", "cheaper", "Overview"]
 
 
 async def test_a_click_on_a_key_is_the_key() -> None:

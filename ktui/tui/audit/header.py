@@ -32,5 +32,9 @@ def header_line(
     left = Content.assemble(
         line(("ktui", "bold $accent"), (" › ", "$ink-faint"), ("Audit", "$foreground")), *named, rules
     )
-    text = "" if report is None else f"{integer(report.lines.total)} lines read"
+    text = "" if report is None else _read(report.lines.total)
     return between(left, line((text, "$ink-muted")), width)
+
+
+def _read(lines: int) -> str:
+    return "1 line read" if lines == 1 else f"{integer(lines)} lines read"

@@ -97,7 +97,7 @@ ROUTES: tuple[Column[RouteLine], ...] = (
           "objects a second read from etcd: apiserver_storage_list_fetched_objects_total", width=6,
           priority=0, loud=500),
     _rate("returned", "sent", lambda row: row.routes.returned, "objects a second returned", priority=3),
-    _number("amplification", "read÷", lambda row: row.routes.amplification,
+    _number("amplification", "ampl.", lambda row: row.routes.amplification,
             "objects read for each one returned", width=6, priority=1, loud=50, shown=times,
             of=lambda row: row.routes.returned),
     _rate("bytes", "B/s", lambda row: row.routes.bytes, "response bytes a second: apiserver_response_sizes",
