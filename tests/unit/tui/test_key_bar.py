@@ -7,10 +7,7 @@ from ktui.tui.widgets.key_bar import ShownKey, fitting, gap_of
 
 HELP = ShownKey("help", "question_mark", "?", "help", "")
 OWN = [ShownKey(f"etcd.{key}", key, key, f"thing {key}", "") for key in "abcdef"]
-SCREENS = [
-    ShownKey(f"go.{mode.name}", str(mode.number), str(mode.number), mode.title, "")
-    for mode in MODES
-]
+SCREENS = [ShownKey(f"go.{mode.name}", str(mode.number), str(mode.number), mode.title, "") for mode in MODES]
 EVERYWHERE = [
     ShownKey("filter", "slash", "/", "filter", ""),
     ShownKey("command", "colon", ":", "go", ""),
