@@ -1,4 +1,4 @@
-"""What all tests share: goldens are marked, the order can be shuffled, no property is timed."""
+"""What all tests share: goldens are marked, the order can be shuffled, no property is timed, workers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from hypothesis import HealthCheck, settings
 # for CI says so too, and is what this one is made of there.)
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """`-n auto`: most tests wait for an etcd, a server or a terminal, so two workers share a core."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
