@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from ktui.contract.events.live import Denied
 
+if TYPE_CHECKING:  # `ktui rbac` needs no HTTP client
+    from ktui.client.api import RefusedError
+
 NAME = "ktui-observer"
+RETRY_SECONDS = 300.0  # after which a refused path is tried again
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -88,3 +95,26 @@ def _covers(rule: Rule, path: str) -> bool:
     if path in urls or any(url.endswith("*") and path.startswith(url[:-1]) for url in urls):
         return True
     return any(path.endswith(f"/{resource}") for resource in rule.resources)
+
+
+class Refusals:
+    """Paths that the server has refused, by path without its query."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._found: dict[str, tuple[float, Denied]] = {}
+
+    @property
+    def denied(self) -> list[Denied]:
+        return [refusal for _, refusal in self._found.values()]
+
+    def add(self, path: str, error: RefusedError) -> None:
+        plain = path.partition("?")[0]
+        self._found[plain] = (self._clock(), denied(path, error.status, str(error)))
+
+    def refused(self, path: str) -> bool:
+        """Whether it was refused lately; after RETRY_SECONDS the refusal is forgotten."""
+        plain = path.partition("?")[0]
+        if plain in self._found and self._clock() - self._found[plain][0] > RETRY_SECONDS:
+            del self._found[plain]
+        return plain in self._found

@@ -24,8 +24,8 @@ from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.live.exposition import Sample
 from ktui.live.families import ALL, ANCHOR, Family
-from ktui.live.figures import MOST, ScrapePage, page_of
-from ktui.live.scraper import server_info
+from ktui.live.figures import ScrapePage, page_of
+from ktui.live.server_events import Load, ServerAnnouncer, page_events
 
 SECONDS = 15.0  # between two looks; Prometheus itself scrapes every 15 to 60 s
 HISTORY_SECONDS = 3_600.0
@@ -94,11 +94,9 @@ class PrometheusFeed:
         self._families: dict[str, set[str]] = {}  # by instance
         self._gates: dict[str, bool] = {}
         self._version = ""
-        self._told: LiveServer | None = None
+        self._announcer = ServerAnnouncer()
+        self._load = Load()
         self.problem = ""
-        self._requests = 0
-        self._received = 0
-        self._busy_ms = 0.0
 
     @property
     def warnings(self) -> list[str]:
@@ -117,7 +115,7 @@ class PrometheusFeed:
             raise ClientError(
                 f"the Prometheus at {self._connection.url} has no metrics of a kube-apiserver ({ANCHOR})"
             )
-        return [*self._who(), *events, self._status()]
+        return [*self._server(), *events, self._status()]
 
     async def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]:
         """What is new, every few seconds. A query that fails is reported and tried again."""
@@ -133,7 +131,7 @@ class PrometheusFeed:
                 self.problem = ""
             except ClientError as error:
                 self.problem = str(error)
-            yield [*self._who(), *events, self._status()]
+            yield [*self._server(), *events, self._status()]
 
     async def close(self) -> None:
         await self._client.close()
@@ -153,15 +151,15 @@ class PrometheusFeed:
 
     async def _result(self, path: str) -> list[_Series]:
         content, received = bytearray(), Received()
-        self._requests += 1
+        self._load.requests += 1
         try:
             async for piece in self._client.read(path, "application/json", received):
                 content += piece
                 if len(content) > MOST_BYTES:
                     raise ClientError(f"{self._connection.url} answers with over {MOST_BYTES >> 20} MiB")
         finally:
-            self._received += received.wire_bytes
-            self._busy_ms += received.ms
+            self._load.received_bytes += received.wire_bytes
+            self._load.busy_ms += received.ms
         try:
             answer = await asyncio.to_thread(decode_json, bytes(content), _Answer)
         except DocumentError as error:
@@ -196,27 +194,11 @@ class PrometheusFeed:
         return events
 
     def _events(self, page: ScrapePage, instance: str, at: float) -> list[AnyEvent]:
-        process = page.process
         self._version = page.version or self._version
         self._gates = page.gates or self._gates
+        return page_events(page, ReplicaScrape(at=at, replica=instance, version=page.version))
 
-        def number(figure: str) -> int | None:
-            value = process.get(figure)
-            return int(value) if value is not None and 0 <= value < MOST else None
-
-        row = ReplicaScrape(
-            replica=instance,
-            version=page.version,
-            started=number("started") or 0,
-            memory_bytes=number("memory_bytes"),
-            storage_bytes=number("storage_bytes"),
-            hidden_metrics=number("hidden_metrics"),
-            reading=number("reading"),
-            writing=number("writing"),
-        )
-        return [msgspec.structs.replace(event, at=at) for event in page.events(row)]
-
-    def _who(self) -> list[AnyEvent]:
+    def _server(self) -> list[AnyEvent]:
         server = LiveServer(
             context=self._connection.context,
             url=self._connection.url,
@@ -224,20 +206,10 @@ class PrometheusFeed:
             version=self._version,
             gates=self._gates,
         )
-        if server == self._told:
-            return []
-        self._told, now = server, self._clock()
-        return [server_info(server, now, self.warnings), msgspec.structs.replace(server, at=now)]
+        return self._announcer.events(server, self._clock(), self.warnings)
 
     def _status(self) -> LiveStatus:
-        return LiveStatus(
-            at=self._clock(),
-            interval=self._interval,
-            problem=self.problem,
-            requests=self._requests,
-            received_bytes=self._received,
-            busy_ms=self._busy_ms,
-        )
+        return self._load.status(self._clock(), self._interval, self.problem)
 
 
 def selectors() -> Iterator[str]:

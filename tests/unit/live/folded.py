@@ -10,7 +10,7 @@ from ktui.live.dumps import requests_of
 from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
 from ktui.live.figures import page_of
-from ktui.live.scraper import server_info
+from ktui.live.server_events import server_info
 from tests.unit.live.recorded import FIRST, LAST, MIDDLE, answers, metrics
 
 BEGAN = 1_795_335_507.0  # when the recording did

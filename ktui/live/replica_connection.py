@@ -1,0 +1,88 @@
+"""One connection to one replica: pages of metrics and documents, read within limits of size."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+
+from ktui.client.api import ApiClient, Received
+from ktui.client.connection import ClientError
+from ktui.client.kube_connection import KubeConnection
+from ktui.live.exposition import Exposition, ExpositionError
+from ktui.live.families import WANTED
+from ktui.live.figures import ScrapePage, page_of
+from ktui.live.server_events import Load
+
+IDLE_SECONDS = 300.0  # that a connection is kept between scrapes
+MOST_PAGE_BYTES = 512 << 20
+MOST_DOCUMENT_BYTES = 8 << 20
+SLICE = 32 * 1024  # of a page that is parsed at a time: under 2 ms
+METRICS = "/metrics"
+TEXT, JSON = "text/plain;version=0.0.4;q=1,*/*;q=0.1", "application/json"
+_START_TIME = "process_start_time_seconds"
+_LAST_FAMILY = b"process_t"  # pages are sorted by name: a whole one goes beyond the process' start time
+
+
+@dataclass(slots=True)
+class Scrape:
+    """A page, when it was asked for, and the size and milliseconds of its transport."""
+
+    page: ScrapePage
+    at: float
+    ms: float
+    bytes: int
+    lines: int
+
+
+class ReplicaConnection:
+    """One connection; `replica` names what answers at its other end, "" until that is known.
+
+    All raise ClientError; RefusedError when the server answers with another status than 200.
+    """
+
+    def __init__(self, target: KubeConnection, user_agent: str, load: Load) -> None:
+        """`load` is added to by every request."""
+        self.replica = ""
+        self.url = target.url
+        self._client = ApiClient(target, user_agent, idle_seconds=IDLE_SECONDS)
+        self._load = load
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def scrape(self, minor: int, clock: Callable[[], float]) -> Scrape:
+        """The metrics page as figures; `minor` of the server's version, 0 when unknown."""
+        at, received, reader = clock(), Received(), Exposition(WANTED)
+        try:
+            async for piece in self._read(METRICS, TEXT, received):
+                if reader.bytes > MOST_PAGE_BYTES:
+                    raise ExpositionError(f"it has more than {MOST_PAGE_BYTES >> 20} MiB")
+                for start in range(0, len(piece), SLICE):
+                    reader.feed(piece[start : start + SLICE])
+                    await asyncio.sleep(0)
+            reader.finish()
+            if reader.last_family < _LAST_FAMILY and _START_TIME not in reader.families:
+                raise ExpositionError("the page is incomplete")
+        except ExpositionError as error:
+            raise ClientError(f"/metrics of {self.url} cannot be used: {error}") from error
+        page = await asyncio.to_thread(page_of, reader.samples, reader.families, minor)
+        return Scrape(page, at, received.ms, reader.bytes, reader.lines)
+
+    async def document(self, path: str, accept: str = JSON) -> bytes:
+        """A whole answer of at most MOST_DOCUMENT_BYTES."""
+        content, received = bytearray(), Received()
+        async for piece in self._read(path, accept, received):
+            content += piece
+            if len(content) > MOST_DOCUMENT_BYTES:
+                raise ClientError(f"the answer to {path} has more than {MOST_DOCUMENT_BYTES >> 20} MiB")
+        return bytes(content)
+
+    async def _read(self, path: str, accept: str, received: Received) -> AsyncGenerator[bytes, None]:
+        self._load.requests += 1
+        try:
+            async for piece in self._client.read(path, accept, received):
+                yield piece
+        finally:
+            self._load.received_bytes += received.wire_bytes
+            self._load.busy_ms += received.ms

@@ -1,0 +1,102 @@
+"""A connection to each replica behind a load balancer, which gives a fresh connection to any of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from ktui.client.connection import ClientError
+from ktui.live.replica_connection import ReplicaConnection, Scrape
+from ktui.live.replicas import Replicas, follows
+
+MOST_REPLICAS = 16
+UNSUCCESSFUL = 3  # fresh connections in a row without a new replica, after which no more are opened
+
+Scraped = Callable[[ReplicaConnection], Awaitable[Scrape]]
+
+
+class ReplicaPool:
+    """`scrapes` reads a page of each replica, and finds the replicas that were not met yet."""
+
+    def __init__(self, connect: Callable[[], ReplicaConnection], scrape: Scraped) -> None:
+        self._connect = connect
+        self._scrape = scrape
+        self._replicas = Replicas()
+        self._searched = False  # for replicas behind fresh connections
+        self.open: list[ReplicaConnection] = []
+
+    @property
+    def first(self) -> ReplicaConnection:
+        return self.open[0]
+
+    def start(self) -> None:
+        """Open the first connection; the next scrape searches for replicas."""
+        self._searched = False
+        self.open = [self._connect()]
+
+    async def close(self) -> None:
+        closing, self.open = self.open, []
+        for connection in closing:
+            await connection.close()
+
+    async def scrapes(self, expected: int | None) -> AsyncIterator[tuple[str, Scrape]]:
+        """A page of every replica with its name; `expected` is the number of replicas, None: unknown."""
+        for connection in list(self.open):
+            scrape = await self._scrape(connection)
+            connection.replica = self._replicas.identify(scrape.page, connection.replica)
+            yield connection.replica, scrape
+        await self._close_duplicates()
+        async for found in self._search(expected):
+            yield found
+
+    async def _close_duplicates(self) -> None:
+        """A connection that the network closed was opened again, perhaps to a replica that has one."""
+        kept: dict[str, ReplicaConnection] = {}
+        for connection in self.open:
+            if kept.setdefault(connection.replica, connection) is not connection:
+                await connection.close()
+                self._searched = False
+        self.open = list(kept.values())
+
+    async def _search(self, expected: int | None) -> AsyncIterator[tuple[str, Scrape]]:
+        """Open connections until several in a row meet only known replicas.
+
+        Once searched, only one more is tried, and only while fewer replicas are met than `expected`.
+        """
+        missing = len(self.open) < (expected or 0)
+        unsuccessful = (UNSUCCESSFUL - 1 if missing else UNSUCCESSFUL) if self._searched else 0
+        self._searched = True
+        while unsuccessful < UNSUCCESSFUL and len(self.open) < MOST_REPLICAS:
+            connection = self._connect()
+            try:
+                scrape = await self._scrape(connection)
+                connection.replica = await self._new_replica(scrape)
+            except ClientError:
+                await connection.close()
+                raise
+            if not connection.replica:
+                unsuccessful += 1
+                await connection.close()
+                continue
+            self.open.append(connection)
+            yield connection.replica, scrape
+
+    async def _new_replica(self, scrape: Scrape) -> str:
+        """The name of the replica that sent this page; "" when it has a connection already.
+
+        A page that is ahead of a known replica in every counter might be a later page of it: then the known
+        one is scraped again, and must be ahead in turn.
+        """
+        name = self._replicas.candidate(scrape.page)
+        if not name:
+            return self._replicas.add(scrape.page)
+        connection = next((item for item in self.open if item.replica == name), None)
+        if connection is None:
+            self._replicas.identify(scrape.page, name)
+            return name
+        again = await self._scrape(connection)
+        if not self._replicas.may_be(name, again.page):
+            return ""  # that connection leads elsewhere by now: not known which one it was
+        if follows(again.page, scrape.page):
+            self._replicas.identify(again.page, name)
+            return ""
+        return self._replicas.add(scrape.page)

@@ -1,0 +1,118 @@
+"""What a kube-apiserver says of itself beside its metrics: version, readiness, number of replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ktui.client.api import RefusedError
+from ktui.client.connection import ClientError
+from ktui.client.kube_connection import KubeConnection
+from ktui.contract.events.live import LiveServer
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
+from ktui.live.access import Refusals
+from ktui.live.figures import ScrapePage
+from ktui.live.replica_connection import TEXT, ReplicaConnection
+
+MOST_CHECKS = 50  # failed readiness checks that are named
+VERSION, READY = "/version", "/readyz?verbose"
+LEASES = (
+    "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    "?labelSelector=apiserver.kubernetes.io%2Fidentity%3Dkube-apiserver&resourceVersion=0"
+)
+_IDENTITY = "apiserver.kubernetes.io/identity"
+
+
+class _Version(msgspec.Struct):
+    major: str = ""
+    minor: str = ""
+
+
+class _Metadata(msgspec.Struct):
+    labels: dict[str, str] | None = None
+
+
+class _Lease(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _Leases(msgspec.Struct):
+    items: list[_Lease] | None = None
+
+
+class ServerFacts:
+    """Filled by `read_version`, then by `refresh` every minute and by each scraped page."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.version = ""
+        self.minor = 0
+        self.expected: int | None = None  # replicas that hold a Lease
+        self.not_ready: list[str] = []
+        self.gates: dict[str, bool] = {}
+        self.refusals = Refusals(clock)
+
+    async def read_version(self, connection: ReplicaConnection) -> None:
+        """Raise ClientError when what answers is not a kube-apiserver, or refuses the credentials."""
+        try:
+            found = decode_json(await connection.document(VERSION), _Version)
+        except RefusedError as error:
+            if error.status == 401:
+                raise
+            self.refusals.add(VERSION, error)
+            return
+        except DocumentError as error:
+            raise ClientError(
+                f"{connection.url} is not a kube-apiserver: its /version is not valid: {error}"
+            ) from error
+        minor = "".join(character for character in found.minor if character.isdecimal())
+        if not found.major.isdecimal() or not minor:
+            raise ClientError(
+                f"{connection.url} is not a kube-apiserver: its /version has no major and minor"
+            )
+        self.version, self.minor = f"{found.major}.{minor}", int(minor[:4])
+
+    async def refresh(self, connection: ReplicaConnection) -> None:
+        """Read readiness and Leases; what cannot be read stays as it was."""
+        try:
+            self.not_ready = await self._failed_checks(connection)
+            if not self.refusals.refused(LEASES):
+                leases = decode_json(await connection.document(LEASES), _Leases)
+                labels = [lease.metadata.labels or {} for lease in leases.items or ()]
+                replicas = sum(found.get(_IDENTITY) == "kube-apiserver" for found in labels)
+                self.expected = replicas or None
+        except RefusedError as error:
+            self.refusals.add(LEASES, error)
+        except (ClientError, DocumentError):
+            return
+
+    async def _failed_checks(self, connection: ReplicaConnection) -> list[str]:
+        try:
+            await connection.document(READY, TEXT)
+        except RefusedError as error:
+            if error.status in (401, 403, 404):
+                self.refusals.add(READY, error)
+                return []
+            lines = error.content.decode("utf-8", "replace").splitlines()
+            failed = [line[3:].partition(" ")[0] for line in lines if line.startswith("[-]")]
+            return failed[:MOST_CHECKS] or [f"HTTP {error.status}"]
+        return []
+
+    def add_page(self, page: ScrapePage) -> None:
+        """Feature gates and version, where the metrics name them."""
+        self.gates = page.gates or self.gates
+        self.version = page.version or self.version
+
+    def server(self, target: KubeConnection | None) -> LiveServer:
+        """Everything as the event that names the server, without its time."""
+        return LiveServer(
+            context=target.context if target is not None else "",
+            url=target.url if target is not None else "",
+            origin="metrics",
+            version=self.version,
+            expected=self.expected,
+            gates=self.gates,
+            denied=self.refusals.denied,
+            not_ready=self.not_ready,
+        )
