@@ -18,14 +18,14 @@ from ktui.contract.events.live import LiveStatus, ReplicaScrape, RequestsDump
 from ktui.live.dumps import requests_of
 from ktui.live.replica_connection import METRICS, TEXT, ReplicaConnection, Scrape
 from ktui.live.replica_pool import ReplicaPool
+from ktui.live.server_details import ServerDetails
 from ktui.live.server_events import Load, ServerAnnouncer, page_events
-from ktui.live.server_facts import ServerFacts
 
 SECONDS = 15.0  # between two scrapes of a replica
 MOST_SECONDS = 240.0
 SLOW_MS = 1_000.0  # a scrape that takes longer: the next ones come less often
 DUMP_SECONDS = 1.0
-FACTS_SECONDS = 60.0  # between two reads of readiness and Leases
+DETAILS_SECONDS = 60.0  # between two reads of readiness and Leases
 STATUS_SECONDS = 5.0
 DUMP = "/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1"
 
@@ -51,7 +51,7 @@ class Scraper:
         self._pool = ReplicaPool(self._connection, self._page)
         self._announcer = ServerAnnouncer()
         self._load = Load()
-        self.facts = ServerFacts(clock)
+        self.details = ServerDetails(clock)
         self.problem = ""
 
     @property
@@ -62,8 +62,8 @@ class Scraper:
         """Connect, and read the version: the first events."""
         self._target = await asyncio.to_thread(self._connect)
         self._pool.start()
-        await self.facts.read_version(self._pool.first)
-        await self.facts.refresh(self._pool.first)
+        await self.details.read_version(self._pool.first)
+        await self.details.refresh(self._pool.first)
         return self._server()
 
     async def close(self) -> None:
@@ -84,9 +84,9 @@ class Scraper:
             if events := await self.dump():
                 yield events
             now = loop.time()
-            if now - refreshed >= FACTS_SECONDS:
+            if now - refreshed >= DETAILS_SECONDS:
                 refreshed = now
-                await self.facts.refresh(self._pool.first)
+                await self.details.refresh(self._pool.first)
                 yield self._server()
             if now - scraped >= self._interval:
                 scraped = reported = now
@@ -100,10 +100,10 @@ class Scraper:
     async def scrape(self) -> list[AnyEvent]:
         """Every replica once, and those that fresh connections find."""
         events: list[AnyEvent] = []
-        if self.facts.refusals.refused(METRICS):
+        if self.details.refusals.refused(METRICS):
             return [self._status()]
         try:
-            async for replica, scrape in self._pool.scrapes(self.facts.expected):
+            async for replica, scrape in self._pool.scrapes(self.details.expected):
                 events += self._events(scrape, replica)
             self.problem = ""
         except RefusedError as error:
@@ -116,7 +116,7 @@ class Scraper:
     async def dump(self) -> list[AnyEvent]:
         """The requests that execute or wait, of each replica."""
         events: list[AnyEvent] = []
-        if self.facts.refusals.refused(DUMP) or self.problem:
+        if self.details.refusals.refused(DUMP) or self.problem:
             return events
         for connection in self._pool.open:
             if not connection.replica:
@@ -124,7 +124,7 @@ class Scraper:
             try:
                 at, content = self._clock(), await connection.document(DUMP, TEXT)
             except RefusedError as error:
-                self.facts.refusals.add(DUMP, error)
+                self.details.refusals.add(DUMP, error)
                 return self._server()
             except ClientError:
                 return events  # the next scrape reports why
@@ -140,7 +140,7 @@ class Scraper:
         return ReplicaConnection(self._target, self._user_agent, self._load)
 
     async def _page(self, connection: ReplicaConnection) -> Scrape:
-        scrape = await connection.scrape(self.facts.minor, self._clock)
+        scrape = await connection.scrape(self.details.minor, self._clock)
         if scrape.ms > SLOW_MS:
             self._interval = min(self._interval * 2, MOST_SECONDS)
         elif self._interval > self._given:
@@ -151,7 +151,7 @@ class Scraper:
         if error.status == 401:
             await self._reconnect()  # credentials expire: the kubeconfig may give new ones
         if error.status == 403:
-            self.facts.refusals.add(path, error)
+            self.details.refusals.add(path, error)
             return
         if error.status == 429:
             self._interval = min(max(self._interval * 2, float(error.retry_after)), MOST_SECONDS)
@@ -168,11 +168,11 @@ class Scraper:
     # Events.
 
     def _events(self, scrape: Scrape, replica: str) -> list[AnyEvent]:
-        self.facts.add_page(scrape.page)
+        self.details.add_page(scrape.page)
         row = ReplicaScrape(
             at=scrape.at,
             replica=replica,
-            version=scrape.page.version or self.facts.version,
+            version=scrape.page.version or self.details.version,
             page_bytes=scrape.bytes,
             page_lines=scrape.lines,
             ms=scrape.ms,
@@ -180,7 +180,7 @@ class Scraper:
         return page_events(scrape.page, row)
 
     def _server(self) -> list[AnyEvent]:
-        return self._announcer.events(self.facts.server(self._target), self._clock(), self.warnings)
+        return self._announcer.events(self.details.server(self._target), self._clock(), self.warnings)
 
     def _status(self) -> LiveStatus:
         return self._load.status(self._clock(), self._interval, self.problem)

@@ -42,7 +42,7 @@ class _Leases(msgspec.Struct):
     items: list[_Lease] | None = None
 
 
-class ServerFacts:
+class ServerDetails:
     """Filled by `read_version`, then by `refresh` every minute and by each scraped page."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
