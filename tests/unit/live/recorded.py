@@ -21,15 +21,16 @@ from urllib.parse import urlsplit
 from ktui.client.kube_connection import KubeConnection
 
 DATA = Path(__file__).parent / "data"
+REDUCED = DATA / "pages-1.36.jsonl.gz"
 FIRST, MIDDLE, LAST = 0, 1, 2
 
 Answer = tuple[int, str, bytes]
 
 
 @cache
-def pages() -> list[dict[str, Any]]:
-    with gzip.open(DATA / "pages-1.36.jsonl.gz", "rt") as file:
-        return [json.loads(line) for line in file]
+def pages(file: Path = REDUCED) -> list[dict[str, Any]]:
+    with gzip.open(file, "rt") as lines:
+        return [json.loads(line) for line in lines]
 
 
 @cache
@@ -38,11 +39,12 @@ def truth() -> dict[str, Any]:
     return document
 
 
-def answers(replica: int, path: str, user: str = "admin") -> list[Answer]:
+@cache
+def answers(replica: int, path: str, user: str = "admin", file: Path = REDUCED) -> list[Answer]:
     """What that replica answered to it, oldest first."""
     return [
         (page["status"], page["type"], page["body"].encode())
-        for page in pages()
+        for page in pages(file)
         if (page["replica"], page["as"], urlsplit(page["path"]).path) == (replica, user, path)
     ]
 
@@ -72,6 +74,7 @@ class Recorded:
     moment: int = FIRST
     replicas: tuple[int, ...] = (0, 1)
     closes: bool = False  # each connection after its answer
+    file: Path = REDUCED
     override: Callable[[int, str], Answer | None] = lambda replica, path: None
     requests: list[tuple[str, str]] = field(default_factory=list)  # method, path with query
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -82,7 +85,7 @@ class Recorded:
     def answer(self, replica: int, path: str, user: str) -> Answer:
         if (made := self.override(replica, path)) is not None:
             return made
-        found = answers(replica, urlsplit(path).path, user)
+        found = answers(replica, urlsplit(path).path, user, self.file)
         if not found:
             return 404, "application/json", b'{"kind":"Status","message":"not found","code":404}'
         return found[min(self.moment, len(found) - 1)]
