@@ -14,9 +14,10 @@ from rich.cells import cell_len
 
 _ROOT = '<svg class="rich-terminal"'
 _CELLS = ("font-size: 20px;", "font-size: 19.825px;")  # Fira Code is 0.6154 em wide, a cell of Rich's 12.2 px
-_MARK = r"[!-/:-@\[-`{-~]"
+_MARK = r"[!#$%&*+\-./:;<=>?\\^_|~]"  # of which Fira Code makes one glyph
 _APART = rf"[\u2800-\u28ff▸▾◂▴⊘✕]|{_MARK}(?={_MARK})"  # what Fira Code lacks, and what it would join
-_PIECES = re.compile(f"{_APART}|(?:(?!{_APART}).)+", re.DOTALL)
+_GAP = r"\xa0{2,}"  # between columns: what follows has a place of its own, whatever the font's width
+_PIECES = re.compile(f"{_GAP}|{_APART}|(?:(?!{_GAP}|{_APART}).)+", re.DOTALL)
 _TEXT = re.compile(r'(<text [^>]*)x="([\d.]+)"( [^>]*)textLength="([\d.]+)"([^>]*>)([^<]+)</text>')
 
 
@@ -35,6 +36,9 @@ def _set_apart(text: re.Match[str]) -> str:
     width = float(length) / len(content)  # Rich counts a wide character's length, not its place, as one cell
     column, elements = 0, []
     for piece in pieces:
+        if piece.isspace():  # backgrounds are rectangles
+            column += len(piece)
+            continue
         at, wide = float(x) + column * width, cell_len(piece) * width
         elements.append(
             f'{head}x="{at:.10g}"{middle}textLength="{wide:.10g}"{tail}{html.escape(piece)}</text>'

@@ -41,10 +41,10 @@ def texts(svg: str) -> list[tuple[int, str]]:
 
 @given(st.text("ab&<>=!-/ ⣿⠁▸▾↑│é漢", min_size=1, max_size=30).filter(str.strip))
 def test_every_character_keeps_its_cell(line: str) -> None:
-    row = [""] * 80
+    row = [" "] * 80
     for column, text in texts(portable(drawn(line))):
         for character in text:
-            row[column] = character
+            row[column : column + cell_len(character)] = [character, *[""] * (cell_len(character) - 1)]
             column += cell_len(character)
     assert "".join(row).rstrip() == line.rstrip()
 
@@ -52,6 +52,10 @@ def test_every_character_keeps_its_cell(line: str) -> None:
 def test_strange_and_joining_characters_stand_alone() -> None:
     assert texts(portable(drawn("a⣿⣿b"))) == [(0, "a"), (1, "⣿"), (2, "⣿"), (3, "b")]
     assert [text for _, text in texts(portable(drawn("tier!=db")))] == ["tier", "!", "=db"]
+
+
+def test_each_column_of_a_table_has_its_place() -> None:
+    assert texts(portable(drawn("kubelet   12  9.3 MB"))) == [(0, "kubelet"), (10, "12"), (14, "9.3 MB")]
 
 
 def test_other_texts_are_left_alone() -> None:
