@@ -103,4 +103,4 @@ def _await_ready(port: int) -> None:
         with suppress(RuntimeError):
             client.get(NO_MATCH)
             return
-        time.sleep(0.02)
+        time.sleep(0.02)  # the server signals nothing to a client that it has refused

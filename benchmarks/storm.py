@@ -94,7 +94,7 @@ def _rage(server: Serving, args: argparse.Namespace) -> tuple[int, float]:
         storm.enter_context(steady_writes(server.etcd, args.pods, changing=True))
         storm.enter_context(stalled_lists(server.port, args.stalled))
         counts = storm.enter_context(full_lists_by(server.port, args.clients))
-        time.sleep(args.seconds)
+        time.sleep(args.seconds)  # that is how long the storm lasts
     written = (_revision(server) - before) * KEYS_A_TXN / (time.perf_counter() - started)
     return sum(counts), written
 
@@ -143,7 +143,7 @@ def _coming_back(server: Serving, below: float) -> tuple[float | None, float]:
         smallest = min(smallest, server.memory())
         if smallest <= below:
             return elapsed, smallest
-        time.sleep(_SAMPLE_SECONDS)
+        time.sleep(_SAMPLE_SECONDS)  # the kernel signals nothing when a process shrinks
     return None, smallest
 
 

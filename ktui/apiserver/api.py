@@ -122,7 +122,7 @@ class Api:
             call.error = deep.message
             log_refusal(call.request, deep)
             await self._fail(call, deep)
-        except Exception as error:
+        except Exception as error:  # a bug in a handler: its request gets a 500, the others are served
             call.error = f"{type(error).__name__}: {error}"
             log.exception("%s %s failed", call.verb, call.request.path)
             await self._fail(call, internal_error("the server log has the details"))

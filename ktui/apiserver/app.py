@@ -176,7 +176,7 @@ class Application:
             await self._fail(response, error, request)
         except BodyIncomplete:
             await self._refuse(response, body_incomplete(), request)
-        except Exception:
+        except Exception:  # a bug in a page: its request gets a 500, the others are served
             log.exception("%s %s failed", request.method, request.path)
             if not response.started:
                 await self._fail(response, internal_error("the server log has the details"), request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Annotated
 
 import msgspec
@@ -49,7 +50,7 @@ def read_grouped(logs: list[Log], tally: Tally, report: Progressed) -> None:
     for log in logs:
         file = tally.open_file(log.name, log.argument)
         with log.open() as raw:
-            source = BufferedStream(_Buffered(raw))
+            source = BufferedStream(io.BufferedReader(raw))
             try:
                 for leaf in leaves(log.name, source, UnpackLimit(raw.tell)):
                     for block in records(leaf.source):
@@ -60,14 +61,6 @@ def read_grouped(logs: list[Log], tally: Tally, report: Progressed) -> None:
             except BrokenStream as broken:
                 file.problem = str(broken)
         taken += log.size
-
-
-class _Buffered:
-    def __init__(self, raw: object) -> None:
-        self._read = raw.read  # type: ignore[attr-defined]
-
-    def read1(self, size: int = -1, /) -> bytes:
-        return self._read(size) or b""
 
 
 def _count_line(line: bytes, tally: Tally) -> None:

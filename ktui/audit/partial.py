@@ -213,7 +213,7 @@ def add(tally: Tally, part: PartialTally) -> None:
     tally.carriers.update(part.carriers)
     tally.unrouted += part.unrouted
     for bad in part.bad_lines:
-        tally.show_bad(lambda bad=bad: bad, bad.why)  # type: ignore[misc]
+        tally.show_bad(bad)
     tally.folded.requests.update(part.folded)
     tally.groups.folded += part.groups_folded
     indexes = _add_groups(tally, part)

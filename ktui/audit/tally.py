@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -169,13 +168,13 @@ class Tally:
             except Malformed as why:
                 self._bad(file, number, why, line)
                 continue
-            if record.__class__ is LoggedRequest:
+            if isinstance(record, LoggedRequest):
                 seen += 1
                 count_request(record)
-            elif record.__class__ is Wrapped:
+            elif isinstance(record, Wrapped):
                 number += self._feed_inside(record, line, file, number)
             else:
-                self._count(record, file)  # type: ignore[arg-type]
+                self._count(record, file)
         file.lines = number
         file.read += seen
 
@@ -257,16 +256,16 @@ class Tally:
 
     def _bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
         file.malformed += 1
-        self.show_bad(lambda: BadLine(file.name, number, str(why), _text(line)), str(why))
+        self.show_bad(BadLine(file.name, number, str(why), _text(line)))
 
     def note_bad(self, file: FileCount, why: Malformed, line: bytes) -> None:
         """Count a record that cannot be understood; the last of its file."""
         self._bad(file, file.lines, why, line)
 
-    def show_bad(self, make: Callable[[], BadLine], why: str) -> None:
-        """Keep an example, if there are not enough or too many of its kind."""
-        if len(self.bad_lines) < EXAMPLES and sum(bad.why == why for bad in self.bad_lines) < _ALIKE:
-            self.bad_lines.append(make())
+    def show_bad(self, bad: BadLine) -> None:
+        """Keep it as an example, unless there are enough, or enough with this reason."""
+        if len(self.bad_lines) < EXAMPLES and sum(kept.why == bad.why for kept in self.bad_lines) < _ALIKE:
+            self.bad_lines.append(bad)
 
 
 def _text(line: bytes) -> str:

@@ -107,7 +107,7 @@ class EtcdWatch:
             await self._fail(error)
         except EtcdError as error:
             await self._fail(status.internal_error(str(error)))
-        except Exception as error:
+        except Exception as error:  # a bug: the client gets an ERROR event, not a silent end
             log.exception("watch of %s", self._store.resource.id)
             await self._fail(status.internal_error(str(error)))
 

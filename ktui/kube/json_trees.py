@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -16,7 +16,7 @@ def copied(tree: T) -> T:
 
     A large one is copied in Python, which lets other threads run meanwhile.
     """
-    text = marshal.dumps(tree)  # type: ignore[arg-type]
+    text = marshal.dumps(cast("Any", tree))
     own: T = marshal.loads(text) if len(text) <= LARGE_BYTES else _copied(tree)
     return own
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ktui.kube.gates import GATES
 from ktui.kube.routing import sentences
@@ -78,7 +79,7 @@ def compare_versions(
     if behaviours is None:
         behaviours = map(behaviour_of, KNOWN_VERSIONS)
     if seats is None:
-        seats = lambda behaviour: predict_seats(request, behaviour, progress=state.progress)  # noqa: E731
+        seats = partial(predict_seats, request, progress=state.progress)
     rules = _Rules(request, state, seats)
     rows: list[VersionResult] = []
     for behaviour in behaviours:

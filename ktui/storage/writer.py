@@ -82,7 +82,7 @@ class Writer:
                 try:
                     expect(len(current.raw) if current else 0)
                     raw = await compute(self._changed, current, name, change)
-                except Exception as refusal:
+                except Exception as refusal:  # whatever `change` raises: raised again for fresh bytes
                     if fresh and current and isinstance(refusal, NoWrite):
                         return current
                     if fresh:

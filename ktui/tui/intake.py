@@ -123,7 +123,7 @@ class Intake:
         if source is None:
             return
         self.set_link(Link(Stage.STARTING))
-        report: Report = lambda doing: self.set_link(Link(Stage.STARTING, doing))  # noqa: E731
+        report: Report = self._report_starting
         failures = 0
         while True:
             came, why = await self._read(source, report)
@@ -135,6 +135,9 @@ class Intake:
             failures = 0 if came else failures + 1
             await asyncio.sleep(RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
             report = _silently  # what is on the screen stays until there is something newer
+
+    def _report_starting(self, doing: str) -> None:
+        self.set_link(Link(Stage.STARTING, doing))
 
     async def _read(self, source: TelemetrySource, report: Report) -> tuple[bool, str]:
         """Whether anything came, and why no more does."""

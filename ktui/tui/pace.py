@@ -56,7 +56,7 @@ class Pace:
             return
         try:
             self._tick_unless_busy()
-        except Exception as error:
+        except Exception as error:  # a bug in a screen: it is reported, and painting goes on
             self._failures += 1
             pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
             self._paused_until = self._clock() + pause

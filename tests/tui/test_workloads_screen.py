@@ -130,7 +130,7 @@ async def test_every_workload_has_its_knobs_and_fixes() -> None:
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.id)
 def test_a_chart_fills_its_box_and_marks_the_knob(chart: Any, symbols: Symbols) -> None:
     heard = seconds(45)
-    drawn = chart_content(chart, heard, 60, 5, symbols).plain.split("\n")
+    drawn = chart_content(chart, heard, symbols, 60, 5).plain.split("\n")
     assert len(drawn) == 5 and all(len(row) <= 60 for row in drawn)
     mark = "v" if symbols is Symbols.ASCII else "▼"
     assert drawn[0].count(mark) == 1
@@ -138,4 +138,4 @@ def test_a_chart_fills_its_box_and_marks_the_knob(chart: Any, symbols: Symbols) 
 
 
 def test_nothing_runs() -> None:
-    assert chart_content(CHARTS[0], [], 60, 5, Symbols.BRAILLE).plain == "nothing runs"
+    assert chart_content(CHARTS[0], [], Symbols.BRAILLE, 60, 5).plain == "nothing runs"

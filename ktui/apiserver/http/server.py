@@ -48,7 +48,7 @@ class HttpServer:
         self._lifespan = Lifespan(app)
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
-        self._failure: Exception | None = None
+        self._listening: asyncio.Future[None] | None = None
         self._stopping = False
 
     @property
@@ -61,9 +61,10 @@ class HttpServer:
         with claim_port(self.host, self.port) as claim:
             self.port = claim.getsockname()[1]
             await self._lifespan.startup()
+            self._listening = asyncio.get_running_loop().create_future()
             self._serving = self._supervisor.start("the HTTP server", self._serve)
             try:
-                await self._until_listening()
+                await self._listening
             except BaseException:
                 await stop(self._serving)
                 raise
@@ -73,7 +74,7 @@ class HttpServer:
         await self._lifespan.shutdown()
         if self._server is not None and self._serving is not None:
             self._stopping = True
-            self._server.stop()  # type: ignore[no-untyped-call]
+            self._server.stop()
             await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
             if not self._serving.done():
                 asyncio.get_running_loop().set_exception_handler(_handle_late_end)
@@ -94,24 +95,27 @@ class HttpServer:
                 ssl_cert=self._tls.cert if self._tls else None,
                 ssl_key=self._tls.key if self._tls else None,
             )
+            self._server.on_startup(self._report_listening)
             await self._server.serve()
             if not self._stopping:
                 raise PortInUse(f"the HTTP server on {self.host}:{self.port} has ended")
-        except Exception as error:
-            self._failure = error
+        except Exception as error:  # whatever granian raises: `start` raises it, too
+            if self._listening is not None and not self._listening.done():
+                self._listening.set_exception(error)
             raise
 
-    async def _until_listening(self) -> None:
-        while True:
-            if self._failure is not None:
-                raise self._failure
-            try:
-                _, writer = await asyncio.open_connection(self.host, self.port)
-            except OSError:
-                await asyncio.sleep(0.005)
-                continue
-            writer.close()
-            return
+    def _report_listening(self) -> None:
+        """Called by granian just before it creates its worker's task, whose first step listens.
+
+        That step follows what is scheduled here, and is followed by what is scheduled from there.
+        """
+        loop, listening = asyncio.get_running_loop(), self._listening
+
+        def report() -> None:
+            if listening is not None and not listening.done():
+                listening.set_result(None)
+
+        loop.call_soon(loop.call_soon, report)
 
 
 def _handle_late_end(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from ktui.audit.reading import compression
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, ByteStream, UnpackLimit
@@ -61,8 +61,8 @@ def _tar(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
             for number, member in enumerate(tar):
                 _bound(number)
                 content = tar.extractfile(member) if member.isfile() else None
-                if content is not None and wanted(member.name):
-                    yield member.name, content  # type: ignore[misc]
+                if isinstance(content, tarfile.ExFileObject) and wanted(member.name):
+                    yield member.name, content
     except tarfile.TarError as error:
         raise BrokenStream(f"the tar archive is damaged ({error}): {_BEFORE}") from None
 
@@ -78,8 +78,8 @@ def _zip(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
                     if member.is_dir() or not wanted(member.filename):
                         continue
                     with archive.open(member) as content:
-                        yield member.filename, content  # type: ignore[misc]  # it has read1
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+                        yield member.filename, cast("ByteStream", content)  # typed without read1
+        except (zipfile.BadZipFile, RuntimeError) as error:  # damaged; encrypted, or of an unknown method
             raise BrokenStream(f"the zip archive cannot be read ({error}): {_BEFORE}") from None
 
 

@@ -101,7 +101,8 @@ class Documents:
     def _finish_string(self, found: list[bytes | LongLine]) -> bool:
         """Go to the end of the string; False if that has not come yet."""
         buffer = self._buffer
-        self._at = _IN_STRING.match(buffer, self._at).end()  # type: ignore[union-attr]  # matches ""
+        if part := _IN_STRING.match(buffer, self._at):
+            self._at = part.end()
         rest = buffer[self._at : self._at + 2]
         if rest[:1] == b'"':
             self._at += 1

@@ -5,11 +5,15 @@ from __future__ import annotations
 import io
 import lzma
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-ERRORS = (OSError, tarfile.TarError, zlib.error, lzma.LZMAError, ValueError)
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+ERRORS = (OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ValueError)
 """What reading a damaged file or stream raises, beside EOFError."""
 CHUNK = 1 << 20
 _FREE = 1 << 26  # bytes that any file may unpack to
@@ -70,9 +74,10 @@ class BufferedStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        chunk = self.read1(len(buffer))
-        buffer[: len(chunk)] = chunk
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        target = memoryview(buffer)
+        chunk = self.read1(len(target))
+        target[: len(chunk)] = chunk
         return len(chunk)
 
     def _next(self, size: int) -> bytes:

@@ -82,7 +82,7 @@ CHARTS = (
 )  # fmt: skip
 
 
-def chart_content(chart: LiveChart, seconds: Seconds, width: int, height: int, symbols: Symbols) -> Content:
+def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: int, height: int) -> Content:
     """An axis and one column for each second, the newest at the right; ▼ where a knob or a fault was used."""
     if not seconds:
         return line(("nothing runs", "$ink-muted"))

@@ -103,9 +103,7 @@ class WorkloadsScreen(ServerScreen):
         for chart in CHARTS:
             panel = self.query_one(f"#{chart.id}", Panel)
             entitle(panel, line(chart.title), line(chart.newest(busiest(seconds)) if seconds else ""))
-            panel.show(
-                lambda width, height, chart=chart: chart_content(chart, seconds, width, height, symbols)  # type: ignore[misc]
-            )
+            panel.show(partial(chart_content, chart, seconds, symbols))
         runs = self._runs[workload.name]
         tables = runs[-1]["variants"][0]["tables"] if runs else []
         self.query_one("#outcome", Panel).show(partial(outcome_content, workload, runs, tables))

@@ -231,6 +231,14 @@ def test_flipped_bytes_in_an_archive_are_named(form: str, tmp_path: Path) -> Non
     assert file.problem
 
 
+def test_a_wrong_checksum_in_a_zip_is_named(tmp_path: Path) -> None:
+    data = bytearray(carriers.zip_of({"a.log": joined(LOG)}))
+    checksum = data.rindex(b"PK\1\2") + 16  # in the directory at its end
+    data[checksum] ^= 0xFF
+    (file,) = report_of(written(tmp_path, bytes(data))).files
+    assert "Bad CRC-32" in file.problem
+
+
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     """A gigabyte of nothing in 100 kB."""
     compressor = zstandard.ZstdCompressor()

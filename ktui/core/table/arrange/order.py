@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import inf
 from operator import attrgetter
 from types import NoneType
@@ -127,8 +128,7 @@ class Order(Generic[Row]):
         self.rows = _spliced(self.rows, edits, lambda edit: edit.row)
         self._serials = _spliced(self._serials, edits, lambda edit: edit.serial)
         self._values = [
-            _spliced(values, edits, lambda edit, key=key: edit.values[key])  # type: ignore[misc]
-            for key, values in enumerate(self._values)
+            _spliced(values, edits, partial(_value_at, key)) for key, values in enumerate(self._values)
         ]
         return True
 
@@ -180,6 +180,10 @@ class Order(Generic[Row]):
             if here != value:
                 return bool((here > value) if turned else (here < value))
         return self._serials[place] < serial
+
+
+def _value_at(key: int, edit: _Edit[Row]) -> Any:
+    return edit.values[key]
 
 
 def _spliced(old: list[Item], edits: Sequence[_Edit[Row]], item: Callable[[_Edit[Row]], Any]) -> list[Item]:
