@@ -56,7 +56,7 @@ def _measure(pods: list[bytes]) -> dict[str, float]:
         "transcode, equal pieces shared": _rate(partial(_item, shared), pods),
         "transcode to pieces, as caches keep them": _rate(lambda pod: shared.item_pieces(pod, 1), pods),
         "new resourceVersion into a template": _rate(lambda marked: fill(marked, 4711), marked),
-        "encode, nothing met before": _rate(lambda obj: _encode_anew(obj, resource), objs),
+        "encode, nothing met before": _rate(lambda obj: _encode_again(obj, resource), objs),
         "encode, parts met before": _rate(lambda obj: encode_object(obj, resource), objs),
         "json.loads of the served text, for comparison": _rate(
             json.loads, [t.replace(b"\0", b"1") for t in marked]
@@ -87,7 +87,7 @@ def _item(codec: Codec, pod: bytes) -> bytes:
     return codec.item_json(pod, 1)
 
 
-def _encode_anew(obj: Any, resource: Resource) -> bytes:
+def _encode_again(obj: Any, resource: Resource) -> bytes:
     forget()
     return encode_object(obj, resource)
 

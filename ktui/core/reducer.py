@@ -139,7 +139,7 @@ def _wrote(state: State, event: EtcdCall) -> None:
 
 def _progress(state: State, event: EtcdProgress) -> None:
     if state.head.revision and event.histories > state.head.histories:
-        _start_anew(state, event)
+        _start_again(state, event)
     # Revisions may arrive out of order; within one history the revision never decreases.
     revision = max(event.head, state.head.revision)
     state.head_rate.add(event.at, revision)
@@ -152,7 +152,7 @@ def _progress(state: State, event: EtcdProgress) -> None:
     state.touched.head += 1
 
 
-def _start_anew(state: State, event: EtcdProgress) -> None:
+def _start_again(state: State, event: EtcdProgress) -> None:
     """Another history of etcd: nothing known of the old one's revisions applies any more."""
     state.rewind = Rewind(event.at, state.head.revision, event.head)
     state.head, state.head_rate = Head(), Rate()

@@ -107,7 +107,7 @@ class Intake:
             since = f"no telemetry since {clock_time(self.state.now)}"
             self.set_link(Link(Stage.SILENT, since, self.source.restartable, self._retries))
 
-    def begin_anew(self) -> None:
+    def begin_again(self) -> None:
         """A new server numbers its requests from the start: nothing old may mix with it."""
         self._waiting.clear()
         self._lost = 0
@@ -150,7 +150,7 @@ class Intake:
         self.playback = getattr(source, "playback", None)
         if self.playback is not None:
             self.playback.changed = self._changed
-            self.begin_anew()
+            self.begin_again()
             self.set_link(source.link())
         return await self._take_all(source)
 
@@ -162,7 +162,7 @@ class Intake:
                 if not came:
                     came = True
                     if self.playback is None:
-                        self.begin_anew()
+                        self.begin_again()
                         self.set_link(source.link())
                 self.take(batch)
             return came, await source.why_stopped()

@@ -13,7 +13,7 @@ from ktui.tui.app import KtuiApp
 
 
 def help_that_raises(app: KtuiApp) -> None:
-    password = "hunter2"  # a local variable, which nobody is to read
+    password = "hunter2"  # a local variable, which must not be shown
     raise RuntimeError(f"deliberately [b]broken[/b] \x1b[31m with {len(password)} letters")
 
 

@@ -242,7 +242,7 @@ def _rest(master: int) -> bytes:
         if ready:
             try:
                 piece = os.read(master, 65536)
-            except OSError:  # as Linux says that nobody holds the other end
+            except OSError:  # as Linux says that the other end is closed
                 return got
             if not piece:
                 return got

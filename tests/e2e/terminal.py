@@ -102,7 +102,7 @@ def processes_of(marker: str) -> list[str]:
             environment = (directory / "environ").read_bytes()
             command = (directory / "cmdline").read_bytes()
         except OSError:
-            continue  # gone, or somebody else's
+            continue  # gone, or another user's
         if marker.encode() in environment and command not in (SHELL, b""):
             found.append(command.replace(b"\0", b" ").decode("utf-8", "replace"))
     return found

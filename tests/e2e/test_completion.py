@@ -14,7 +14,7 @@ from tests.e2e.terminal import Terminal
 
 pytestmark = [pytest.mark.terminal, pytest.mark.timeout(600)]
 
-# How each is started without anybody's settings, and told of the script.
+# How each is started without a user's settings, and given the script.
 SHELLS = {
     "bash": ("bash --norc --noprofile", "source {script}"),
     "zsh": ("zsh -f", "fpath=({folder} $fpath); autoload -U compinit; compinit -u -D"),
@@ -78,7 +78,7 @@ def test_tab_completes(terminal: Terminal, ready: Home, shell: str) -> None:
 
 
 def prompts(screen: str) -> bool:
-    """Whether there is a prompt and nothing else: a Tab before that would go to nobody."""
+    """Whether there is a prompt and nothing else: a Tab before that would be lost."""
     return bool(screen.strip()) and "ktui" not in screen and "clear" not in screen
 
 

@@ -1,4 +1,4 @@
-"""The dashboard and what it has started: whoever is killed, no process stays, and what was known does."""
+"""The dashboard and its child: whichever process is killed, none is left over, and the state stays shown."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ async def test_a_page_draws_has_the_keyboard_and_says_when_it_has_ended(home: Ho
         assert await tab.value("location.href") == f"{here.origin}/"  # the token has left the address
         await tab.wait_for("document.querySelector('#terminal canvas').width > 1000")
         await tab.wait_for("document.fonts.check('16px \"Roboto Mono\"')")
-        await tab.press("2")  # nobody has clicked
+        await tab.press("2")  # without a click
         await tab.sees("phases", "funnel")
         await tab.resize(700, 480)
         await tab.press("1")
@@ -139,7 +139,7 @@ async def test_a_killed_one_leaves_no_page_and_no_server(home: Home) -> None:
         await until(lambda: processes_of(here.marker) == [])
 
 
-async def test_nobody_else_gets_in(home: Home, tmp_path: Path) -> None:
+async def test_no_other_client_gets_in(home: Home, tmp_path: Path) -> None:
     async with served(home) as here:
         await here.opened()  # the browser has the cookie
         async with foreign_site(here.origin) as site:

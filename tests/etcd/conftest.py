@@ -1,4 +1,4 @@
-"""A real etcd for the whole session, and for each test a prefix that nobody else uses.
+"""A real etcd for the whole session, and for each test a prefix that no other test uses.
 
 Tests are coroutines under `pytest.mark.anyio`; fixtures that hold a connection
 live in the test's own event loop, the etcd process in a loop of its own.

@@ -1,4 +1,4 @@
-"""Ports that nobody else is given while a test needs them."""
+"""Ports that no other process gets while a test needs them."""
 
 from __future__ import annotations
 

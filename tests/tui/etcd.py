@@ -1,4 +1,4 @@
-"""What the tests of the etcd screen share: the screen with a prefix, a key, its past in hand."""
+"""What the tests of the etcd screen share: the screen with a prefix, a key, its history selected."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ async def test_a_dead_server_is_said_and_r_starts_it_again() -> None:
         await pilot.press("r")
         await until(lambda: app.link.stage is Stage.LIVE, pilot)
         assert source.starts == 2 and not banner.text
-        assert not app.state.requests, "a new server numbers its requests anew"
+        assert not app.state.requests, "a new server numbers its requests from 1"
 
 
 async def test_a_replay_shows_what_the_recording_tells() -> None:

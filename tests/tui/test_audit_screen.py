@@ -96,7 +96,7 @@ async def test_a_filter_by_column_and_two_sort_keys(app: AuditApp) -> None:
         assert table.sort_by == (("count", True), ("client", False))
 
 
-async def test_another_version_ranks_anew(app: AuditApp) -> None:
+async def test_another_version_ranks_again(app: AuditApp) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await read(pilot)
         await pilot.press("greater_than_sign")

@@ -91,7 +91,7 @@ async def test_a_tree_that_could_not_be_read_is_read_once_etcd_is_back() -> None
         await until(pilot, lambda: screen_of(app).prefixes.table.total == 11)
 
 
-async def test_another_server_is_read_anew() -> None:
+async def test_another_server_is_read_from_the_start() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
         await put_cursor(pilot, "pods/")

@@ -1,4 +1,4 @@
-"""The Lab: compose, foresee, what stops it, what it looks like."""
+"""The Lab: compose, predict, what stops it, what it looks like."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_the_gist_stands_in_the_title_only_where_the_panel_has_no_room() -
         await until(pilot, lambda: "route" in str(title.border_title))
 
 
-async def test_another_versions_rules_are_foreseen() -> None:
+async def test_another_versions_rules_are_predicted() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
         screen = await fill(pilot, kube_version="1.24")

@@ -251,7 +251,7 @@ async def test_the_help_is_of_the_screen_below_and_is_cut_down_by_typing() -> No
         await until(pilot, lambda: app.current_mode == "etcd" and not isinstance(app.screen, HelpScreen))
 
 
-async def test_a_key_that_was_bound_anew_works_and_shows_so() -> None:
+async def test_a_rebound_key_works_and_is_shown() -> None:
     app = still_app(demo_events(), preferences=Preferences(keymap={"go.cache": "f3", "pause": "P"}))
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
         await pilot.press("3")

@@ -58,7 +58,7 @@ async def test_of_a_panel_only_changed_lines_are_painted() -> None:
         assert panel.render().plain == "one"
 
 
-async def test_a_panel_is_built_anew_for_another_size() -> None:
+async def test_a_panel_is_built_again_for_another_size() -> None:
     app = PanelApp()
     async with app.run_test(size=(20, 4)) as pilot:
         panel = app.query_one(Watched)

@@ -131,7 +131,7 @@ async def test_keys_seek_and_the_screens_follow(recording: Path) -> None:
         assert "‖" in await pressed(app, pilot, "right_curly_bracket") and playback.player.number == 71
 
 
-async def test_at_the_end_space_begins_anew(recording: Path) -> None:
+async def test_at_the_end_space_starts_again(recording: Path) -> None:
     clock = Clock()
     app = KtuiApp(ReplaySource(recording, FASTEST, clock=clock), start_timers=False)
     async with app.run_test(size=NORMAL) as pilot:

@@ -50,7 +50,7 @@ async def put_cursor(pilot: Any, client: str) -> RequestsScreen:
 # What it does.
 
 
-async def test_the_dearest_is_on_top_and_tells_what_to_do() -> None:
+async def test_the_most_expensive_is_on_top_with_its_remedy() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL) as pilot:
         screen = await open_top(pilot)

@@ -85,7 +85,7 @@ async def test_what_was_known_stays_and_is_told_to_be_old() -> None:
             assert not app.screen.has_class("-stale") and "as of" not in shown(app)
 
 
-async def test_somebody_elses_server_is_tried_again() -> None:
+async def test_a_server_that_ktui_did_not_start_is_tried_again() -> None:
     text = await text_of(still_app(demo_events(), LOST), ["1"])
     assert "connection lost: https://10.0.0.7:6443 has closed the connection" in text
     assert "retrying every few seconds, r retries now" in text

@@ -27,7 +27,7 @@ def story_app() -> KtuiApp:
 
 
 async def step(pilot: Any, results: int) -> None:
-    """The next step, which adds results to the Lab until there are so many."""
+    """The next step, which adds results to the Lab until there are enough."""
     await pilot.press("f9")
     await until(pilot, lambda: isinstance(pilot.app.screen, LabScreen))
     await until(pilot, lambda: settled(lab_of(pilot.app), results))

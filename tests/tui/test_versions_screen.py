@@ -49,7 +49,7 @@ async def test_the_request_comes_from_the_screen_before() -> None:
         assert "from the Lab" in shown(app)
         await pilot.press("3", "8")
         await pilot.pause()
-        assert "from the Lab" in shown(app), "a screen with no request in hand leaves it as it is"
+        assert "from the Lab" in shown(app), "a screen without a selected request leaves it as it is"
 
 
 async def test_enter_puts_equal_versions_together_and_escape_takes_them_apart() -> None:
@@ -85,7 +85,7 @@ async def test_a_request_is_typed_and_followed_letter_by_letter() -> None:
         assert "is not an API path" in shown(app)
         await pilot.press("escape")
         await pilot.pause()
-        assert "from Overview" in shown(app), "dismissed: the one before is in hand again"
+        assert "from Overview" in shown(app), "dismissed: the one before is selected again"
 
 
 async def test_a_path_after_the_colon_goes_to_versions() -> None:

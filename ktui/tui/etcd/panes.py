@@ -96,7 +96,7 @@ class EtcdPanes(ServerPane):
         """Its root is read once there is a server, again for another one, and when etcd is back."""
         client = self.ktui.client
         if client is None:
-            self.prefixes.say(self.prefixes.table, self.asking.why_nobody_answers())
+            self.prefixes.say(self.prefixes.table, self.asking.why_no_answer())
         elif client is not self._asked_of:
             self._asked_of = client
             self._plant(_home(state))

@@ -23,7 +23,7 @@ class ServerScreen(ModeScreen):
     def client(self) -> ApiClient:
         client = self.ktui.client
         if client is None:
-            raise ClientError(self.why_nobody_answers())
+            raise ClientError(self.why_no_answer())
         return client
 
     @property
@@ -31,7 +31,7 @@ class ServerScreen(ModeScreen):
         """The `/ktui/v1` API of the server. Raises ClientError without one."""
         return KtuiApi(self.client)
 
-    def why_nobody_answers(self) -> str:
+    def why_no_answer(self) -> str:
         """In one sentence; only while there is no client."""
         if self.ktui.link.stage is Stage.REPLAY:
             return "a recording has decisions and costs, not the objects"

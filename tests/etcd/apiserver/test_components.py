@@ -17,12 +17,12 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 @pytest.fixture(autouse=True)
-def nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_listeners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "PORTS", {"controller-manager": 1, "scheduler": 2})
     monkeypatch.setattr(components, "PROBE_SECONDS", 60.0)
 
 
-async def test_etcd_is_well_and_nobody_else_listens(api: Api) -> None:
+async def test_etcd_is_healthy_and_no_other_component_listens(api: Api) -> None:
     answer = await api.get(PATH)
     listed = answer.json()
     assert (answer.status_code, listed["kind"]) == (200, "ComponentStatusList")

@@ -87,7 +87,7 @@ async def test_everybody_can_see_who_waits(stalled: Api):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/api/v1/nope", "/apis", "/api/v1/nodes/n1"])
-async def test_a_garbled_time_is_refused_before_anybody_asks_who_it_is(api: Api, path: str) -> None:
+async def test_a_garbled_time_is_refused_before_authentication(api: Api, path: str) -> None:
     refused = await api.get(f"{path}?timeout=soon", Authorization="Bearer wrong")
     assert (refused.status_code, refused.json()["reason"]) == (400, "BadRequest")
     assert "x-kubernetes-pf-flowschema-uid" not in refused.headers

@@ -82,6 +82,6 @@ async def test_a_body_that_does_not_come(api: Api, method: str, path: str) -> No
     ids=["no slash", "length", "header"],
 )
 async def test_what_the_http_server_answers_itself(api: Api, sent: bytes) -> None:
-    """docs/http-api.md tells of it: granian hands these to nobody."""
+    """As docs/http-api.md says: granian hands these to no handler."""
     reply = await exchange(api.server.url, sent)
     assert (reply.status, reply.body, reply.headers["connection"]) == (400, b"", "close")

@@ -28,7 +28,7 @@ async def fired(api: Api, path: str, **headers: str) -> tuple[RequestFinished, b
 
 
 async def filled(api: Api, count: int = 8) -> int:
-    """Create so many, every fourth picked; the stored bytes of all of them."""
+    """Create `count` objects, every fourth selected; returns the stored bytes of all."""
     await ready(api)
     for number in range(count):
         created = await api.config_map(f"m{number}", **({"pick": "me"} if number % 4 == 0 else {}))
@@ -136,7 +136,7 @@ async def test_there_is_nothing_to_compare_without_a_cache(api: Api) -> None:
 
 
 async def large(api: Api, count: int) -> int:
-    """So many objects of 20 kB each; their bytes."""
+    """`count` objects of 20 kB each; their bytes."""
     await ready(api)
     for number in range(count):
         body = {"metadata": {"name": f"l{number:03}"}, "data": {"k": "x" * 20_000}}
@@ -166,7 +166,7 @@ async def test_a_list_from_the_cache_holds_references_and_a_piece_of_the_body(ap
     assert 0 < cached.peak_held < stored / 4
 
 
-async def test_what_the_process_grows_by_is_told_of_large_requests_only(api: Api) -> None:
+async def test_growth_of_the_process_is_reported_for_large_requests_only(api: Api) -> None:
     await large(api, 100)
     api.services.settings.behaviour = behaviour_of("1.30")
     whole, _ = await fired(api, PATH)

@@ -46,7 +46,7 @@ async def test_the_present_state_is_told_whole_to_who_asks_once(api: Api) -> Non
     assert {event["resource"]: event["state"] for event in others if event["type"] == "cache"} == {
         cacher.resource.id: cacher.state().state for cacher in api.services.registry
     }
-    assert not api.services.bus.watched, "nobody goes on listening"
+    assert not api.services.bus.watched, "no subscriber is left"
 
 
 async def test_the_rules_can_be_switched(api: Api) -> None:
@@ -124,7 +124,7 @@ async def test_a_keys_past_can_be_read(api: Api) -> None:
 async def test_a_key_is_compared_with_the_caches_copy(api: Api) -> None:
     created = await api.config_map("one")
     path = f"/ktui/v1/etcd/key?key={api.facts.info().etcd_prefix}/configmaps/a/one"
-    assert (await api.get(path)).json()["cache"] is None  # nobody has filled that cache
+    assert (await api.get(path)).json()["cache"] is None  # that cache was never filled
     await api.http.post("/ktui/v1/caches/configmaps/warm")
     await api.warm()
     compared = (await api.get(path)).json()["cache"]

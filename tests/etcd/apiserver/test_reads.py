@@ -115,7 +115,7 @@ async def test_requests_that_make_no_sense(api: Api, path: str, code: int, text:
     assert text in (answer.text if answer.text.startswith("404") else answer.json()["message"])
 
 
-async def test_nobody_can_tell_what_a_watch_of_nothing_is(api: Api) -> None:
+async def test_a_watch_of_an_unknown_resource_is_not_distinguished(api: Api) -> None:
     answer = await api.get("/api/v1/watch?a=1&b=2")
     assert answer.status_code == 500
     assert answer.text == (
@@ -133,9 +133,9 @@ async def test_some_paths_answer_whatever_the_method(api: Api, path: str) -> Non
 async def test_who_is_not_let_in(api: Api) -> None:
     wrong = await api.get(COLLECTION, Authorization="Bearer wrong")
     assert (wrong.status_code, wrong.json()["message"]) == (401, "Unauthorized")
-    nobody = await api.get(COLLECTION, Authorization="")
-    assert nobody.status_code == 403
-    assert "system:anonymous" in nobody.json()["message"]
+    anonymous = await api.get(COLLECTION, Authorization="")
+    assert anonymous.status_code == 403
+    assert "system:anonymous" in anonymous.json()["message"]
     assert (await api.get("/readyz", Authorization="")).text == "ok"
 
 

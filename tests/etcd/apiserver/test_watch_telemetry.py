@@ -44,7 +44,7 @@ async def test_one_encoding_serves_all_watchers_of_a_form(api: Api, monkeypatch:
     assert fan_out.encodings == 2, "one JSON for two watchers, one Table"
 
 
-async def test_a_watcher_is_told_of_from_its_beginning_to_its_end(api: Api) -> None:
+async def test_a_watcher_is_reported_from_its_start_to_its_end(api: Api) -> None:
     rv = await ready(api)
     told = Told(api.services.bus.subscribe())
     async with watching(api, f"resourceVersion={rv}&labelSelector=in%3Dyes") as events:

@@ -45,7 +45,7 @@ def refused(answer: httpx.Response, header: str, value: str) -> None:
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1", ""]
 )
-async def test_no_name_of_somebody_else_is_served(open_api: Api, path: str, host: str) -> None:
+async def test_no_foreign_name_is_served(open_api: Api, path: str, host: str) -> None:
     refused(await open_api.get(path, Host=host), "Host", host)
 
 

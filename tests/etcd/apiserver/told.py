@@ -38,7 +38,7 @@ class Told:
         return await self.next(RequestFinished, lambda event: event.id == request_id(answer))
 
     async def live(self, count: int) -> None:
-        """Wait until so many WATCHes have caught up."""
+        """Wait until `count` WATCHes have caught up."""
         found: set[int] = set()
         while len(found) < count:
             found.add((await self.next(WatcherState, lambda state: state.live)).id)

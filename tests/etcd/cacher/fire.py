@@ -294,7 +294,7 @@ class Fire:
                 await watched.task
         await self.check()
         if not self._compacted:
-            # Whatever happened to the connection: nothing was lost, so nothing was listed anew.
+            # Whatever happened to the connection: nothing was lost, so nothing was listed again.
             assert self._cache.memory.generation == 1, self._cache.state()
 
     def _describe(self, watched: Watched) -> str:

@@ -44,7 +44,7 @@ class Link:
     def die(self, *ways: str) -> None:
         """Let nothing through ("up": to etcd, "down": from it) on the present connections, for ever.
 
-        Nobody is told, as when a firewall has forgotten them. New connections work.
+        Neither end is notified, as when a firewall drops its state. New connections work.
         """
         for way in ways or ("up", "down"):
             self._alive[way].clear()

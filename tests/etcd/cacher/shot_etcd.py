@@ -33,7 +33,7 @@ class ShotEtcd:
         self.endpoint = etcd.endpoint
         self.client = client
         self._etcd = etcd
-        self._port = port  # held while etcd is away: nobody else is to be found at it
+        self._port = port  # held while etcd is away: no other process can listen there
         self._pid = _child_of(etcd.pid)
 
     @classmethod

@@ -135,7 +135,7 @@ async def shot_etcd(anyio_backend: object) -> AsyncIterator[ShotEtcd]:
 
 @pytest.mark.timeout(300 if SCHEDULES <= 20 else 0)
 async def test_nothing_is_ever_stale_lost_or_repeated(shot_etcd: ShotEtcd, monkeypatch, caplog):
-    caplog.set_level(logging.INFO, "ktui.cacher")  # why caches were listed anew, should that be wrong
+    caplog.set_level(logging.INFO, "ktui.cacher")  # why caches were listed again, should that be wrong
     # Small, so that schedules of some steps get to where events are evicted and attempts are repeated.
     monkeypatch.setattr(watch_cache, "EventBuffer", partial(EventBuffer, lower=8, upper=64))
     monkeypatch.setattr(watch_retry, "SHORTEST_PAUSE", 0.01)

@@ -179,7 +179,7 @@ async def test_a_cache_that_does_not_hear_from_etcd_says_so(
     assert (cacher.state().state, cacher.cache.memory.generation) == ("ready", 1)
 
 
-async def test_another_cluster_that_is_further_is_listed_anew(
+async def test_another_cluster_that_is_further_is_listed_again(
     etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster
 ):
     """Its revision is higher than the one known: a watch from there would go on as if nothing had been."""
@@ -203,7 +203,7 @@ async def test_another_cluster_that_is_further_is_listed_anew(
 
 
 @pytest.mark.parametrize("version", ["1.30", "1.36"])
-async def test_what_etcd_has_forgotten_meanwhile_is_listed_anew(
+async def test_what_etcd_has_forgotten_meanwhile_is_listed_again(
     etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster, version: str
 ):
     cut_off.version(version)
@@ -217,7 +217,7 @@ async def test_what_etcd_has_forgotten_meanwhile_is_listed_anew(
     rv = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
     await etcd_of_ours.client.compact(rv)
     link.restore()
-    # The client's stream ends where it was; going on from there is refused: it lists anew, as we do.
+    # The client's stream ends where it was; going on from there is refused: it lists again, as we do.
     await watched.task
     assert watched.answer.stream.cause == "cache reinitializing"
     assert watched.seen == [("MODIFIED", "c1", seen)]
@@ -249,7 +249,7 @@ async def test_a_deletion_at_the_compacted_revision_is_not_lost(
     assert names(await cut_off.list()) == ["a/c1"]
 
 
-async def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(
+async def test_a_client_that_does_not_read_is_cut_off_and_delays_no_other(
     etcd_of_ours: ShotEtcd, cut_off: Cluster
 ):
     since = await etcd_of_ours.put(cut_off.prefix, "c1", "red")

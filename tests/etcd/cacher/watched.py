@@ -48,7 +48,7 @@ class Watched:
         if event.type == "ERROR":
             self.told = event.line()
         elif event.object is None:
-            assert self._takes_bookmarks, "a bookmark that nobody asked for"
+            assert self._takes_bookmarks, "a bookmark that was not requested"
             self.since = self.since or event.rv
             self.promised = event.rv
         elif self.since is None:

@@ -26,7 +26,7 @@ class Trouble:
 
     metrics: int = 200
     token: str = TOKEN
-    busy: int = 0  # so many LISTs are answered with 429 first
+    busy: int = 0  # LISTs that are answered with 429 first
     vanish_after: int | None = None
     meanwhile: str = ""  # another client's request, at each LIST
 

@@ -40,7 +40,7 @@ def test_a_list_at_a_context_of_a_running_server(server: ServerConnection, tmp_p
 
 
 def test_a_list_at_a_context_that_needs_a_server(tmp_path: Path) -> None:
-    """etcd's address comes from the file; nobody is at it, and that is said."""
+    """etcd's address comes from the file; nothing listens there, and the error says so."""
     configure(tmp_path, '[contexts.gone]\netcd = ["http://127.0.0.1:1"]\n')
     done = ktui(tmp_path, "list", "/api/v1/pods", "--context", "gone")
     assert done.returncode == 3

@@ -110,7 +110,7 @@ async def test_attaching_reads_little(furnished: EmbeddedEtcd, tmp_path: Path) -
         if "count_only:true" not in call["request"] and "keys_only:true" not in call["request"]
     ]
     secrets = [call for call in values if "/registry/secrets/" in call["request"]]
-    assert secrets == [], "no value of a Secret is read before somebody asks for it"
+    assert secrets == [], "no value of a Secret is read before it is requested"
     pods = [call.get("count", 0) for call in values if "/registry/pods/" in call["request"]]
     assert sum(pods) <= 8, "pods are weighed by a handful of them"
     assert sum(call.get("received_bytes", 0) for call in calls) < 200_000

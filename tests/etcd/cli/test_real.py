@@ -58,7 +58,7 @@ def test_cost_from_the_clients_side_and_the_counters(say: Say, behave: Callable[
     assert status == 0
     assert (found["route"], found["predicted"]["route"], found["items"]) == ("etcd", "etcd", SIZE.pods)
     assert found["objects"]["fetched"] == SIZE.pods
-    assert found["memory"] is None and found["cpu_ms"] is None, "nobody tells"
+    assert found["memory"] is None and found["cpu_ms"] is None, "not known"
     assert set(found["flow_control"]) == {"flow_schema_uid", "priority_level_uid"}
     assert any("may include other clients' requests" in remark for remark in found["remarks"])
 

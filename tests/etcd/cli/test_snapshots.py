@@ -96,7 +96,7 @@ async def test_what_is_no_snapshot(tmp_path: Path) -> None:
         assert status == 3 and says in said and name in said and said.count("\n") == 1, said
 
 
-async def test_a_damaged_database_is_told_of_without_source_paths(tmp_path: Path) -> None:
+async def test_a_damaged_database_is_reported_without_source_paths(tmp_path: Path) -> None:
     """Without a hash only etcdutl notices, and crashes."""
     async with cluster_of(1, tmp_path) as (member,):
         whole = bytearray(save(member.endpoint, tmp_path / "whole.db").read_bytes()[:-HASH_BYTES])

@@ -57,7 +57,7 @@ else:
 
 
 def _mind_all_signals() -> None:
-    """Undo what whoever started the tests may have set: `nohup` ignores SIGHUP, a shell's `&` SIGINT."""
+    """Undo what the parent of the tests may have set: `nohup` ignores SIGHUP, a shell's `&` SIGINT."""
     for one in (signal.SIGINT, signal.SIGHUP):
         signal.signal(one, signal.SIG_DFL)
 
@@ -128,7 +128,7 @@ def test_etcd_does_not_outlive_its_parent(how: str, end: signal.Signals | None, 
 def test_killing_everything_at_once_leaves_only_rubbish_that_the_next_start_removes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Elsewhere, whoever starts an etcd just then would remove it first.
+    # Elsewhere, another start of an etcd would remove it first.
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     with running_program("wait", tmp_path / "said") as (program, warden, etcd, directory):

@@ -41,7 +41,7 @@ async def etcd_of_ours(tmp_path: Path) -> AsyncIterator[ShotEtcd]:
 
 @contextlib.asynccontextmanager
 async def linked(etcd: ShotEtcd, ways: int, bus: Bus) -> AsyncIterator[tuple[EtcdClient, list[Link]]]:
-    """A client with so many ways to the same etcd, as if each were a member."""
+    """A client with this many connections to the same etcd, as if each were a member."""
     links = [await Link.to(etcd.endpoint) for _ in range(ways)]
     config = EtcdConfig(tuple(link.endpoint for link in links), read_only=False)
     client = await EtcdClient.connect(config, bus)

@@ -127,7 +127,7 @@ async def test_what_unpacks_to_far_more_is_left(
 
 
 async def test_a_crash_over_its_content_names_the_snapshot(snapshot: Path) -> None:
-    """Every leaf of the keys is overwritten: whoever reads them, the error is about the file."""
+    """Every leaf of the keys is overwritten: whichever function reads them, the error is about the file."""
     content = bytearray(snapshot.read_bytes()[:-32])
     for place in range(2 * 4096, len(content), 4096):
         (flags,) = struct.unpack_from("<H", content, place + 8)

@@ -45,7 +45,7 @@ async def alarm_told(bus: Bus) -> EtcdHealth:
     raise AssertionError("the bus was closed")
 
 
-async def test_an_alarm_that_somebody_else_brought_about_is_told(
+async def test_an_alarm_raised_by_another_client_is_reported(
     tmp_path: Path, bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(status_poll, "EVERY_SECONDS", 0.05)

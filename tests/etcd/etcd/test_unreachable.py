@@ -30,21 +30,21 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def patient_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever answers at all is waited for, however slow the machine is."""
+    """An etcd that answers at all is waited for, however slow the machine is."""
     monkeypatch.setattr(probe, "STEP_SECONDS", 60.0)
     monkeypatch.setattr(probe, "ALERT_SECONDS", 60.0)
 
 
 @pytest.fixture
 def closed_port() -> Iterator[int]:
-    """A port at which nobody listens, nor will."""
+    """A port without a listener, now and later."""
     with reserved_ports(1) as (port,):
         yield port
 
 
 @pytest.fixture
 def black_hole() -> Iterator[str]:
-    """A port whose backlog is full: nobody ever answers a connection to it."""
+    """A port whose backlog is full: a connection to it is never answered."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
@@ -114,7 +114,7 @@ async def test_names_and_ports(bus: Bus, closed_port: int) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody answers, and that is all that time shows."""
+    """There is no answer, and that is all that time shows."""
     monkeypatch.setattr(endpoints, "_OPTIONS", connecting_within(1_000))
     monkeypatch.setattr(probe, "STEP_SECONDS", 1.0)
 
@@ -209,7 +209,7 @@ async def test_a_certificate_that_signs_itself(bus: Bus, authority: Authority, t
 
 
 @pytest.mark.usefixtures("patient_probe")
-async def test_each_endpoint_is_told_of(bus: Bus, closed_port: int) -> None:
+async def test_each_endpoint_is_reported(bus: Bus, closed_port: int) -> None:
     endpoints = (f"http://127.0.0.1:{closed_port}", "http://no-such-host.invalid")
     error = await failure(EtcdConfig(endpoints), bus)
     assert "none of the 2 endpoints answers" in str(error)

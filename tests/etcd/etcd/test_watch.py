@@ -103,7 +103,7 @@ async def test_cancelling_the_reader_is_not_taken_for_an_end(client: EtcdClient,
 async def test_a_request_under_way_when_the_stream_is_closed_is_an_error_not_a_cancellation(
     client: EtcdClient, prefix: str
 ) -> None:
-    """Nobody has cancelled the task that asks: it asks on behalf of other caches too."""
+    """The requesting task is not cancelled: it requests on behalf of other caches too."""
     refused = 0
     for turns in (number % 7 for number in range(140)):
         watch = client.watch(prefix.encode(), start_revision=client.head + 1)

@@ -223,7 +223,7 @@ async def test_a_finalizer_without_a_domain_is_warned_of(api: Api) -> None:
     )
 
 
-async def test_warnings_are_told_of_dry_runs_and_of_members_that_stand_twice(api: Api) -> None:
+async def test_dry_runs_and_duplicate_members_give_warnings(api: Api) -> None:
     twice = '{"spec":{"bogus":1},"metadata":{"labels":{"a":"1","a":"2"}}}'
     answer = await send(api, "PATCH", f"{ONE}?dryRun=All", twice, MERGE)
     assert answer.headers.get_list("warning") == [

@@ -153,7 +153,7 @@ def test_values_that_are_text_are_told_as_text() -> None:
     assert describe(hidden, None, reveal=False).text == ""
 
 
-def test_what_the_fields_take_is_told_of_secrets_too() -> None:
+def test_sizes_of_fields_are_shown_for_secrets_too() -> None:
     assert describe(Stored(), None, reveal=False).sizes == [FieldSize("data", 4, 0.6667)]
 
 

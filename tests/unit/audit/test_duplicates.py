@@ -18,7 +18,7 @@ AT = listed().at
 
 
 def both(count: int, minor: int = 30, **fields: object) -> tuple[list[bytes], list[bytes]]:
-    """So many requests, as audit Events and as httplog lines; the latter are written 300 µs later."""
+    """`count` requests, as audit Events and as httplog lines; the latter are written 300 µs later."""
     requests = [listed(at=AT + 400_000 * n, **fields) for n in range(count)]
     lines = [
         replace(each, verb="LIST", user="", seats=3, at=each.at + 300, took=each.took + 300)

@@ -1,4 +1,4 @@
-"""A log may be anybody's: each line counts or is malformed, and a report comes of it."""
+"""A log may come from anywhere: each line counts or is malformed, and a report comes of it."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_what_is_found_and_what_it_counts(namespace, labels, fields, minor, expe
     assert (page.rv, page.last_key, page.remaining) == (100, "", None)
 
 
-def test_a_label_that_nobody_bears_costs_nothing():
+def test_a_label_that_no_object_has_costs_nothing():
     _, meter = ask(cache_of(PODS), labels="nosuch=1")
     assert meter.evaluated == 0
 

@@ -88,7 +88,7 @@ def test_the_buffer_is_always_the_newest_part_of_the_stream(steps, lower, doubli
         assert held == seen[len(seen) - len(held) :]
         assert lower <= ring.capacity <= lower * 2**doublings
         assert len(ring) == len(held) <= ring.capacity
-        # Whoever starts at the oldest start misses nothing.
+        # A client that starts at the oldest revision misses nothing.
         assert [one.rv for one in ring.since(ring.oldest_watch_rv)] == [
             r for r in seen if r > ring.oldest_watch_rv
         ]

@@ -78,7 +78,7 @@ def test_changes_while_the_postings_are_made_in_slices_are_not_lost(before, mean
         assert dict(index.lookup("v", value, list)) == wanted
 
 
-def test_only_so_many_attributes_are_indexed():
+def test_the_number_of_indexed_attributes_is_limited():
     index = AttributeIndex(lambda one: one.labels)
     for number in range(MAX_ATTRIBUTES + 3):
         index.lookup(f"l{number}", "x", list)

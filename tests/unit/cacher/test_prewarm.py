@@ -1,4 +1,4 @@
-"""What is paid before anybody asks, and what is not."""
+"""What is built before the first request, and what is not."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_a_cache_that_is_filled_again_has_sent_all_of_a_transaction_or_nothing()
 
 
 @pytest.mark.parametrize("fault", [CompactedError("compacted", "", 50), None, ZeroDivisionError("a bug")])
-def test_a_broken_watch_makes_it_list_anew(fault):
+def test_a_broken_watch_makes_it_list_again(fault):
     async def scenario(f: Fixture) -> None:
         first = f.store.watches[0]
         generation = f.cache.generation
@@ -214,7 +214,7 @@ def test_a_broken_connection_is_resumed_where_it_stopped(faults):
         # What was seen last comes once more, and is dropped.
         assert f.store.watches[1].since == 10
         f.store.watches[1].put("ADDED", "a/z", 11)
-        # Nothing was listed, nobody was cut off, and nothing is wrong any more.
+        # Nothing was listed, no watcher was cut off, and nothing is wrong any more.
         assert (f.cache.generation, f.reflector.ready.is_set(), f.reflector.error) == (1, True, "")
         f.store.watches[1].put("ADDED", "b/z", 15)
         await f.until(lambda: f.cache.rv == 15)
@@ -223,7 +223,7 @@ def test_a_broken_connection_is_resumed_where_it_stopped(faults):
     run(scenario)
 
 
-def test_up_to_1_24_the_loss_of_the_leader_lists_anew():
+def test_up_to_1_24_the_loss_of_the_leader_lists_again():
     async def scenario(f: Fixture) -> None:
         f.settings.behaviour = behaviour_of("1.24")
         f.store.watches[0].incoming.put_nowait(NO_LEADER)
@@ -232,7 +232,7 @@ def test_up_to_1_24_the_loss_of_the_leader_lists_anew():
     run(scenario)
 
 
-def test_an_etcd_that_has_gone_back_is_listed_anew():
+def test_an_etcd_that_has_gone_back_is_listed_again():
     async def scenario(f: Fixture) -> None:
         f.store.rv = 5
         f.store.watches[0].incoming.put_nowait(BROKEN)
@@ -242,7 +242,7 @@ def test_an_etcd_that_has_gone_back_is_listed_anew():
     run(scenario)
 
 
-def test_an_etcd_that_is_another_cluster_is_listed_anew():
+def test_an_etcd_that_is_another_cluster_is_listed_again():
     async def scenario(f: Fixture) -> None:
         f.store.rv, f.store.history = 5_000, 1
         f.store.watches[0].progress(5_000)
@@ -288,7 +288,7 @@ def test_while_it_cannot_list_it_is_reinitializing():
         await f.until(lambda: f.reflector.error == "etcd says no")
         assert f.reflector.readiness is Readiness.REINITIALIZING
         assert not f.reflector.ready.is_set()
-        # What was there before is kept, for whoever may read it.
+        # What was there before is kept, for reads that allow it.
         assert len(f.cache.store) == 2
 
     run(scenario)
@@ -320,7 +320,7 @@ def test_an_old_etcds_answer_counts_when_a_later_one_has_come():
         assert not reader.done()
         watch.progress(20)
         assert await reader
-        # Nobody waits for more: etcd is not asked again.
+        # No reader waits for more: etcd is not asked again.
         watch.progress(30)
         watch.put("ADDED", "a/zz", 31)
         await f.until(lambda: f.cache.rv == 31)

@@ -64,7 +64,7 @@ def test_a_cancelled_wait_is_forgotten():
     assert asyncio.run(run()) == 0
 
 
-def test_progress_is_asked_for_at_once_then_periodically_and_only_while_somebody_waits(monkeypatch):
+def test_progress_is_requested_at_once_then_periodically_and_only_while_a_reader_waits(monkeypatch):
     now, slept = 100.0, []
     go_on = asyncio.sleep
 

@@ -79,7 +79,7 @@ def test_a_stream_ends_between_transactions(changed, wanted, size, read_until, e
 
     watcher, seen, revisions = asyncio.run(run())
     reached = max((rv for rv, _ in seen), default=0)
-    # Whoever resumes from the last revision seen has missed nothing before it.
+    # A client that resumes from the last revision seen has missed nothing before it.
     assert seen == [
         (one.rv, one.object.key)
         for transaction in transactions

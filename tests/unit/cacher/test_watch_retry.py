@@ -38,7 +38,7 @@ def test_what_etcd_itself_says_is_borne_for_half_a_minute_since_1_25(error):
 
 
 @pytest.mark.parametrize("error", [CompactedError("gone"), UnreadableError("/k", "encrypted")])
-def test_what_no_patience_can_heal_is_listed_anew(error):
+def test_an_error_that_no_retry_mends_is_listed_again(error):
     assert not WatchRetryPolicy().should_retry(error, behaviour_of("1.36"))
 
 

@@ -118,7 +118,7 @@ def test_a_removed_watcher_leaves_nothing_behind():
     assert not dispatcher.watchers._groups
 
 
-def test_a_slow_watcher_is_cut_off_and_holds_nobody_else_up():
+def test_a_slow_watcher_is_cut_off_and_delays_no_other():
     slow, fast = watcher(size=2), watcher(size=10)
     events = [event("ADDED", obj(f"a/{rv}", rv)) for rv in range(1, 6)]
     dispatcher = dispatched([slow, fast], events)
@@ -256,7 +256,7 @@ def test_clients_that_go_on_reading_are_not_cut_off_however_long_all_of_them_tak
     assert asyncio.run(run()) == ([40] * 5, 0)
 
 
-def test_a_process_that_stalls_cuts_nobody_off():
+def test_a_process_that_stalls_cuts_no_watcher_off():
     """When it goes on, the client's turn to read and the end of the dispatcher's patience have both come."""
 
     async def run():

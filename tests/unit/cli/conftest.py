@@ -1,4 +1,4 @@
-"""Coroutines under `pytest.mark.anyio` run on asyncio; nobody's own settings reach a test."""
+"""Coroutines under `pytest.mark.anyio` run on asyncio; no user's settings reach a test."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """No config file, no KTUI_* variable, no server of anybody's; returns where a config file would be."""
+    """No config file, no KTUI_* variable, no server record; returns where a config file would be."""
     for name in os.environ:
         if name.startswith("KTUI_"):
             monkeypatch.delenv(name)

@@ -68,7 +68,7 @@ def test_the_traceback_goes_to_the_log_where_there_is_one(
     assert not file.exists()
 
 
-def test_a_log_that_cannot_be_written_is_told_of_once_and_replaced(
+def test_a_log_that_cannot_be_written_is_reported_once_and_replaced(
     capsys: pytest.CaptureFixture[str], file: Path
 ) -> None:
     begin_log(Path("/dev/full"))
@@ -112,7 +112,7 @@ def test_what_threads_and_tasks_die_of_is_written_down_and_printed_nowhere(
 
 
 async def abandon() -> None:
-    """Leave a failed task that nobody asks for its result."""
+    """Leave a failed task whose result is never read."""
     task = asyncio.create_task(asyncio.to_thread(broken))
     await asyncio.wait({task})
     del task

@@ -162,7 +162,7 @@ def test_serve_needs_an_etcd(read: Parse) -> None:
         read("--context", "kind", command="serve")
 
 
-def test_a_context_of_nobody_gets_a_suggestion(read: Parse) -> None:
+def test_an_unknown_context_gets_a_suggestion(read: Parse) -> None:
     with pytest.raises(ConfigError, match=r"no context 'stagign', neither .*; did you mean 'staging'\?"):
         read("--context", "stagign")
 
@@ -241,7 +241,7 @@ def test_every_setting_presets_an_option_of_its_commands(setting: Any) -> None:
         assert setting.flag in action.option_strings
 
 
-# Options that are chosen anew each time, or stand in a context.
+# Options that are chosen each time, or stand in a context.
 NEVER_PRESET = {
     "help", "version", "config", "context", "kubeconfig", "aim", "parent", "attach", "token", "server_ca",
     "etcd", "snapshot", "demo", "cacert", "cert", "key", "server_name", "user", "etcd_prefix",

@@ -61,7 +61,7 @@ def test_a_snapshot_counts_as_cache(explain: Any) -> None:
     assert doc["error"]["code"] == 410
 
 
-def test_foreseen_errors_are_answers(explain: Any) -> None:
+def test_predicted_errors_are_answers(explain: Any) -> None:
     doc = document(explain, "/api/v1/pods?resourceVersionMatch=Exact")
     assert (doc["route"], doc["error"]["code"], doc["error"]["reason"]) == ("none", 422, "Invalid")
     doc = document(explain, "/api/v1/pods?limit=abc")

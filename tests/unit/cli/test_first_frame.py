@@ -13,7 +13,7 @@ import ktui.core.recordings.first_line, ktui.tui.replay.source, ktui.tui.replay.
 print(" ".join(sys.modules))
 """
 # What each of them is for comes later: the client once there is a server, rules once there is a request,
-# dialogs and commands once somebody asks, a recording's bytes once it is read.
+# dialogs and commands once they are opened, a recording's bytes once it is read.
 LATER = (
     "grpc",
     "gzip",

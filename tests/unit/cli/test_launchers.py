@@ -78,7 +78,7 @@ def test_the_certificate_of_a_server_of_ours_is_known_whatever_the_token(
     assert found == ServerConnection(SERVER, token or "its own", tmp_path / "ca.crt")
 
 
-async def test_a_server_that_was_started_again_is_looked_for_anew() -> None:
+async def test_a_server_that_was_started_again_is_found_again() -> None:
     now = [ServerConnection(SERVER, "old")]
     launcher = AttachLauncher(now[0], lambda: now[0])
     assert (await launcher.start(str)).connection.token == "old"

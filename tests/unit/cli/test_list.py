@@ -32,7 +32,7 @@ def test_misuse(words: list[str], says: str, capsys: pytest.CaptureFixture[str])
     assert says in capsys.readouterr().err
 
 
-def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_server_listens(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "/api/v1/pods", "--attach", "http://127.0.0.1:1"]) == 3
     assert "no server answers at http://127.0.0.1:1 (connection refused)" in capsys.readouterr().err
 

@@ -24,7 +24,7 @@ def manpage() -> ModuleType:
 
 
 def test_it_is_not_stale(manpage: ModuleType) -> None:
-    assert manpage.FILE.read_text(encoding="utf-8") == manpage.page(), "`make man` writes it anew"
+    assert manpage.FILE.read_text(encoding="utf-8") == manpage.page(), "`make man` writes it"
 
 
 def test_it_names_every_command_and_variable(manpage: ModuleType) -> None:

@@ -19,7 +19,7 @@ class Closed(io.StringIO):
 
 def test_a_closed_pipe_is_left_to_main() -> None:
     with pytest.raises(BrokenPipeError):
-        Printer(file=Closed()).print("more than anybody wants to read")
+        Printer(file=Closed()).print("more than the terminal takes")
 
 
 def test_main_ends_well(monkeypatch: pytest.MonkeyPatch) -> None:

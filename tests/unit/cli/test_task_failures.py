@@ -1,4 +1,4 @@
-"""A background task of the server that fails is told to whoever follows its telemetry."""
+"""A background task of the server that fails is sent to the subscribers of its telemetry."""
 
 from __future__ import annotations
 

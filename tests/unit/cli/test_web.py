@@ -85,7 +85,7 @@ async def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
             assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
 
 
-async def test_the_page_is_served_under_every_loopback_name_and_asks_nobody_else() -> None:
+async def test_the_page_is_served_under_every_loopback_name_and_loads_nothing_from_elsewhere() -> None:
     async with served() as (_, browser):
         await enter(browser)
         async with browser.get("/", headers={"Host": "localhost:9999"}) as answer:

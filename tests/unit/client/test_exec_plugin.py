@@ -37,7 +37,7 @@ def test_a_token_from_a_program_beside_the_kubeconfig(tmp_path: Path) -> None:
     assert "ann" not in repr(found)
 
 
-def test_it_is_told_of_the_cluster_and_the_terminal_where_it_wants_to(tmp_path: Path) -> None:
+def test_it_gets_the_cluster_and_the_terminal_where_it_asks_for_them(tmp_path: Path) -> None:
     path = user(tmp_path, GIVES_TOKEN, provideClusterInfo=True)
     assert read_kubeconfig([path], terminal=True).token == "get|ann|https://10.0.0.1:6443|True"
 

@@ -1,4 +1,4 @@
-"""A kubeconfig may come from anybody: it connects, or one sentence says why not."""
+"""A kubeconfig may come from anywhere: it connects, or one sentence says why not."""
 
 from __future__ import annotations
 

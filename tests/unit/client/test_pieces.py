@@ -25,7 +25,7 @@ def test_pieces_are_the_body(size: int) -> None:
     assert max(map(len, found)) <= PIECE_BYTES
 
 
-def test_somebody_else_runs_between_two_pieces_of_a_chunk() -> None:
+def test_other_tasks_run_between_two_pieces_of_a_chunk() -> None:
     done: list[str] = []
 
     async def other() -> None:

@@ -39,7 +39,7 @@ def test_an_etcd_without_progress_requests_is_no_ground_for_consistent_reads() -
     assert predict_path("/api/v1/pods", server("1.36", progress=False, pods=READY).of).route == "etcd"
 
 
-def test_a_cache_that_nobody_asked_for_is_cold() -> None:
+def test_a_cache_that_was_not_requested_is_cold() -> None:
     cold, ready = server("1.36"), server("1.36", pods=READY)
     assert cold.of("pods").cache != ready.of("pods").cache
     assert ServerAssumptions(behaviour_of("1.36"), assumed=True).of("pods").cache.readiness.value == "ready"
@@ -95,7 +95,7 @@ async def test_a_ktui_server_describes_its_rules_and_caches() -> None:
 
 
 @pytest.mark.anyio
-async def test_somebody_elses_server_is_told_apart() -> None:
+async def test_a_server_of_another_program_is_recognized() -> None:
     class Stranger:
         connection = ServerConnection("https://api")
 

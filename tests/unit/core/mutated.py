@@ -1,4 +1,4 @@
-"""Lines of a recording as somebody might hand them over: damaged, or made to do harm."""
+"""Lines of a recording as they may arrive: damaged, or made to do harm."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_who_waits_for_long_is_told_and_shown_what_there_is() -> None:
     assert shown[0] == (False, 10_001) and shown[-1] == (True, 1)
 
 
-def test_rows_that_only_come_keep_nobody_waiting() -> None:
+def test_new_rows_alone_delay_no_frame() -> None:
     clock = Clock(step=PATIENCE)
     arranger = Arranger[Row](clock)
     arranger.set_rows(made(1_000))

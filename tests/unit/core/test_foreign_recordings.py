@@ -1,4 +1,4 @@
-"""A recording may be anybody's: it plays, or one sentence names the file, the line and what is wrong."""
+"""A recording may come from anywhere: it plays, or one sentence names file, line and mistake."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_agents_that_ask_for_their_own_at_the_same_time_are_a_herd() -> None:
     assert any("20 agents ask at the same time" in why for why in advised(state, 7).values())
 
 
-def test_one_that_connects_anew_each_time_is_no_herd() -> None:
+def test_a_client_that_reconnects_each_time_is_no_herd() -> None:
     state = fed(*(started(n, 50 + 0.5 * n, peer=f"10.0.0.1:{4000 + n}") for n in range(20)))
     habit = state.habits.of(state.requests[19])
     assert (habit.agents, habit.repeated_every) == (1, 0.5)
@@ -126,7 +126,7 @@ def test_pages_are_counted_up_to_the_selected_one() -> None:
     assert any("12 pages of 50" in why for why in advised(state, 11).values())
 
 
-def test_the_form_is_told_of_large_answers_only() -> None:
+def test_the_form_is_advised_for_large_answers_only() -> None:
     def answered(size: int) -> set[str]:
         done = RequestFinished(id=1, status=200, route="cache", ms=1, encoded_bytes=size)
         return set(advised(fed(started(1, 1, "resourceVersion=0", accept=JSON), done), 1))

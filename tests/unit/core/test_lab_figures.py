@@ -46,7 +46,7 @@ def test_what_is_fetched_and_read(path: str, version: str, route: str, fetched: 
     assert figures.reads is not None and figures.reads.text == reads
 
 
-def test_of_a_refusal_only_the_route_is_foreseen() -> None:
+def test_of_a_refusal_only_the_route_is_predicted() -> None:
     figures = predicted("/api/v1/pods?resourceVersionMatch=Exact", "1.36")
     assert (figures.route, figures.fetched, figures.reads) == ("none", None, None)
 

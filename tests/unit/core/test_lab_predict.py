@@ -90,7 +90,7 @@ def test_seats_are_those_of_the_objects_there_are() -> None:
     assert predict_form(ListForm(resource="configmaps"), BUILTIN, state()).seats is None
 
 
-def test_a_cache_that_nobody_has_asked_for_is_not_ready() -> None:
+def test_a_cache_that_was_not_requested_is_not_ready() -> None:
     assert present(state(), "leases.coordination.k8s.io").cache.readiness == "initializing"
     assert present(state(), "pods").cache.readiness == "ready"
     assert present(state(), "pods").cache.etcd_rv == 120

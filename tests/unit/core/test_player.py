@@ -112,7 +112,7 @@ def test_a_flood_is_told_in_portions(index: Index, monkeypatch: pytest.MonkeyPat
     assert player.number == 8
 
 
-def test_whoever_compares_counters_sees_another_state_after_a_seek(tmp_path: Path) -> None:
+def test_counters_differ_after_a_seek(tmp_path: Path) -> None:
     path = tmp_path / "r.ndjson"
     written(path, 50, restart_at=25)
     index = Index(path)

@@ -39,16 +39,16 @@ def test_clients_are_told_apart() -> None:
     assert len(folded(asked(1), asked(2, client="other")).ranking) == 2
 
 
-def test_the_dearest_comes_first_by_what_was_taken_out_of_etcd_and_cache() -> None:
+def test_the_most_expensive_comes_first_by_bytes_taken_out_of_etcd_and_cache() -> None:
     state = folded(
         asked(1, client="many", encoded_bytes=900, sent_bytes=900, cached_bytes=900),
         asked(2, client="cached", cached_bytes=5_000),
         asked(3, client="stored", etcd_bytes=4_000, cached_bytes=2_000, encoded_bytes=60),
     )
     assert [name for name, _ in names(state.ranking)] == ["stored", "cached", "many"]
-    dearest = state.ranking.ranked()[0]
-    assert dearest.spent.processed_bytes == 6_000
-    assert dearest.spent.amplification == 100.0
+    most_expensive = state.ranking.ranked()[0]
+    assert most_expensive.spent.processed_bytes == 6_000
+    assert most_expensive.spent.amplification == 100.0
     assert state.ranking.total.processed_bytes == 11_900
 
 
@@ -148,7 +148,7 @@ def test_many_open_watches_of_a_kind_are_one_line() -> None:
     assert line.open is not None and line.open.words() == "2 open for up to 1m, 4.0 ev/s"
 
 
-def test_a_line_is_made_anew_while_an_open_watch_moves() -> None:
+def test_a_line_is_made_again_while_an_open_watch_moves() -> None:
     state, lines = folded(watching(1)), RankLines()
     reducer.apply(state, [standing(1, at=AT + 1)])
     before = lines.of(state)

@@ -93,7 +93,7 @@ def test_a_killed_recorder_leaves_what_is_a_second_old(name: str, tmp_path: Path
         writer.communicate()
     with RecordingReader(path) as reader:
         assert [line.event for line in reader.lines()] == EVENTS
-        assert bool(reader.warning) == name.endswith(".gz"), "a gzip file without its end is told of"
+        assert bool(reader.warning) == name.endswith(".gz"), "a gzip file without its end is reported"
 
 
 def test_a_full_disk_ends_the_recording_with_one_sentence() -> None:

@@ -30,13 +30,13 @@ def cluster(*requests: list) -> State:  # type: ignore[type-arg]
     return state
 
 
-def dearest(state: State) -> Group:
+def most_expensive(state: State) -> Group:
     return state.ranking.ranked()[0]
 
 
 def test_a_list_from_etcd_is_told_what_memory_would_spare() -> None:
     state = cluster(asked(1, route="etcd", etcd_bytes=18_000_000, fetched=3_000, returned=3_000))
-    best = remedies_of(dearest(state), state)[0]
+    best = remedies_of(most_expensive(state), state)[0]
     assert (best.id, best.change, best.route) == ("a.rv0", "add resourceVersion=0", "cache")
     assert best.target == "/api/v1/pods?resourceVersion=0"
     assert best.saving() == "no etcd read (18.0 MB now)"
@@ -45,7 +45,7 @@ def test_a_list_from_etcd_is_told_what_memory_would_spare() -> None:
 
 def test_what_spares_most_comes_first() -> None:
     state = cluster(asked(1, route="etcd", etcd_bytes=18_000_000))
-    shares = [remedy.saved for remedy in remedies_of(dearest(state), state)]
+    shares = [remedy.saved for remedy in remedies_of(most_expensive(state), state)]
     assert shares == sorted(shares, reverse=True) and len(shares) > 1
 
 
@@ -53,22 +53,22 @@ def test_a_form_that_spares_next_to_nothing_is_not_named() -> None:
     """At 1.36 the cache answers already: resourceVersion=0 would spare the probe of the revision only."""
     state = cluster(asked(1, cached_bytes=18_000_000, etcd_bytes=28, fetched=3_000, returned=3_000))
     reducer.apply(state, [_at("1.36")])
-    assert [remedy.id for remedy in remedies_of(dearest(state), state)] == []
-    assert "cached" in what_is_left(dearest(state)).short
+    assert [remedy.id for remedy in remedies_of(most_expensive(state), state)] == []
+    assert "cached" in what_is_left(most_expensive(state)).short
 
 
 def test_a_selector_without_index_is_told_so() -> None:
     query = "labelSelector=app%3Dapi"
     state = cluster(asked(1, query=query, cached_bytes=18_000_000, fetched=3_000, returned=250))
-    left = what_is_left(dearest(state))
+    left = what_is_left(most_expensive(state))
     assert left.short == "no index: narrow by namespace"
     assert "3,000 objects scanned, 250 returned" in left.full
 
 
 @pytest.mark.parametrize("path", ["/api/v1/namespaces/shop/pods", "/api/v1/nodes"])
-def test_nobody_is_sent_into_a_namespace_where_there_is_none_to_choose(path: str) -> None:
+def test_no_namespace_is_advised_where_there_is_none_to_choose(path: str) -> None:
     events = asked(1, path=path, query="labelSelector=a%3Db", fetched=900, returned=1)
-    left = what_is_left(dearest(cluster(events)))
+    left = what_is_left(most_expensive(cluster(events)))
     assert left.short == "no index: use a WATCH instead" and "namespace" not in left.full
 
 
@@ -76,27 +76,27 @@ def test_a_smaller_answer_is_not_the_cure_for_scanning_in_vain() -> None:
     metadata = Remedy("a.metadata", "ask for metadata only", "", "", "", Burden(0, 1), accept="json;as=…")
     polling = Remedy("a.watch", "WATCH instead of polling", "", "", "", Burden(0, 1))
     query = "labelSelector=app%3Dapi"
-    wasteful = dearest(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=250)))
-    thrifty = dearest(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=2_900)))
+    wasteful = most_expensive(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=250)))
+    thrifty = most_expensive(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=2_900)))
     assert beside_the_point(wasteful, metadata) and beside_the_point(wasteful, None)
     assert not beside_the_point(wasteful, polling) and not beside_the_point(thrifty, metadata)
 
 
-def test_a_page_is_not_told_of_a_selector_that_it_does_not_have() -> None:
+def test_a_page_gets_no_advice_for_a_selector_that_it_does_not_have() -> None:
     state = cluster(asked(1, query="limit=500", cached_bytes=3_000_000, fetched=3_000, returned=500))
-    assert "no index" not in what_is_left(dearest(state)).short
+    assert "no index" not in what_is_left(most_expensive(state)).short
 
 
 def test_who_asks_again_is_told_to_watch() -> None:
     polls = [asked(number, cached_bytes=100, at=AT + 10 * number) for number in range(1, 8)]
     state = cluster(*polls)
-    assert "a.watch" in [remedy.id for remedy in remedies_of(dearest(state), state)]
+    assert "a.watch" in [remedy.id for remedy in remedies_of(most_expensive(state), state)]
 
 
 def test_a_refused_request_has_no_remedy() -> None:
     state = cluster(asked(1, query="resourceVersionMatch=Exact", status=422, route="none"))
-    assert remedies_of(dearest(state), state) == []
-    assert what_is_left(dearest(state)).short.startswith("refused")
+    assert remedies_of(most_expensive(state), state) == []
+    assert what_is_left(most_expensive(state)).short.startswith("refused")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_savings(then: Burden | None, saved: float, said: str) -> None:
 )  # fmt: skip
 def test_shapes_read_as_the_log_does(path: str, query: str, text: str) -> None:
     verb = "WATCH" if "watch=" in query else "LIST"
-    assert shape_text(dearest(cluster(asked(1, path, query, verb=verb))).key.shape) == text
+    assert shape_text(most_expensive(cluster(asked(1, path, query, verb=verb))).key.shape) == text
 
 
 def test_a_line_that_reads_the_same_is_kept() -> None:

@@ -259,7 +259,7 @@ def test_what_every_cluster_has_stays(field: str, value: str) -> None:
     assert getattr(shared, field) == value
 
 
-def test_running_requests_of_a_live_server_name_nobody() -> None:
+def test_running_requests_of_a_live_server_hold_no_names() -> None:
     request = RunningRequest(
         level="shop-level", schema="shop-schema", user="jane@shop.example", verb="list",
         path="/api/v1/namespaces/shop/pods", resource="pods", namespace="shop", seats=3,

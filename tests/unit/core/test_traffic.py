@@ -67,9 +67,9 @@ def test_a_straggler_is_counted_and_told() -> None:
     history = History()
     history.add("C", answer(9.5))
     history.add("C", answer(8.5))
-    assert not history.late  # nobody has looked yet
+    assert not history.late  # not read yet
     assert history.span(10.0, 2, 1).values(lambda part: part.answers) == [1, 1]
-    history.add("E", answer(9.9))  # in the newest second, and yet too late for whoever has seen it
+    history.add("E", answer(9.9))  # in the newest second, and yet too late for a reader who has seen it
     assert history.late == 1 and history.span(10.0, 2, 1).values(lambda part: part.answers) == [1, 2]
     history.add("E", answer(10.1))
     assert history.late == 1

@@ -125,7 +125,7 @@ parameters = st.lists(
     st.sampled_from(Readiness),
     st.booleans(),
 )
-def test_advice_is_never_dearer(
+def test_advice_is_never_more_expensive(
     query: list[str], version: str, age: RevisionAge, readiness: Readiness, progress: bool
 ) -> None:
     request = parse_request("/api/v1/pods?" + "&".join(query))

@@ -45,7 +45,7 @@ ALONE = {"concerned": 2, "plain": 2}
         # Up to 1.23 fewer than three watchers share nothing.
         ("ADDED", ALONE, (2, 2, 1, 1), (2, 2, 1, 1)),
         ("DELETED", ALONE, (2, 2, 2, 2), (2, 2, 1, 1)),
-        # Nobody gets it: up to 1.23 it was wrapped all the same.
+        # No watcher gets it: up to 1.23 it was wrapped all the same.
         ("MODIFIED", {"concerned": 3}, (1, 1, 0, 0), (0, 0, 0, 0)),
         ("MODIFIED", {"concerned": 2}, (0, 0, 0, 0), (0, 0, 0, 0)),
     ],
@@ -87,7 +87,7 @@ def test_within_an_era_nothing_changes(audience: ChangeRecipients) -> None:
 
 
 @given(audiences)
-def test_for_three_watchers_and_more_it_has_never_become_dearer(audience: ChangeRecipients) -> None:
+def test_for_three_watchers_and_more_it_has_never_become_more_expensive(audience: ChangeRecipients) -> None:
     assume(audience.concerned >= 3)
     for before, after in pairwise(made(f"1.{last}", audience) for _, last in ERAS):
         assert after.copies <= before.copies and after.encodings <= before.encodings

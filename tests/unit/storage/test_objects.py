@@ -29,7 +29,7 @@ def version(number: int) -> StoredObject:
 
 
 def superseded(count: int) -> tuple[list[StoredObject], StoredObject]:
-    """So many old versions, shrunk one after the other, and the present one."""
+    """`count` old versions, shrunk one after the other, and the present one."""
     versions = [version(number) for number in range(count + 1)]
     for older, newer in itertools.pairwise(versions):
         older.shrink(newer)

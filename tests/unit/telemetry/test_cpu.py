@@ -123,7 +123,7 @@ def test_time_in_which_others_run_is_queueing() -> None:
         await asyncio.gather(request(first, 0.0), request(second, 0.005))
         with metered(first):
             decoding(7)
-        decoding(1_000)  # nobody's
+        decoding(1_000)  # of no request
         return first, second
 
     first, second = asyncio.run(run())

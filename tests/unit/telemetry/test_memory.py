@@ -21,7 +21,7 @@ def test_the_most_that_was_held_at_one_time() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/statm")
 def test_the_process_grows_by_what_is_allocated() -> None:
     meter = Meter(footprint=Footprint())
-    with mmap.mmap(-1, 32 * TELLING_BYTES) as fresh:  # never what somebody has given back
+    with mmap.mmap(-1, 32 * TELLING_BYTES) as fresh:  # never memory that was freed before
         fresh.write(b"x" * len(fresh))
         meter.hold(32 * TELLING_BYTES)  # crossing the threshold has a look
     assert meter.process_growth is not None

@@ -72,7 +72,7 @@ def test_no_class_of_ours_takes_a_private_name_of_textuals() -> None:
     }
 
 
-def test_nobody_else_reaches_into_anything() -> None:
+def test_no_other_module_uses_private_names() -> None:
     for path in HOUSE.rglob("*.py"):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         reached = [ast.unparse(node) for node in nodes if _reaches(node)]
@@ -89,7 +89,7 @@ def _reaches(node: ast.AST) -> bool:
     )
 
 
-def test_the_stylesheet_is_parsed_once_and_anew_for_other_colours() -> None:
+def test_the_stylesheet_is_parsed_once_and_again_for_other_colours() -> None:
     sheet = KeptStylesheet(variables={"ink": "#ffffff"})
     assert isinstance(sheet._parse_cache, LRUCache) and isinstance(Stylesheet()._parse_cache, LRUCache)
     for number in range(200):

@@ -36,7 +36,7 @@ def test_a_revision_is_compared_with_the_one_before_or_with_the_marked_one() -> 
     assert looked.marked == 0
 
 
-def test_each_revision_is_read_once_and_anew_when_revealed() -> None:
+def test_each_revision_is_read_once_and_again_when_revealed() -> None:
     looked = past()
     assert looked.missing(30) == [20, 30]
     looked.keep(pod(30))

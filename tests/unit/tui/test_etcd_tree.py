@@ -58,7 +58,7 @@ def test_rows_that_have_not_changed_stay_the_same_objects() -> None:
     assert after[1] is not before[1]
 
 
-def test_what_is_read_anew_shows_until_it_has_come() -> None:
+def test_old_rows_show_until_the_refreshed_ones_have_come() -> None:
     prefixes = tree()
     prefixes.age()
     assert prefixes.begin("/registry/") and not prefixes.begin("/registry/"), "asked once"

@@ -30,7 +30,7 @@ def hands(time: Time) -> Hands:
     return Hands(time)
 
 
-def test_the_collector_waits_until_it_is_due_and_nobody_types(time: Time, hands: Hands) -> None:
+def test_the_collector_waits_until_it_is_due_and_no_key_is_pressed(time: Time, hands: Hands) -> None:
     collector = Collector(hands, time, time.collect)
     time.now += DUE - 1
     collector.look()

@@ -22,7 +22,7 @@ def anyio_backend() -> str:
 
 
 class Server:
-    """Somebody's server: `answers` says for each attempt whether it is there; it tells one revision."""
+    """A foreign server: `answers` says for each attempt whether it is there; it reports one revision."""
 
     restartable = True
 
@@ -38,7 +38,7 @@ class Server:
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
         if not self.answers.pop(0):
-            raise ClientError("nobody answers")
+            raise ClientError("no answer")
         yield [EtcdProgress(at=1.0, head=100 * self.attempts)]
         self.served.set()
         await self.end.wait()
@@ -64,13 +64,13 @@ async def lose(server: Server, intake: Intake) -> asyncio.Task[None]:
     return following
 
 
-async def test_what_is_known_stays_until_somebody_answers_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_state_stays_until_a_server_answers_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake_module, "RETRY_SECONDS", (0.0,))
     server, links = Server([True, False, False, True], reconnects=True), list[Link]()
     intake = Intake(server, lambda: links.append(intake.link))
     following = await lose(server, intake)
     await asyncio.wait_for(server.served.wait(), 60)
-    assert intake.state.head.revision == 0, "another server numbers anew"
+    assert intake.state.head.revision == 0, "another server numbers from the start"
     assert server.attempts == 4
     stages = [link.stage for link in links]
     assert stages.count(Stage.LIVE) == 2
@@ -80,7 +80,7 @@ async def test_what_is_known_stays_until_somebody_answers_anew(monkeypatch: pyte
     following.cancel()
 
 
-async def test_while_nobody_answers_the_old_state_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_old_state_stays_while_no_server_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake_module, "RETRY_SECONDS", (3_600.0,))
     server = Server([True], reconnects=True)
     intake = Intake(server, lambda: None)

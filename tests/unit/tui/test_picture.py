@@ -1,4 +1,4 @@
-"""A picture's characters stand in their cells, whoever draws it."""
+"""A picture's characters stand in their cells in every renderer."""
 
 from __future__ import annotations
 

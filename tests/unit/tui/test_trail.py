@@ -30,7 +30,7 @@ def test_going_somewhere_new_forgets_what_was_ahead() -> None:
     assert trail.walk(1) is None and trail.walk(-1) == HOME
 
 
-def test_back_leads_to_where_somebody_had_moved_meanwhile() -> None:
+def test_back_leads_to_where_the_cursor_was_moved_meanwhile() -> None:
     trail = Trail()
     trail.visit(CACHE, HOME)
     trail.visit(ETCD, PODS)

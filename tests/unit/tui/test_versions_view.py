@@ -1,4 +1,4 @@
-"""The request in hand, and the rows of the Versions screen."""
+"""The selected request, and the rows of the Versions screen."""
 
 from __future__ import annotations
 

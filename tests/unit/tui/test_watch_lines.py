@@ -89,7 +89,7 @@ def test_scope(asked: dict[str, str], scope: str) -> None:
     assert scope_of(line.row) == scope
 
 
-def test_watchers_that_nobody_told_of_are_no_rows() -> None:
+def test_watchers_that_were_not_reported_are_no_rows() -> None:
     state = state_of(stands(9), WatcherClosed(id=9, resource="pods", delivered=1))
     assert not state.watchers and not state.closed_watchers
 

@@ -1,4 +1,4 @@
-"""The published routing tables, where somebody has laid them beside the checkout."""
+"""The published routing tables, where they lie next to the checkout."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_every_watch_is_decided(parameters: WatchParameters, state: CacheState, 
 
 
 @given(questions(), states(live=True), behaviours())
-def test_nothing_is_predicted_from_an_etcd_that_nobody_asked(
+def test_nothing_is_predicted_from_an_etcd_that_was_not_asked(
     parameters: ListParameters, state: CacheState, behaviour: Behaviour
 ) -> None:
     plan = decide_list(parameters, state, behaviour)
