@@ -184,7 +184,14 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
 async def _stream(run: Run) -> None:
     """A line a second for the dashboard, which sends commands."""
     from ktui.cli.streams import lines_of  # start-up time
-    from ktui.workloads.running.live import SECOND, Refused, encoded, follow_commands, live_second
+    from ktui.workloads.running.live import (
+        SECOND,
+        Refused,
+        encoded,
+        follow_commands,
+        live_second,
+        live_tables,
+    )
 
     loop, reader, markers = asyncio.get_running_loop(), asyncio.StreamReader(), list[str]()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -198,6 +205,7 @@ async def _stream(run: Run) -> None:
             await asyncio.sleep(SECOND)
             emit_json_text(encoded(live_second(run, time.time(), " ".join(markers))), flush=True)
             markers.clear()
+            emit_json_text(encoded(live_tables(run)), flush=True)
     finally:
         commands.cancel()
 

@@ -11,10 +11,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ktui.kube.gates import NEWEST_MINOR, OLDEST_MINOR
-from ktui.kube.versions import Behaviour
+from ktui.kube.versions import Behaviour, behaviour_of
 
 # Minors between which nothing of this changes.
 ERAS: tuple[tuple[int, int], ...] = ((OLDEST_MINOR, 19), (20, 23), (24, 28), (29, NEWEST_MINOR))
+
+# (releases, one of them, the gate RemoveSelfLink where it is not locked).
+_SELF_LINK = "RemoveSelfLink"
+_RULES = (
+    ("1.17 – 1.19", "1.19", False),
+    ("1.19 gate on", "1.19", True),
+    ("1.20 – 1.23", "1.23", True),
+    ("1.20 – 1.23 gate off", "1.23", False),
+    ("1.24 – 1.28", "1.28", None),
+    (f"1.29 – 1.{NEWEST_MINOR}", f"1.{NEWEST_MINOR}", None),
+)
 
 # kube-apiserver up to 1.23: "we try to cache serializations only if there are at least 3 watchers".
 _WATCHERS_TO_WRAP = 3
@@ -48,19 +59,26 @@ class ChangeRecipients:
 class EventWork:
     """Work for one event: deep copies, encodings, and selfLinks written into objects.
 
-    `wrapped`: the watchers share one object and its encodings.
+    `wrapped`: the watchers share one object and its encodings. Of the encodings `plain` are of the object
+    itself, `tables` of a Table or PartialObjectMetadata, `leaving` of a previous object.
     """
 
     wrapped: bool
     copies: int
-    encodings: int
+    plain: int
+    tables: int
+    leaving: int
     links: int
+
+    @property
+    def encodings(self) -> int:
+        return self.plain + self.tables + self.leaving
 
 
 def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
     """The work that a kube-apiserver of `behaviour` does for `audience`."""
     if behaviour.minor <= 23 and audience.concerned < _WATCHERS_TO_WRAP:
-        return _each_for_itself(audience, behaviour)
+        return unshared(audience, links=not behaviour.remove_self_link)
     forms = audience.plain_forms if audience.plain else 0
     # Up to 1.28 each such watcher transforms its own copy; later they share the result.
     shared_tables = audience.table_forms if audience.tables else 0
@@ -71,15 +89,28 @@ def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
     return EventWork(
         wrapped=True,
         copies=_wrapping(audience, behaviour) + forms + tables + alone,
-        encodings=forms + tables + alone,
+        plain=forms,
+        tables=tables,
+        leaving=alone,
         links=links,
     )
 
 
-def _each_for_itself(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
-    """Up to 1.23 one or two watchers share nothing: each copies and encodes by itself."""
+def unshared(audience: ChangeRecipients, *, links: bool) -> EventWork:
+    """Each watcher copies and encodes by itself: all of them up to 1.16 (KEP-1152 came with 1.17), up to
+    1.23 one or two; `links`: selfLinks are written."""
     delivered = audience.delivered
-    return EventWork(False, delivered, delivered, 0 if behaviour.remove_self_link else delivered)
+    parts = audience.plain, audience.tables, audience.leaving
+    return EventWork(False, delivered, *parts, links=delivered if links else 0)
+
+
+def fan_out_by_version(audience: ChangeRecipients) -> list[tuple[str, EventWork]]:
+    """(releases, work) from the oldest on; where the gate RemoveSelfLink can be set, with either value."""
+    found = [("≤ 1.16", unshared(audience, links=True))]
+    for name, version, gate in _RULES:
+        gates = {} if gate is None else {_SELF_LINK: gate}
+        found.append((name, fan_out(audience, behaviour_of(version, gates))))
+    return found
 
 
 def _wrapping(audience: ChangeRecipients, behaviour: Behaviour) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ktui.workloads.catalog import (
     agent_boot,
+    fan_out,
     helm,
     informers,
     kubectl_users,
@@ -25,6 +26,7 @@ WORKLOADS: dict[str, Workload] = {
         agent_boot,
         kubelet_configmaps,
         informers,
+        fan_out,
         polling_controller,
         kubectl_users,
         helm,

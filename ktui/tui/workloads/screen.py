@@ -106,6 +106,8 @@ class WorkloadsScreen(ServerScreen):
             panel.show(partial(chart_content, chart, seconds, symbols))
         runs = self._runs[workload.name]
         tables = runs[-1]["variants"][0]["tables"] if runs else []
+        if session is not None and session.running:
+            tables = session.tables
         self.query_one("#outcome", Panel).show(partial(outcome_content, workload, runs, tables))
 
     def _workload_rows(self) -> list[WorkloadRow]:

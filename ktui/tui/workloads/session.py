@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ktui.workloads.running.live import DECODER, Finished, LiveSecond, Refused
+from ktui.workloads.running.live import DECODER, Finished, LiveSecond, Refused, Tables
 
 if TYPE_CHECKING:
     from ktui.client.connection import ServerConnection
@@ -31,6 +31,7 @@ class Session:
     def __init__(self, workload: str, changed: Callable[[], None]) -> None:
         self.workload = workload
         self.seconds: deque[LiveSecond] = deque(maxlen=KEPT)
+        self.tables: list[dict[str, Any]] = []  # of the workload, so far
         self.summary: dict[str, Any] | None = None
         self.problem = ""
         self.running = False
@@ -86,6 +87,8 @@ class Session:
             match DECODER.decode(line):
                 case LiveSecond() as second:
                     self.seconds.append(second)
+                case Tables(tables):
+                    self.tables = tables
                 case Refused(message):
                     self.problem = message
                 case Finished(summary):

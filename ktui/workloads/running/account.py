@@ -43,6 +43,7 @@ class Account:
         self.dropped = 0
         self.head = 0
         self.caches: dict[str, CacheStatus] = {}
+        self.observers: list[Callable[[AnyEvent], None]] = []  # called with each event: a workload's own
         self._run = run
         self._moved = moved
         self._open: dict[int, _Open] = {}
@@ -58,6 +59,8 @@ class Account:
 
     def take(self, events: Iterable[AnyEvent]) -> None:
         for event in events:
+            for observe in self.observers:
+                observe(event)
             match event:
                 case RequestStarted():
                     self._started(event)

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 import msgspec
@@ -18,10 +18,11 @@ from yarl import URL
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.tags import Tag
+from ktui.workloads.running.tags import CAUSE, Tag
 
 MOST_CONNECTIONS = 500
 MOST_BODY = 64 * 1024  # of an answer that is kept: a List's metadata comes before its items
+MOST_LIST = 16 * 1024 * 1024  # of a List whose items the client needs
 RETRIES = 10  # after a 429, as client-go
 CHUNK = 1 << 16
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=120)
@@ -44,10 +45,15 @@ class LoadAnswer:
 
 
 class Fleet:
-    """Connections that all clients of a run share; raises ClientError when the server is gone."""
+    """Connections that all clients of a run share; raises ClientError when the server is gone.
 
-    def __init__(self, connection: ServerConnection) -> None:
+    `impersonates`: clients may act as the users that they stand for (`kubectl --as`). Only at a server of
+    ktui: elsewhere that needs rights.
+    """
+
+    def __init__(self, connection: ServerConnection, *, impersonates: bool = False) -> None:
         self.connection = connection
+        self.impersonates = impersonates
         allow_open_files(MOST_CONNECTIONS * 2)
         trust = connection.ssl_context()
         self._session = aiohttp.ClientSession(
@@ -71,16 +77,16 @@ class Fleet:
             raise ClientError(f"the connection to {url} failed ({error or type(error).__name__})") from error
 
     async def send(
-        self, method: str, path: str, headers: Mapping[str, str], *, body: Any = None, keep: bool = False
+        self, method: str, path: str, headers: Mapping[str, str], *, body: Any = None, keep: int = 0
     ) -> LoadAnswer:
-        """One request, its answer read to the end. ClientError when none comes."""
+        """One request, its answer read to the end, `keep` bytes of it kept. ClientError when none comes."""
         data = None if body is None else msgspec.json.encode(body)
         began, size, kept = time.perf_counter(), 0, bytearray()
         with self._clear_errors():
             async with self._open(method, path, headers, data, TIMEOUT) as response:
                 async for chunk in response.content.iter_any():
                     size += len(chunk)
-                    if keep and len(kept) < MOST_BODY:
+                    if len(kept) < keep:
                         kept += chunk
         ms = (time.perf_counter() - began) * 1000.0
         after = max(0, header_number(response.headers.get("Retry-After", "")))
@@ -119,18 +125,40 @@ class Fleet:
         await self._session.close()
 
 
+class LoadUser(NamedTuple):
+    """The user that a client authenticates as: decides its flow schema. Without a name: the run's own."""
+
+    name: str = ""
+    group: str = ""
+
+    def headers(self) -> dict[str, str]:
+        return {
+            header: value
+            for header, value in (("Impersonate-User", self.name), ("Impersonate-Group", self.group))
+            if value
+        }
+
+
 class LoadClient:
     """One simulated client. Its requests are tagged, so that the server's figures can be told apart."""
 
-    def __init__(self, fleet: Fleet, agent: str, tag: Callable[[str], Tag], account: Account) -> None:
+    def __init__(
+        self, fleet: Fleet, agent: str, user: LoadUser, tag: Callable[[str], Tag], account: Account
+    ) -> None:
         self._fleet = fleet
         self._agent = agent
         self._tag = tag
         self._account = account
+        self._headers = user.headers() if fleet.impersonates else {}
 
     async def get(self, path: str, label: str = "", *, accept: str = "", keep: bool = False) -> LoadAnswer:
         """One GET or LIST, read to its end. ClientError when no answer comes."""
-        return await self._send("GET", path, label, {"Accept": accept} if accept else {}, keep=keep)
+        headers = {"Accept": accept} if accept else {}
+        return await self._send("GET", path, label, headers, keep=MOST_BODY if keep else 0)
+
+    async def read(self, path: str, label: str = "", cause: str = "") -> LoadAnswer:
+        """One GET or LIST with its whole body, up to 16 MiB. ClientError when no answer comes."""
+        return await self._send("GET", path, label, {}, keep=MOST_LIST, cause=cause)
 
     async def get_patiently(self, path: str, label: str = "", *, accept: str = "") -> LoadAnswer:
         """As client-go: a 429 is retried after Retry-After, up to ten times."""
@@ -143,16 +171,27 @@ class LoadClient:
         return answer
 
     async def write(
-        self, method: str, path: str, body: Any, label: str = "", *, content_type: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        label: str = "",
+        *,
+        content_type: str = "application/json",
+        cause: str = "",
     ) -> LoadAnswer:
-        """One write, with its answer. ClientError when none comes."""
-        return await self._send(method, path, label, {"Content-Type": content_type}, body=body, keep=True)
+        """One write, with its answer; `cause` is the resourceVersion that the client reacts to.
 
-    async def watch(self, path: str, label: str = "") -> AsyncGenerator[bytes, None]:
+        ClientError when no answer comes."""
+        headers = {"Content-Type": content_type}
+        return await self._send(method, path, label, headers, body=body, keep=MOST_BODY, cause=cause)
+
+    async def watch(self, path: str, label: str = "", *, accept: str = "") -> AsyncGenerator[bytes, None]:
         """The pieces of a WATCH's stream. ClientError when it is refused or breaks."""
         tag = self._tag(label)
         begun = False
-        stream = self._fleet.stream(path, {"User-Agent": tag.user_agent(self._agent)})
+        headers = {"User-Agent": tag.user_agent(self._agent), **self._headers}
+        stream = self._fleet.stream(path, headers | ({"Accept": accept} if accept else {}))
         try:
             async for piece in stream:
                 begun = True
@@ -170,10 +209,12 @@ class LoadClient:
         headers: dict[str, str],
         *,
         body: Any = None,
-        keep: bool = False,
+        keep: int = 0,
+        cause: str = "",
     ) -> LoadAnswer:
         tag = self._tag(label)
-        headers["User-Agent"] = tag.user_agent(self._agent)
+        agent = f"{self._agent} {CAUSE}{cause}" if cause else self._agent
+        headers |= {"User-Agent": tag.user_agent(agent), **self._headers}
         try:
             answer = await self._fleet.send(method, path, headers, body=body, keep=keep)
         except ClientError:

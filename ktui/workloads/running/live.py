@@ -47,6 +47,12 @@ class LiveSecond(msgspec.Struct, kw_only=True, omit_defaults=True, tag="second")
     marker: str = ""
 
 
+class Tables(msgspec.Struct, tag="tables"):
+    """The workload's own tables so far, as in the summary."""
+
+    tables: list[dict[str, Any]]
+
+
 class Refused(msgspec.Struct, tag="refused"):
     """A command that cannot be followed, in one sentence."""
 
@@ -59,7 +65,7 @@ class Finished(msgspec.Struct, tag="finished"):
     summary: dict[str, Any]
 
 
-Line = LiveSecond | Refused | Finished
+Line = LiveSecond | Tables | Refused | Finished
 DECODER = msgspec.json.Decoder(Line)
 
 
@@ -91,6 +97,12 @@ def live_second(run: Run, at: float, marker: str) -> LiveSecond:
         knobs={name: written(value) for name, value in run.current.knobs.values().items()},
         marker=marker,
     )
+
+
+def live_tables(run: Run) -> Tables:
+    context = run.current.context
+    found = run.workload.tables(context, run.account) if context else ()
+    return Tables([table.document() for table in found])
 
 
 def encoded(line: Line) -> str:

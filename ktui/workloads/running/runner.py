@@ -60,7 +60,7 @@ class Run:
     async def go(self, seconds: float, beside: Callable[[], Awaitable[None]] | None = None) -> None:
         """Run for at most `seconds`, with `beside` as long as it lasts. Raises ClientError."""
         rules = await self._rules()
-        fleet = Fleet(self.client.connection)
+        fleet = Fleet(self.client.connection, impersonates=not self.real)
         await self._prepare(fleet)
         telemetry = await self._follow_telemetry()
         watcher = None if beside is None else asyncio.ensure_future(beside())

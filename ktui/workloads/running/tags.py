@@ -10,7 +10,9 @@ import re
 from typing import NamedTuple
 
 MARK = "ktui-workload"
+CAUSE = "caused-by/"  # before the resourceVersion of the change that the client reacts to
 _TAG = re.compile(rf"{MARK}/(\S+) \(([^;()]*); ([^;()]*); ([^;()]*); ([^;()]*)\)$")
+_CAUSE = re.compile(rf" {CAUSE}(\d+) ")
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 ._:,/=<>%+-]")
 
 
@@ -27,6 +29,12 @@ class Tag(NamedTuple):
         """`cilium-agent/1.18.2 ktui-workload/agent-boot (7f3a; ; boot; pods)`."""
         workload, *rest = (_NOT_PLAIN.sub("_", part)[:60] for part in self)
         return f"{agent} {MARK}/{workload} ({'; '.join(rest)})"
+
+
+def cause_of(user_agent: str) -> str:
+    """The resourceVersion of the change that a request reacts to, "" without one."""
+    found = _CAUSE.search(user_agent)
+    return found[1] if found else ""
 
 
 def tag_of(user_agent: str, run: str) -> Tag | None:

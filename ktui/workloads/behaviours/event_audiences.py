@@ -1,0 +1,206 @@
+"""What the watchers of a run received: by change, and as the audiences that the fan-out rules take."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from ktui.kube.fanout import ChangeRecipients, EventWork, fan_out_by_version
+
+_TRIALS = 5  # timings of which the shortest counts
+PLAIN, SELECTING, TABLE = "plain", "selecting", "table"
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    name: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] = {}
+
+
+class _RowObject(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+class _Row(msgspec.Struct):
+    object: _RowObject = msgspec.field(default_factory=_RowObject)
+
+
+class _Seen(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    rows: list[_Row] = []
+
+
+class _Event(msgspec.Struct):
+    type: str = ""
+    object: _Seen = msgspec.field(default_factory=_Seen)
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One change that the run made: `step` names it ("": it is not counted), `change` is its type in etcd,
+    `watching` the watchers open at the time. `version` is "" for a DELETE, whose answer has none."""
+
+    step: str
+    change: str
+    name: str
+    version: str
+    watching: int
+
+
+@dataclass(slots=True)
+class _Delivery:
+    """Who received the event of one revision: (group, type) → watchers; the labels and sizes of lines."""
+
+    at: float
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    labels: dict[tuple[str, str], str] = field(default_factory=dict)
+    lines: dict[str, bytes] = field(default_factory=dict)  # a line for each kind of encoding
+
+
+@dataclass(slots=True)
+class StepFigures:
+    """All events of one step; `last` is of the newest: (revision, (group, type) → (watchers, label))."""
+
+    change: str
+    events: int = 0
+    audiences: Counter[ChangeRecipients] = field(default_factory=Counter)
+    sizes: dict[str, int] = field(default_factory=dict)  # of one encoding, by its kind
+    line: bytes = b""  # a real event of the object itself
+    last: tuple[str, dict[tuple[str, str], tuple[int, str]]] = ("", {})
+
+    @property
+    def delivered(self) -> int:
+        return sum(audience.delivered * times for audience, times in self.audiences.items())
+
+
+class EventAudiences:
+    """`received` takes each line of each watcher, `written` each change; `fold` matches them by revision.
+
+    `strays` are events with a resourceVersion that no change has.
+    """
+
+    def __init__(self, label: str) -> None:
+        self.steps: dict[str, StepFigures] = {}
+        self.delivered = self.strays = 0
+        self._label = label
+        self._writes: dict[str, Written] = {}
+        self._deletes: dict[str, Written] = {}
+        self._deliveries: dict[str, _Delivery] = {}
+
+    def written(self, write: Written) -> None:
+        if write.version:
+            self._writes[write.version] = write
+        else:
+            self._deletes[write.name] = write
+
+    def received(self, group: str, line: bytes, prefix: str) -> None:
+        """One event at a watcher of `group`; of objects whose name begins otherwise nothing is kept."""
+        event = _DECODER.decode(line)
+        seen = event.object.rows[0].object.metadata if event.object.rows else event.object.metadata
+        if event.type == "BOOKMARK" or not seen.name.startswith(prefix):
+            return
+        self.delivered += 1
+        version = seen.resource_version
+        found = self._deliveries.get(version)
+        if found is None:
+            found = self._deliveries[version] = _Delivery(time.monotonic())
+        key = group, event.type
+        found.counts[key] += 1
+        if key not in found.labels:
+            found.labels[key] = seen.labels.get(self._label, "")
+            found.lines[f"{group} {event.type}"] = line
+        if event.type == "DELETED" and group == PLAIN and (write := self._deletes.pop(seen.name, None)):
+            self._writes[version] = write
+
+    def fold(self, settled: float) -> None:
+        """Add up the events that came more than `settled` seconds ago: by then all watchers have them."""
+        before = time.monotonic() - settled
+        for version in [version for version, seen in self._deliveries.items() if seen.at <= before]:
+            seen = self._deliveries.pop(version)
+            if (write := self._writes.pop(version, None)) is None:
+                self.strays += seen.counts.total()
+            elif write.step:
+                self._fold(write, version, seen)
+
+    def _fold(self, write: Written, version: str, seen: _Delivery) -> None:
+        figures = self.steps.setdefault(write.step, StepFigures(write.change))
+        figures.events += 1
+        figures.audiences[recipients(write, seen.counts)] += 1
+        for kind, line in seen.lines.items():
+            group, _, type_ = kind.partition(" ")
+            left = write.change == "MODIFIED" and type_ == "DELETED"
+            figures.sizes["leaving" if left else "tables" if group == TABLE else "plain"] = len(line)
+            if group == PLAIN:
+                figures.line = line
+        figures.last = version, {key: (count, seen.labels[key]) for key, count in seen.counts.items()}
+
+
+def recipients(write: Written, counts: Counter[tuple[str, str]]) -> ChangeRecipients:
+    """The audience of one change: all open watchers match the dispatch index, which has no selectors."""
+    leaving = sum(
+        count for (_, type_), count in counts.items() if write.change == "MODIFIED" and type_ == "DELETED"
+    )
+    tables = sum(count for (group, _), count in counts.items() if group == TABLE)
+    plain = sum(counts.values()) - leaving - tables
+    return ChangeRecipients(write.change, write.watching, plain, tables, leaving)
+
+
+@dataclass(slots=True)
+class WorkByRule:
+    """The work for all events by the rule of some releases, with bytes and CPU of the real objects."""
+
+    copies: int = 0
+    encodings: int = 0
+    links: int = 0
+    copied_bytes: int = 0
+    encoded_bytes: int = 0
+    seconds: float = 0.0
+
+    def add(self, work: EventWork, times: int, figures: StepFigures, costs: tuple[float, float]) -> None:
+        sizes = figures.sizes
+        plain = sizes.get("plain", 0)
+        self.copies += work.copies * times
+        self.encodings += work.encodings * times
+        self.links += work.links * times
+        self.copied_bytes += work.copies * times * plain
+        self.encoded_bytes += times * (
+            work.plain * plain
+            + work.tables * sizes.get("tables", plain)
+            + work.leaving * sizes.get("leaving", plain)
+        )
+        self.seconds += times * (work.copies * costs[0] + work.encodings * costs[1])
+
+
+def work_by_version(steps: dict[str, StepFigures]) -> dict[str, WorkByRule]:
+    """Of each release's rule, followed for every event that was delivered."""
+    found: dict[str, WorkByRule] = {}
+    for figures in steps.values():
+        costs = timed(figures.line)
+        for audience, times in figures.audiences.items():
+            for name, work in fan_out_by_version(audience):
+                found.setdefault(name, WorkByRule()).add(work, times, figures, costs)
+    return found
+
+
+def timed(line: bytes) -> tuple[float, float]:
+    """Seconds that a deep copy and a JSON encoding of this event's object take here."""
+    if not line:
+        return 0.0, 0.0
+    obj: Any = msgspec.json.decode(line)["object"]
+    spent = []
+    for action in (copy.deepcopy, msgspec.json.encode):
+        shortest = float("inf")
+        for _ in range(_TRIALS):
+            began = time.perf_counter()
+            action(obj)
+            shortest = min(shortest, time.perf_counter() - began)
+        spent.append(shortest)
+    return spent[0], spent[1]

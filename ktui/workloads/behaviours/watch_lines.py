@@ -1,0 +1,23 @@
+"""The events of a WATCH: one line of JSON each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+LONGEST_LINE = 16 * 1024 * 1024
+
+
+async def watch_lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The lines of a stream, each with the newline at its end. A longer line than 16 MiB ends them."""
+    rest = b""
+    try:
+        async for piece in pieces:
+            *whole, rest = (rest + piece).splitlines(keepends=True) or [b""]
+            if rest.endswith(b"\n"):
+                whole, rest = [*whole, rest], b""
+            for line in whole:
+                yield line
+            if len(rest) > LONGEST_LINE:
+                return
+    finally:
+        await pieces.aclose()

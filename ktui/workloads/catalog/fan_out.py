@@ -1,0 +1,263 @@
+"""fan-out: one change of an object goes out to many watchers, some of which select.
+
+Objects enter and leave a label selector, so that the cache makes up ADDED and DELETED events. Deep copies and
+encodings of kube-apiserver are counted by following its rule for every event that the watchers received.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ktui.client.connection import ClientError
+from ktui.client.list_stream import ListBody
+from ktui.contract.events import AnyEvent, FanOut
+from ktui.core.format import figure, integer, long_bytes
+from ktui.kube.habits import JSON
+from ktui.workloads.behaviours.event_audiences import (
+    PLAIN,
+    SELECTING,
+    TABLE,
+    EventAudiences,
+    Written,
+    work_by_version,
+)
+from ktui.workloads.behaviours.watch_lines import watch_lines
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.context import FindingsTable, LoadContext
+from ktui.workloads.running.fleet import LoadAnswer, LoadClient
+from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.workload import Fix, Workload
+
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+LABEL = "ktui-fan-out"
+AS_TABLE = f"{JSON};as=Table;g=meta.k8s.io;v=v1"
+WATCH_SECONDS = 600
+SETTLED = 1.0  # seconds after which every watcher has an event
+BACKOFF_SECONDS = 1.0
+
+KNOBS = (
+    Knob("watchers", 100, "watches of the namespace's ConfigMaps", least=1, most=400),
+    Knob("selecting", 30, "percent of them with a label selector", most=90),
+    Knob("tables", 10, "percent of them as Table, like `kubectl get -w`", most=90),
+    Knob("rate", 5.0, "changes a second", least=0.1, most=100),
+    Knob("size", 2_000, "bytes of data in each object", least=0, most=200_000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LifeStep:
+    """One change of an object's life; `selected` is whether it has the label afterwards."""
+
+    name: str
+    verb: str
+    change: str
+    selected: bool
+
+
+LIFE = (
+    LifeStep("created outside", "POST", "ADDED", False),
+    LifeStep("enters", "PATCH", "MODIFIED", True),
+    LifeStep("changes inside", "PATCH", "MODIFIED", True),
+    LifeStep("leaves", "PATCH", "MODIFIED", False),
+    LifeStep("changes outside", "PATCH", "MODIFIED", False),
+    LifeStep("enters again", "PATCH", "MODIFIED", True),
+    LifeStep("deleted inside", "DELETE", "DELETED", True),
+)
+
+
+async def run(context: LoadContext) -> None:
+    """Watch and write until the run is over; a changed knob opens the watches again."""
+    seen = context.memory.setdefault("seen", EventAudiences(LABEL))
+    samples: list[FanOut] = context.memory.setdefault("samples", [])
+
+    def sample(event: AnyEvent) -> None:
+        if isinstance(event, FanOut) and event.name.startswith(_prefix(context)):
+            samples.append(event)
+
+    context.account.observers.append(sample)
+    try:
+        while True:
+            async with asyncio.TaskGroup() as group:
+                watches = [group.create_task(watch) for watch in await _watches(context, seen)]
+                await _write(context, seen, len(watches))
+                for task in watches:
+                    task.cancel()
+    finally:
+        context.account.observers.remove(sample)
+
+
+def _prefix(context: LoadContext) -> str:
+    return f"fan-out-{context.run}{context.variant.lower()}-"
+
+
+async def _watches(context: LoadContext, seen: EventAudiences) -> list[Any]:
+    """A LIST for the resourceVersion, and from there the watches of each group."""
+    knobs = context.knobs
+    watchers = knobs.integer("watchers")
+    tables = round(watchers * knobs.integer("tables") / 100)
+    selecting = min(round(watchers * knobs.integer("selecting") / 100), watchers - tables)
+    answer = await context.client("fan-out").get(f"{CONFIGMAPS}?limit=1", "LIST", keep=True)
+    body = ListBody(collection=True)
+    body.feed(answer.body)
+    version = body.envelope().metadata.resource_version
+    if not (answer.ok and version.isdecimal()):
+        raise ClientError(f"cannot list {CONFIGMAPS}: HTTP {answer.status}")
+    groups = [TABLE] * tables + [SELECTING] * selecting + [PLAIN] * (watchers - tables - selecting)
+    return [_watch(context, seen, group, version) for group in groups]
+
+
+async def _watch(context: LoadContext, seen: EventAudiences, group: str, version: str) -> None:
+    """One watcher, from `version` on; it comes back when its stream ends."""
+    client = context.client(f"fan-out-{group}")
+    selector = f"&labelSelector={LABEL}%3Din" if group == SELECTING else ""
+    query = f"watch=true&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}{selector}"
+    while True:
+        pieces = client.watch(
+            f"{CONFIGMAPS}?{query}", f"WATCH {group}", accept=AS_TABLE if group == TABLE else ""
+        )
+        try:
+            async for line in watch_lines(pieces):
+                seen.received(group, line, _prefix(context))
+        except ClientError:
+            context.count("watches_broken")
+        await asyncio.sleep(BACKOFF_SECONDS)
+
+
+async def _write(context: LoadContext, seen: EventAudiences, watchers: int) -> None:
+    """Objects live one after the other, until a knob changes; the last one is deleted in any case."""
+    client = context.client("fan-out-writer")
+    for number in itertools.count():
+        name = f"{_prefix(context)}{number}"
+        try:
+            for step in LIFE:
+                answer = await _change(context, client, name, step)
+                if answer.ok:
+                    seen.written(Written(step.name, step.change, name, _version(step, answer), watchers))
+                    context.count("changes")
+                seen.fold(SETTLED)
+                context.now = f"{integer(seen.delivered)} events delivered"
+                if await context.pause(1 / context.knobs.number("rate")):
+                    return
+        finally:
+            if step.verb != "DELETE":
+                seen.written(Written("", "DELETED", name, "", watchers))
+                await client.write("DELETE", f"{CONFIGMAPS}/{name}", None, "delete")
+
+
+async def _change(context: LoadContext, client: LoadClient, name: str, step: LifeStep) -> LoadAnswer:
+    labels = {LABEL: "in" if step.selected else "out"}
+    if step.verb == "DELETE":
+        return await client.write("DELETE", f"{CONFIGMAPS}/{name}", None, "delete")
+    data = {"step": step.name, "data": "x" * context.knobs.integer("size")}
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "labels": labels},
+        "data": data,
+    }
+    if step.verb == "POST":
+        return await client.write("POST", CONFIGMAPS, body, "create")
+    merge = "application/merge-patch+json"
+    return await client.write("PATCH", f"{CONFIGMAPS}/{name}", body, "change", content_type=merge)
+
+
+def _version(step: LifeStep, answer: LoadAnswer) -> str:
+    """The resourceVersion that the answer names; a deleted ConfigMap's answer is a Status without one."""
+    body = ListBody(collection=False)
+    body.feed(answer.body)
+    return "" if step.verb == "DELETE" else body.envelope().metadata.resource_version
+
+
+def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
+    """The work of one change's fan-out by version, and what the watchers got of each step."""
+    seen: EventAudiences | None = context.memory.get("seen")
+    if seen is None:
+        return []
+    seen.fold(SETTLED)
+    if not seen.steps:
+        return []
+    return [_work(context, account, seen), _received(seen)]
+
+
+def _work(context: LoadContext, account: Account, seen: EventAudiences) -> FindingsTable:
+    events = sum(figures.events for figures in seen.steps.values())
+    delivered = sum(figures.delivered for figures in seen.steps.values())
+    rows = [
+        (
+            name,
+            integer(work.copies),
+            integer(work.encodings),
+            integer(work.links),
+            long_bytes(work.copied_bytes),
+            long_bytes(work.encoded_bytes),
+            figure(work.seconds * 1e3),
+            figure(work.encodings / events),
+        )
+        for name, work in work_by_version(seen.steps).items()
+    ]
+    samples: Sequence[FanOut] = context.memory["samples"]
+    if samples:
+        each = sum(sample.encodings for sample in samples) / len(samples)
+        rows.append((f"ktui, {integer(len(samples))} sampled", "none", "", "none", "", "", "", figure(each)))
+    heads = ("version", "copies", "encodings", "selfLinks", "copied", "encoded", "CPU ms", "enc./event")
+    watching = [
+        figures.spent.cpu_ms
+        for (variant, label), figures in account.labels.items()
+        if variant == context.variant and label.startswith("WATCH")
+    ]
+    notes = (
+        f"by each version's rule, followed for the {integer(events)} events that were delivered "
+        f"{integer(delivered)} times; gate: RemoveSelfLink",
+        "CPU: as many copies and encodings of the real object as timed in this process (Python)",
+        f"measured: {figure(sum(watching))} ms of CPU in ktui's server for these watches; it copies nothing",
+    )
+    return FindingsTable("deep copies and encodings by version", heads, tuple(rows), notes)
+
+
+def _received(seen: EventAudiences) -> FindingsTable:
+    """Of each step the newest event: its type in etcd, and as the two kinds of watchers received it."""
+    rows = []
+    for step in LIFE:
+        figures = seen.steps.get(step.name)
+        if figures is None:
+            continue
+        version, got = figures.last
+        rows.append(
+            (step.name, f"{step.change} {version}", _got(got, PLAIN), _got(got, SELECTING), _got(got, TABLE))
+        )
+    heads = ("the object …", "in etcd", "without selector", "with selector", "as Table")
+    notes = (
+        "watchers × event (value of the label in the event's object)",
+        f"the resourceVersion is that of the change in all events but {integer(seen.strays)}",
+        "who loses the object gets DELETED with the previous object, whose label still matches",
+    )
+    return FindingsTable("one change at each watcher", heads, tuple(rows), notes)
+
+
+def _got(got: dict[tuple[str, str], tuple[int, str]], group: str) -> str:
+    found = [
+        f"{integer(count)} × {type_} ({label})" for (of, type_), (count, label) in got.items() if of == group
+    ]
+    return ", ".join(found) or "nothing"
+
+
+WORKLOAD = Workload(
+    name="fan-out",
+    sentence="One change goes out to many watchers: how often is its object copied and encoded, by version?",
+    own_knobs=KNOBS,
+    run=run,
+    tables=tables,
+    fixes=(
+        Fix("no selectors: every watcher takes the same", ("selecting=0",)),
+        Fix("every third selects", ("selecting=30",)),
+        Fix("half as Tables: up to 1.28 each encodes its own", ("tables=50",)),
+        Fix("no Tables", ("tables=0",)),
+        Fix("two watchers: up to 1.23 they share nothing", ("watchers=2", "selecting=0", "tables=0")),
+        Fix("large objects (100 kB)", ("size=100000",)),
+    ),
+    writes=True,
+)
