@@ -207,9 +207,12 @@ async def _watch_list(client: LoadClient, target: ProfileTarget, label: str) -> 
     """A streaming list, until its initial events are over."""
     more = {"watch": "true", "allowWatchBookmarks": "true", "sendInitialEvents": "true"}
     stream = client.watch(target.path(**more, resourceVersionMatch="NotOlderThan"), label)
+    end = b"initial-events-end"
+    tail = b""
     try:
         async for piece in stream:
-            if b"initial-events-end" in piece:
+            if end in tail + piece:
                 return
+            tail = (tail + piece)[-len(end) :]
     finally:
         await stream.aclose()

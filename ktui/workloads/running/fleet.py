@@ -44,6 +44,10 @@ class LoadAnswer:
         return 200 <= self.status < 300
 
 
+class WatchRefused(ClientError):
+    """The server answered a WATCH with an error."""
+
+
 class Fleet:
     """Connections that all clients of a run share; raises ClientError when the server is gone.
 
@@ -97,7 +101,7 @@ class Fleet:
         with self._clear_errors():
             async with self._open("GET", path, headers, None, UNBOUNDED) as response:
                 if response.status != 200:
-                    raise ClientError(f"the watch is refused: HTTP {response.status}")
+                    raise WatchRefused(f"the watch is refused: HTTP {response.status}")
                 async for chunk in response.content.iter_any():
                     yield chunk
 
@@ -196,6 +200,9 @@ class LoadClient:
             async for piece in stream:
                 begun = True
                 yield piece
+        except WatchRefused:
+            begun = True
+            raise
         finally:
             await stream.aclose()
             if begun:
