@@ -26,3 +26,14 @@ KUBE_APISERVER: dict[str, tuple[float, float]] = {
     "GET, rv unset": (7, 11),
     "100 watchers": (27_000, 27_000),
 }
+
+# Form → how much longer than ktui's JSON LIST it may take: a page of 500, all 100,000. Half and a fifth of
+# kube-apiserver's time on a machine where ktui's JSON LISTs took 10 ms and 0.7 s.
+FORM_AIMS: dict[str, tuple[float | None, float | None]] = {
+    "JSON, gzip": (29 / 2 / 10, 7.4 / 5 / 0.7),
+    "JSON, gzip, HTTP/2": (None, 4.3 / 5 / 0.7),
+    "protobuf": (None, 4.2 / 5 / 0.7),
+    "metadata": (8.0 / 2 / 10, 7.7 / 5 / 0.7),
+    "metadata, protobuf": (6.2 / 2 / 10, 0.7 / 5 / 0.7),
+    "Table": (13.5 / 2 / 10, 19.4 / 5 / 0.7),
+}

@@ -55,11 +55,11 @@ def cpu_of(pid: int) -> float:
 
 
 @asynccontextmanager
-async def serving(pods: int) -> AsyncIterator[Serving]:
-    """An etcd with `pods` pods, and a server over it whose pods are warm."""
+async def serving(pods: int, stored: bytes | None = None) -> AsyncIterator[Serving]:
+    """An etcd with `pods` pods like `stored`, and a server over it whose pods are warm."""
     etcd = await EmbeddedEtcd.start()
     try:
-        await _seed(etcd.endpoint, seeded(template(), pods))
+        await _seed(etcd.endpoint, seeded(stored or template(), pods))
         started = time.perf_counter()
         process = _serve(etcd.endpoint)
         try:

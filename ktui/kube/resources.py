@@ -77,6 +77,11 @@ class Resource:
         return bool(self.prefix)
 
     @property
+    def served_as_stored(self) -> bool:
+        """True if it is served in the version in which it is stored."""
+        return self.storage_version in ("", self.api_version)
+
+    @property
     def path(self) -> str:
         """URL path of the collection over all namespaces: `/api/v1/pods`, `/apis/apps/v1/deployments`."""
         root = "/apis" if self.group else "/api"

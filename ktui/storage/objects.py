@@ -9,6 +9,7 @@ import msgspec
 from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
 from ktui.kube.structural.shaping import Shaper
+from ktui.kube.tables import Row
 from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
 from ktui.storage.selection import SelectionPredicate
@@ -16,6 +17,7 @@ from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 from ktui.wire.codec import Codec, codec_for
 from ktui.wire.errors import CodecError
+from ktui.wire.layout import Layout
 from ktui.wire.pieces import Pieces
 from ktui.wire.scan import Scanned, Scanner
 from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
@@ -79,7 +81,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     `labels`, `fields` (its resource's field selectors) and `uid` are scanned once,
     on first use; `item_pieces` transcodes once and keeps the result, until a newer version
-    supersedes the object. All of them raise UnreadableError if the value is not an object.
+    supersedes the object, and so does `table_row`. All of them raise UnreadableError if the value is
+    not an object.
 
     Objects refer only to newer versions of themselves, so there are no cycles and the garbage
     collector does not track them: for 100,000 of them it would stop the process for 130 ms at a time.
@@ -93,6 +96,9 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     lease: int = 0
     _scanned: Scanned | None = None
     _item: Pieces | None = None
+    _metadata_end: int = 0  # see Codec.item_parts
+    _layout: Layout | None = None
+    _row: Row | None = None
     _older: int = 0  # superseded versions in the chain that ends here
 
     def __repr__(self) -> str:
@@ -166,12 +172,48 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         if item is None:
             decoding(len(self.raw))
             try:
-                item = self._reader.codec.item_pieces(self.raw, self.rv)
+                item, self._metadata_end = self._reader.codec.item_parts(self.raw, self.rv)
             except CodecError as error:
                 raise UnreadableError(self.key, error.reason) from error
             if isinstance(self._value, bytes):
                 self._item = item
         return item
+
+    def metadata_pieces(self) -> Pieces | None:
+        """The member `"metadata":{…}` of its JSON, in pieces; None if the value is stored as JSON."""
+        pieces = self.item_pieces()
+        return pieces[1 : self._metadata_end] if self._metadata_end else None
+
+    def layout(self) -> Layout | None:
+        """How to cut its message; None if the value is not one of its resource's stored version."""
+        layout = self._layout
+        if layout is None:
+            resource = self._reader.resource
+            version = resource.storage_version or resource.api_version
+            try:
+                layout = self._layout = self._reader.codec.layout(self.raw, self.rv, version)
+            except CodecError as error:
+                raise UnreadableError(self.key, error.reason) from error
+        return layout
+
+    def table_row(self, resource: Resource, make: Callable[[StoredObject], Row]) -> Row:
+        """Its row in a Table of `resource`, made once if that is the very resource it was read as."""
+        if not self._is_read_as(resource):
+            return make(self)
+        row = self._row
+        if row is None:
+            row = make(self)
+            if isinstance(self._value, bytes):
+                self._row = row
+        return row
+
+    def has_table_row(self, resource: Resource) -> bool:
+        """True if `table_row` is made."""
+        return self._row is not None and self._is_read_as(resource)
+
+    def _is_read_as(self, resource: Resource) -> bool:
+        """False for another served version, and for a custom resource whose columns were changed."""
+        return resource is self._reader.resource
 
     def item_json(self) -> bytes:
         """`item_pieces`, joined."""
@@ -196,7 +238,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
         What can be computed from the stored value is dropped, and the value becomes a difference.
         """
-        self._item = None
+        self._item = self._row = None
         if newer is not None:
             self._share(newer)
         if not isinstance(self._value, bytes):

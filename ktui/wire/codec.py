@@ -15,9 +15,9 @@ from ktui.wire.envelope import MAGIC, Envelope, open_value
 from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.jsontext import quote
 from ktui.wire.jsonvalue import json_object
+from ktui.wire.layout import Layout, Layouts, with_resource_version
 from ktui.wire.pb import TRUNCATED, varint
 from ktui.wire.pieces import Assembler, Pieces
-from ktui.wire.protobuf import with_resource_version
 from ktui.wire.schema import message_of
 from ktui.wire.transcode import RV_MARK, Parts, Transcoder
 from ktui.wire.versions import convert, same_fields
@@ -68,6 +68,7 @@ class Codec:
         self.transcoder = Transcoder(release, served=not as_stored, share_bytes=share_bytes)
         self._kinds: dict[bytes, StoredKind] = {}
         self._assembler = Assembler()
+        self._layouts = Layouts()
 
     def prepare(self, api_version: str, kind: str) -> None:
         """Generate the functions of a kind, which otherwise delays its first object by up to 100 ms."""
@@ -99,6 +100,30 @@ class Codec:
         """`item_json` in pieces, which are shared with equal parts of other objects."""
         texts = self._guarded(raw, None if rv is None else b"%d" % rv, api_version, True)
         return self._assembler.pieces(texts)
+
+    def item_parts(self, raw: bytes, rv: int) -> tuple[Pieces, int]:
+        """`item_pieces` as stored, and where the metadata end: pieces[1:end] are `"metadata":{…}`.
+
+        The end is 0 for what is stored as JSON.
+        """
+        texts = self._guarded(raw, b"%d" % rv, None, True)
+        if b"" not in texts:
+            return self._assembler.pieces(texts), 0
+        end = texts.index(b"")
+        metadata = self._assembler.pieces(texts[1:end])
+        return (texts[0], *metadata, *self._assembler.pieces(texts[end + 1 :])), len(metadata) + 1
+
+    def layout(self, raw: bytes, rv: int, api_version: str) -> Layout | None:
+        """Where `rv` goes in the stored message; None if it is not of that version, in the usual envelope."""
+        if not raw.startswith(MAGIC):
+            return None
+        try:
+            usual = self._usual(raw) or (self._opened(raw) and self._usual(raw))
+            if usual is None or usual[0].api_version != api_version:
+                return None
+            return self._layouts.of(raw, *usual[1:], rv)
+        except _BAD_BYTES as error:
+            raise _reason(error) from None
 
     def item_template(self, raw: bytes, api_version: str | None = None) -> bytes:
         """`item_json` with a placeholder for `fill`."""
@@ -158,18 +183,26 @@ class Codec:
         return None if unknown else (kind, body)
 
     def _opened(self, raw: bytes) -> tuple[StoredKind, bytes]:
-        """Kind and message of an envelope. The usual form is recognised by its bytes."""
+        """Kind and message of an envelope."""
+        if usual := self._usual(raw):
+            kind, start, end = usual
+            return kind, raw[start:end]
         start = 6 + raw[5]
-        kind = self._kinds.get(raw[4:start])
-        if kind is not None and raw[start] == 0x12:
-            size, at = varint(raw, start + 1)
-            if raw[at + size :] in _TAILS and at + size <= len(raw):
-                return kind, raw[at : at + size]
         envelope = open_value(raw)
         kind = self._kind(envelope.api_version, envelope.kind)
         if raw[4] == 0x0A and raw[5] < 128 and len(self._kinds) < 1000:
             self._remember(raw[4:start], envelope, kind)
         return kind, envelope.body
+
+    def _usual(self, raw: bytes) -> tuple[StoredKind, int, int] | None:
+        """The kind, and where the message starts and ends, of an envelope with bytes known by `_remember`."""
+        start = 6 + raw[5]
+        kind = self._kinds.get(raw[4:start])
+        if kind is not None and raw[start] == 0x12:
+            size, at = varint(raw, start + 1)
+            if raw[at + size :] in _TAILS and at + size <= len(raw):
+                return kind, at, at + size
+        return None
 
     def _remember(self, head: bytes, envelope: Envelope, kind: StoredKind) -> None:
         first, second = envelope.api_version.encode(), envelope.kind.encode()

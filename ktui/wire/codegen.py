@@ -7,7 +7,8 @@ numbers) are put in canonical order by `again` and decoded once more.
 
 Each field's text begins with a comma; braces drop the first one. Texts are joined
 as late as possible, so that pieces shared by many
-objects are never copied into each of them.
+objects are never copied into each of them. An empty text follows an object's metadata:
+it marks where they end.
 """
 
 from collections.abc import Iterator
@@ -129,6 +130,7 @@ def _resource_version(field: SchemaField) -> Iterator[str]:
 
 def _metadata(field: SchemaField) -> Iterator[str]:
     yield from _spread(field, "meta(v, rv)")
+    yield "out.append(b'')"
 
 
 def _spread(field: SchemaField, parts: str) -> Iterator[str]:

@@ -1,39 +1,20 @@
-"""Responses in protobuf: stored messages with their resourceVersion, and their envelopes.
+"""Responses in protobuf: messages and their envelopes.
 
 A response has the envelope of storage (`k8s\\0`, typeMeta, message). A List's items
-are the bare messages of its objects, so a stored object is sent unchanged except for
-the resourceVersion, which storage leaves empty.
+are the bare messages of its objects.
 """
 
 from typing import Any
 
 from ktui.wire.encode import encode_message
 from ktui.wire.envelope import MAGIC
-from ktui.wire.pb import put_bytes, put_varint, varint
+from ktui.wire.pb import put_bytes, put_varint
 from ktui.wire.schema import META
 
 STATUS = "meta.v1.Status"
 LIST_META = "meta.v1.ListMeta"
 
-_METADATA = 0x0A  # the tag of every object's first field
-_RESOURCE_VERSION = 0x32  # its tag in ObjectMeta; those of the fields before it are smaller
 _TAIL = b"\x1a\0\x22\0"
-
-
-def with_resource_version(message: bytes, rv: int) -> bytes:
-    """An object's message with `rv` in its metadata. IndexError for bytes that are not a message."""
-    start, end = _metadata(message)
-    metadata = message[start:end]
-    at = 0
-    while at < len(metadata) and metadata[at] < _RESOURCE_VERSION:
-        size, value = varint(metadata, at + 1)
-        at = value + size
-    after = at
-    if at < len(metadata) and metadata[at] == _RESOURCE_VERSION:
-        size, value = varint(metadata, at + 1)
-        after = value + size
-    spliced = b"%b%b%b" % (metadata[:at], put_bytes(6, b"%d" % rv), metadata[after:])
-    return put_bytes(1, spliced) + message[end:]
 
 
 def metadata_of_json(metadata: dict[str, Any]) -> bytes:
@@ -63,11 +44,3 @@ def watch_frame(event_type: str, document: bytes) -> bytes:
     """One event of a WATCH: four bytes of length, then a WatchEvent that contains a complete response."""
     event = put_bytes(1, event_type.encode()) + put_bytes(2, put_bytes(1, document))
     return len(event).to_bytes(4, "big") + event
-
-
-def _metadata(message: bytes) -> tuple[int, int]:
-    """The start and end of the metadata's message."""
-    if not message or message[0] != _METADATA:
-        return 0, 0
-    size, start = varint(message, 1)
-    return start, start + size

@@ -48,6 +48,10 @@ class ObjectForm(EventForm, Protocol):
         """One item of a List, in pieces to be joined."""
         ...
 
+    def ready(self, obj: StoredObject) -> bool:
+        """True if the pieces of `item` are kept, so that it takes no time however large the object is."""
+        ...
+
 
 def event_line(event_type: str, document: bytes) -> bytes:
     """`{"type":…,"object":…}` and a newline."""

@@ -27,8 +27,7 @@ def object_form(
     protobuf = form.media_type == PROTOBUF
     if protobuf and not form.target:
         return Message(resource, codec.messages)
-    stored = resource.storage_version in ("", resource.api_version)
-    plain = Plain(resource) if stored else Converted(resource, codec)
+    plain = Plain(resource) if resource.served_as_stored else Converted(resource, codec)
     if not form.target:
         return plain
     if form.target == "Table":

@@ -23,6 +23,7 @@ class Message:
         self._api_version = resource.api_version
         self._kind = resource.kind
         self._list = (resource.api_version, resource.list_kind)
+        self._spliced = resource.served_as_stored
 
     @property
     def key(self) -> Hashable:
@@ -47,10 +48,22 @@ class Message:
         return self._messages.list_tail()
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
-        return (self._messages.item(obj.raw, obj.rv, self._api_version, self._kind),)
+        layout = obj.layout() if self._spliced else None
+        return (self._encoded(obj),) if layout is None else layout.item(obj.raw, obj.rv)
+
+    def item_size(self, obj: StoredObject) -> int:
+        """The bytes of `item`."""
+        layout = obj.layout() if self._spliced else None
+        return len(self._encoded(obj)) if layout is None else layout.item_size
+
+    def ready(self, obj: StoredObject) -> bool:
+        return self._spliced and obj.layout() is not None
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.encoding(self.key, self._frame)
+
+    def _encoded(self, obj: StoredObject) -> bytes:
+        return self._messages.item(obj.raw, obj.rv, self._api_version, self._kind)
 
     def _frame(self, event: OutEvent) -> bytes:
         answer = self._of_event(event) if event.object is None else self.whole(event.object)
@@ -62,12 +75,13 @@ class Message:
 
 
 class PartialMessage(Message):
-    """PartialObjectMetadata, encoded from its JSON: so resources stored as JSON work alike."""
+    """PartialObjectMetadata: that of the stored message, or encoded from its JSON."""
 
     def __init__(self, resource: Resource, messages: Messages, partial: Partial, api_version: str) -> None:
         super().__init__(resource, messages)
         self._partial = partial
         self._list = (api_version, LIST_KIND)
+        self._spliced = partial.spliced
 
     def whole(self, obj: StoredObject) -> bytes:
         return self._messages.document(self._partial.whole(obj))
@@ -76,7 +90,15 @@ class PartialMessage(Message):
         return self._messages.document(self._partial.of_document(document))
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
-        return (self._messages.partial_item(self._partial.whole(obj)),)
+        layout = obj.layout() if self._spliced else None
+        return (self._encoded(obj),) if layout is None else layout.metadata(obj.raw, obj.rv)
+
+    def item_size(self, obj: StoredObject) -> int:
+        layout = obj.layout() if self._spliced else None
+        return len(self._encoded(obj)) if layout is None else layout.metadata_size
+
+    def _encoded(self, obj: StoredObject) -> bytes:
+        return self._messages.partial_item(self._partial.whole(obj))
 
     def _of_event(self, event: OutEvent) -> bytes:
         if event.type == "ERROR":

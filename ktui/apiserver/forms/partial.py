@@ -9,6 +9,7 @@ import msgspec
 
 from ktui.apiserver.forms.base import EventForm, ObjectForm, UnfitEventError, event_line
 from ktui.apiserver.forms.objectmeta import in_type_order
+from ktui.apiserver.forms.plain import Plain
 from ktui.apiserver.framing import LIST_TAIL, list_head
 from ktui.kube.resources import Resource
 
@@ -58,15 +59,22 @@ def _without_annotation(metadata: bytes, name: str) -> bytes:
 
 
 class Partial:
-    """Wraps the plain form, whose JSON contains the metadata."""
+    """Wraps the plain form, whose JSON contains the metadata.
+
+    `spliced` is True if metadata are sent exactly as the kept JSON, or the stored message, has them.
+    """
 
     def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
         self._plain = plain
         self._api_version = api_version
         self._resource = resource
+        self._head = b'{"kind":"PartialObjectMetadata","apiVersion":"%b",' % api_version.encode()
+        self.spliced = (
+            type(plain) is Plain and not resource.custom and resource.id not in INTERNAL_ANNOTATIONS
+        )
 
     def whole(self, obj: StoredObject) -> bytes:
-        return partial(self._plain.whole(obj), self._api_version, self._resource)
+        return b"".join(self.item(obj))
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return list_head(LIST_KIND, self._api_version, metadata)
@@ -79,7 +87,13 @@ class Partial:
         return LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
-        return (self.whole(obj),)
+        metadata = obj.metadata_pieces() if self.spliced else None
+        if metadata is None:
+            return (partial(self._plain.whole(obj), self._api_version, self._resource),)
+        return (self._head, *metadata, b"}")
+
+    def ready(self, obj: StoredObject) -> bool:
+        return self.spliced and obj.transcoded
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         if event.type == "ERROR":
@@ -91,8 +105,8 @@ class Partial:
         return partial(document, self._api_version, self._resource)
 
     def _line(self, event: OutEvent) -> bytes:
-        document = event.document if event.object is None else self._plain.whole(event.object)
-        return event_line(event.type, partial(document, self._api_version, self._resource))
+        found = self.of_document(event.document) if event.object is None else self.whole(event.object)
+        return event_line(event.type, found)
 
 
 class PartialList:

@@ -39,6 +39,9 @@ class Plain:
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         return obj.item_pieces()
 
+    def ready(self, obj: StoredObject) -> bool:
+        return obj.transcoded
+
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.line()
 
@@ -58,6 +61,9 @@ class Converted(Plain):
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         decoding(obj.size)
         return self._codec.item_pieces(obj.raw, obj.rv, self._version)
+
+    def ready(self, obj: StoredObject) -> bool:
+        return False
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.encoding(self._version, self._line)

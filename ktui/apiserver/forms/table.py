@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.forms.base import ObjectForm, event_line
-from ktui.apiserver.forms.partial import partial
+from ktui.apiserver.forms.partial import Partial
 from ktui.apiserver.framing import LIST_TAIL
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
-from ktui.kube.tables import table_columns, table_row_cells, table_row_conditions
+from ktui.kube.tables import Row, row_at, table_columns, table_row
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
     from ktui.storage.objects import StoredObject
 
+_NULL = b"null"
 INCLUDES = ("Metadata", "Object", "None")
 
 
@@ -41,13 +42,12 @@ class Table:
         resource: Resource,
         api_version: str,
         include: str,
-        now: Callable[[], datetime.datetime] | None = None,
     ) -> None:
         self._plain = plain
         self._resource = resource
         self._api_version = api_version
         self._include = include
-        self._now = now or (lambda: datetime.datetime.now(datetime.UTC))
+        self._partial = Partial(plain, api_version, resource)
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return self._head(metadata, table_columns(self._resource))
@@ -56,17 +56,21 @@ class Table:
         return LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
-        return (self._row(self._plain.whole(obj)),)
+        row = row_at(obj.table_row(self._resource, self._made), time.time())
+        return (*row, *self._object(obj), b"}")
+
+    def ready(self, obj: StoredObject) -> bool:
+        return obj.has_table_row(self._resource) and (self._include == "None" or self._partial.ready(obj))
 
     def whole(self, obj: StoredObject) -> bytes:
-        return self._one(self._plain.whole(obj), str(obj.rv))
+        return self._one(b"".join(self.item(obj)), str(obj.rv))
 
     def of_document(self, document: bytes) -> bytes:
         metadata = json.loads(document).get("metadata") or {}
-        return self._one(document, metadata.get("resourceVersion", ""))
+        return self._one(self._document_row(document), metadata.get("resourceVersion", ""))
 
-    def _one(self, document: bytes, rv: str) -> bytes:
-        return b"%b%b]}" % (self.list_head({"resourceVersion": rv} if rv else {}), self._row(document))
+    def _one(self, row: bytes, rv: str) -> bytes:
+        return b"%b%b]}" % (self.list_head({"resourceVersion": rv} if rv else {}), row)
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         if event.type == "ERROR":
@@ -75,11 +79,13 @@ class Table:
         return event.encoding(key, lambda e: self._line(e, first))
 
     def _line(self, event: OutEvent, first: bool) -> bytes:
-        document = event.document if event.object is None else self._plain.whole(event.object)
         # Only the first event of a watch has the column definitions.
         columns = table_columns(self._resource) if first else None
         head = self._head({"resourceVersion": str(event.rv)}, columns)
-        return event_line(event.type, b"%b%b]}" % (head, self._row(document)))
+        row = (
+            self._document_row(event.document) if event.object is None else b"".join(self.item(event.object))
+        )
+        return event_line(event.type, b"%b%b]}" % (head, row))
 
     def _head(self, metadata: dict[str, Any], columns: list[dict[str, Any]] | None) -> bytes:
         head = {
@@ -90,15 +96,26 @@ class Table:
         }
         return to_json(head)[:-1] + b',"rows":['
 
-    def _row(self, document: bytes) -> bytes:
+    def _made(self, obj: StoredObject) -> Row:
         # The standard library's decoder: integers of any size keep their value.
-        obj = json.loads(document)
-        cells = to_json(table_row_cells(self._resource, obj, self._now()))
-        conditions = table_row_conditions(self._resource, obj)
-        extra = b',"conditions":%b' % to_json(conditions) if conditions else b""
-        return b'{"cells":%b%b,"object":%b}' % (cells, extra, self._object(document))
+        return table_row(self._resource, json.loads(self._plain.whole(obj)))
 
-    def _object(self, document: bytes) -> bytes:
-        if self._include == "Object":
-            return document
-        return b"null" if self._include == "None" else partial(document, self._api_version, self._resource)
+    def _document_row(self, document: bytes) -> bytes:
+        row = row_at(table_row(self._resource, json.loads(document)), time.time())
+        match self._include:
+            case "Object":
+                shown = document
+            case "None":
+                shown = _NULL
+            case _:
+                shown = self._partial.of_document(document)
+        return b"%b%b}" % (b"".join(row), shown)
+
+    def _object(self, obj: StoredObject) -> Sequence[bytes]:
+        match self._include:
+            case "Object":
+                return (self._plain.whole(obj),)
+            case "None":
+                return (_NULL,)
+            case _:
+                return self._partial.item(obj)

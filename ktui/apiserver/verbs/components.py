@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from ktui.apiserver.answer import finished, send_document
@@ -15,9 +16,10 @@ from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.message_list import message_chunks
 from ktui.kube.golang.jsonencode import to_json
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import method_not_allowed, method_not_supported, not_found
+from ktui.kube.tables import Row
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -44,6 +46,15 @@ class Component:
 
     def item_pieces(self) -> tuple[bytes, ...]:
         return (b"{" + self._document.partition(b'"apiVersion":"v1",')[2],)
+
+    def metadata_pieces(self) -> None:
+        return None
+
+    def layout(self) -> None:
+        return None
+
+    def table_row(self, _: Resource, make: Callable[[Any], Row]) -> Row:
+        return make(self)
 
 
 async def handle(server: Server, call: Call) -> None:

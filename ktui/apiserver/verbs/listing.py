@@ -13,7 +13,6 @@ from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.partial import Partial
-from ktui.apiserver.forms.plain import Plain
 from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
 from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.negotiation import YAML, Form, negotiate
@@ -83,9 +82,8 @@ async def _chunks(
 
 
 def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Sequence[bytes]]:
-    plain = type(renderer) is Plain
     for obj in objects:
-        if obj.size >= LARGE_BYTES and not (plain and obj.transcoded):
+        if obj.size >= LARGE_BYTES and not renderer.ready(obj):
             yield LARGE_FOLLOWS
         yield renderer.item(obj)
 

@@ -5,17 +5,25 @@ Columns and cells are those of kube-apiserver 1.36, whichever minor is selected.
 
 from __future__ import annotations
 
-from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
+from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
-from ktui.kube.tables.age import human_duration
+from ktui.kube.tables.age import Age, human_duration
 from ktui.kube.tables.cells import built_in_cells
 from ktui.kube.tables.columns import definitions
 from ktui.kube.tables.custom import custom_cells
 from ktui.kube.tables.fields import Obj, dig
 
-__all__ = ["human_duration", "table_columns", "table_row_cells", "table_row_conditions"]
+__all__ = [
+    "Age",
+    "human_duration",
+    "row_at",
+    "table_columns",
+    "table_row",
+    "table_row_conditions",
+]
 
 _COMPLETED = {
     "Succeeded": "The pod has completed successfully.",
@@ -28,10 +36,39 @@ def table_columns(resource: Resource) -> list[dict[str, Any]]:
     return list(definitions(resource))
 
 
-def table_row_cells(resource: Resource, obj: Obj, now: datetime) -> list[Any]:
-    """The cells of one row, in the order of the columns. `obj` is the object's JSON in a served version."""
-    seconds = now.timestamp()
-    return custom_cells(resource, obj, seconds) if resource.custom else built_in_cells(resource, obj, seconds)
+Row = tuple[bytes | float, ...]
+"""A row's JSON up to its object, in pieces; each number is a time whose age stands there (Unix seconds)."""
+
+
+def table_row(resource: Resource, obj: Obj) -> Row:
+    """The row of an object, which stays the same until it changes. `obj` is its JSON in a served version."""
+    row: list[bytes | float] = []
+    text = b'{"cells":['
+    for at, cell in enumerate(_cells(resource, obj)):
+        text += b"," if at else b""
+        if isinstance(cell, Age):
+            row += text + to_json(cell.before)[:-1], cell.since
+            text = to_json(cell.after)[1:]
+        else:
+            text += to_json(cell)
+    conditions = table_row_conditions(resource, obj)
+    extra = b',"conditions":%b' % to_json(conditions) if conditions else b""
+    return (*row, b'%b]%b,"object":' % (text, extra))
+
+
+def row_at(row: Row, now: float) -> list[bytes]:
+    """The JSON of a row at a time (Unix seconds), in pieces."""
+    return [piece if isinstance(piece, bytes) else _age_text(int(now - piece)) for piece in row]
+
+
+@lru_cache(maxsize=1 << 16)
+def _age_text(seconds: int) -> bytes:
+    return to_json(human_duration(seconds))[1:-1]
+
+
+def _cells(resource: Resource, obj: Obj) -> list[Any]:
+    """In the order of the columns; those that change with time are of the type Age."""
+    return custom_cells(resource, obj) if resource.custom else built_in_cells(resource, obj)
 
 
 def table_row_conditions(resource: Resource, obj: Obj) -> list[dict[str, str]]:

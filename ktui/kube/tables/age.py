@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
 
@@ -42,11 +43,22 @@ def unix_time(timestamp: str) -> float:
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
 
 
-def age(timestamp: object, now: float) -> str:
-    """Time since `timestamp` (RFC 3339, as in JSON); `<unknown>` if there is none."""
+class Age(NamedTuple):
+    """A cell with the time since `since` (Unix seconds) between two texts."""
+
+    since: float
+    before: str = ""
+    after: str = ""
+
+    def text(self, now: float) -> str:
+        return f"{self.before}{human_duration(now - self.since)}{self.after}"
+
+
+def age(timestamp: object, before: str = "", after: str = "") -> Age | str:
+    """The cell with the time since `timestamp` (RFC 3339, as in JSON); `<unknown>` if there is none."""
     if not isinstance(timestamp, str) or not timestamp:
-        return "<unknown>"
+        return f"{before}<unknown>{after}"
     try:
-        return human_duration(now - unix_time(timestamp))
+        return Age(unix_time(timestamp), before, after)
     except ValueError:
-        return "<invalid>"
+        return f"{before}<invalid>{after}"

@@ -14,13 +14,13 @@ _DEFAULT_ANNOTATIONS = {
 }
 
 
-def built_in_cells(resource: Resource, obj: Obj, now: float) -> list[Any]:
+def built_in_cells(resource: Resource, obj: Obj) -> list[Any]:
     """Cells in the order of the columns; name and creation time for kinds without a printer."""
     printer = PRINTERS.get(resource.id)
     name = dig(obj, "metadata.name", "")
     if printer is None:
         return [name, dig(obj, "metadata.creationTimestamp")]
-    cells = printer(obj, now)
+    cells = printer(obj)
     if resource.resource == "events":  # the one kind whose name comes last
         return cells
     return [_marked_default(resource, obj, name), *cells]

@@ -11,12 +11,12 @@ from ktui.kube.tables.fields import Obj, dig
 from ktui.kube.tables.jsonpath import first
 
 
-def custom_cells(resource: Resource, obj: Obj, now: float) -> list[Any]:
+def custom_cells(resource: Resource, obj: Obj) -> list[Any]:
     """The name, then one cell per column; null if the object has no such value."""
-    return [dig(obj, "metadata.name", ""), *(_cell(column, obj, now) for column in resource.columns)]
+    return [dig(obj, "metadata.name", ""), *(_cell(column, obj) for column in resource.columns)]
 
 
-def _cell(column: TableColumn, obj: Obj, now: float) -> Any:
+def _cell(column: TableColumn, obj: Obj) -> Any:
     value = first(column.source, obj)
     if value is None:
         return None
@@ -24,7 +24,7 @@ def _cell(column: TableColumn, obj: Obj, now: float) -> Any:
         case "string":
             return _text(value)
         case "date":
-            return age(value, now) if isinstance(value, str) else None
+            return age(value) if isinstance(value, str) else None
         case "boolean":
             return value if isinstance(value, bool) else None
         case "integer" | "number":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ktui.kube.tables.age import age
+from ktui.kube.tables.age import Age, age
 from ktui.kube.tables.fields import Obj, condition, deleting, dig, items
 
 
@@ -17,10 +17,10 @@ class PodStatus(NamedTuple):
     restarts: int
     last_restart: str
 
-    def restarts_text(self, now: float) -> str:
+    def restarts_cell(self) -> Age | str:
         """`3`, or `3 (5m ago)` if the time is known."""
         if self.restarts and self.last_restart:
-            return f"{self.restarts} ({age(self.last_restart, now)} ago)"
+            return age(self.last_restart, f"{self.restarts} (", " ago)")
         return str(self.restarts)
 
 

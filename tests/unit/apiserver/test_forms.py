@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from dataclasses import replace
 from typing import Any
@@ -17,8 +16,10 @@ from ktui.apiserver.forms.table import Table
 from ktui.apiserver.negotiation import Form
 from ktui.cacher.bookmarks import bookmark
 from ktui.cacher.events import OutEvent, error
+from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
+from ktui.storage.objects import Reader, StoredObject
 
 
 def resource(name: str, group: str = "", version: str = "v1") -> Resource:
@@ -27,23 +28,11 @@ def resource(name: str, group: str = "", version: str = "v1") -> Resource:
     return found
 
 
-class Stored:
-    """As much of a stored object as rendering looks at."""
-
-    def __init__(self, **metadata: Any) -> None:
-        self.rv = 7
-        self.raw = b"raw"
-        self.size = len(self.raw)
-        self._tree = {
-            "metadata": {"name": "c", "resourceVersion": "7", **metadata},
-            "data": {"k": 9007199254740993},
-        }
-
-    def item_pieces(self) -> tuple[bytes, ...]:
-        return (json.dumps(self._tree).encode(),)
-
-    def full_json(self) -> bytes:
-        return json.dumps({"kind": "ConfigMap", "apiVersion": "v1", **self._tree}).encode()
+def stored() -> StoredObject:
+    """A config map that was written as JSON, with a value that protobuf would not hold."""
+    value = b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"data":{"k":9007199254740993}}'
+    reader = Reader(resource("configmaps"), "/registry/configmaps/")
+    return reader.object(KV(b"/registry/configmaps/c", value, 7, 7, 1, 0))
 
 
 class Codec:
@@ -58,9 +47,8 @@ class Codec:
 
 
 def table(include: str = "Metadata") -> Table:
-    now = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
     config_maps = resource("configmaps")
-    return Table(Plain(config_maps), config_maps, "meta.k8s.io/v1", include, lambda: now)
+    return Table(Plain(config_maps), config_maps, "meta.k8s.io/v1", include)
 
 
 @pytest.mark.parametrize(
@@ -113,24 +101,24 @@ def test_daemon_sets_lack_their_internal_annotation() -> None:
 
 @pytest.mark.parametrize(("include", "shown"), [("None", None), ("Metadata", "PartialObjectMetadata")])
 def test_a_row_holds_what_was_asked_for(include: str, shown: str | None) -> None:
-    row = json.loads(b"".join(table(include).item(Stored())))
+    row = json.loads(b"".join(table(include).item(stored())))
     assert row["cells"][0] == "c"
     assert (row["object"] or {}).get("kind") == shown
 
 
 def test_a_row_with_the_object_keeps_its_numbers() -> None:
-    row = json.loads(b"".join(table("Object").item(Stored())))
+    row = json.loads(b"".join(table("Object").item(stored())))
     assert row["object"]["data"]["k"] == 9007199254740993
 
 
 def test_a_whole_table_is_one_row() -> None:
-    whole = json.loads(table().whole(Stored()))
+    whole = json.loads(table().whole(stored()))
     assert whole["metadata"] == {"resourceVersion": "7"}
     assert len(whole["rows"]) == 1 and len(whole["columnDefinitions"]) == 3
 
 
 def test_watchers_of_one_form_share_its_encoding() -> None:
-    event = OutEvent("ADDED", 7, Stored())  # type: ignore[arg-type]
+    event = OutEvent("ADDED", 7, stored())
     form = table()
     first = form.event(event, first=True)
     later = form.event(event, first=False)

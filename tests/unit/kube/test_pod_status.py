@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.tables.age import unix_time
+from ktui.kube.tables.age import Age, unix_time
 from ktui.kube.tables.podstatus import pod_status
 
 _READY = {"type": "Ready", "status": "True"}
@@ -107,9 +107,10 @@ def test_restarts_tell_when_the_latest_was() -> None:
     now = unix_time("2026-11-20T08:00:00Z")
     early, late = "2026-11-20T07:00:00Z", "2026-11-20T07:55:00Z"
     pod = _pod(_RUNNING | _restarted(2, late), _RUNNING | _restarted(1, early))
-    assert pod_status(pod).restarts_text(now) == "3 (5m ago)"
-    assert pod_status(_pod(_RUNNING | _restarted(2))).restarts_text(now) == "2"
-    assert pod_status(_pod(_RUNNING)).restarts_text(now) == "0"
+    restarted = pod_status(pod).restarts_cell()
+    assert isinstance(restarted, Age) and restarted.text(now) == "3 (5m ago)"
+    assert pod_status(_pod(_RUNNING | _restarted(2))).restarts_cell() == "2"
+    assert pod_status(_pod(_RUNNING)).restarts_cell() == "0"
 
 
 def test_restarts_of_init_containers_count_only_while_they_run() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.resources import BUILTIN
-from ktui.kube.tables import table_columns, table_row_cells
+from ktui.kube.tables import table_columns
+from tests.unit.kube.printed import printed_cells
 from tests.unit.kube.recorded import cases, objects, served, shared
 
 NOW = datetime.now(UTC)
@@ -35,7 +36,7 @@ def test_cells_of_live_objects() -> None:
         assert [c["name"] for c in columns if c["priority"]] == table["wide"], key
         for name, cells in table["rows"]:
             namespace, _, name = name.rpartition("/")
-            printed = table_row_cells(resource, live[resource.kind, namespace, name], NOW)
+            printed = printed_cells(resource, live[resource.kind, namespace, name], NOW)
             assert _ageless(printed) == _ageless(cells), (key, name)
             compared += 1
     assert compared > 60
@@ -63,7 +64,7 @@ def test_columns_and_cells_of_the_recorded_cluster() -> None:
             cells = row["cells"] if isinstance(row, dict) else row
             found = stored.get((info.group, info.resource, cells[0]), [])
             bodies = [body for namespace, body in found if info.namespace in ("", namespace)]
-            printed = [_like(cells, table_row_cells(resource, body, NOW)) for body in bodies]
+            printed = [_like(cells, printed_cells(resource, body, NOW)) for body in bodies]
             # Objects that the recorded requests made are not among the stored ones.
             assert not printed or cells in printed, (path, cells, printed)
             compared += bool(printed)

@@ -7,8 +7,9 @@ import pytest
 
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.tables import table_columns, table_row_cells, table_row_conditions
+from ktui.kube.tables import table_columns, table_row_conditions
 from ktui.kube.tables.printers import PRINTERS
+from tests.unit.kube.printed import printed_cells
 
 NOW = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 BORN = (NOW - timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -22,13 +23,13 @@ def _resource(name: str) -> Resource:
 
 def _cells(name: str, **members: Any) -> list[Any]:
     obj = {"metadata": {"name": "x", "creationTimestamp": BORN} | members.pop("metadata", {}), **members}
-    return table_row_cells(_resource(name), obj, NOW)
+    return printed_cells(_resource(name), obj, NOW)
 
 
 @pytest.mark.parametrize("resource", [r for r in BUILTIN if r.stored], ids=lambda r: r.id)
 def test_each_kind_prints_an_empty_object_under_its_columns(resource: Resource) -> None:
     columns = table_columns(resource)
-    cells = table_row_cells(resource, {"metadata": {"name": "x", "creationTimestamp": BORN}}, NOW)
+    cells = printed_cells(resource, {"metadata": {"name": "x", "creationTimestamp": BORN}}, NOW)
     # Upstream defines one column less for IPAddresses than it sends cells.
     assert len(cells) == len(columns) + (resource.resource == "ipaddresses")
     names = [column["name"] for column in columns]
@@ -227,7 +228,7 @@ def _custom(*columns: dict[str, Any]) -> Resource:
 )
 def test_custom_cells(kind: str, value: object, cell: object) -> None:
     resource = _custom({"name": "Value", "type": kind, "jsonPath": ".spec.value"})
-    assert table_row_cells(resource, {"metadata": {"name": "w"}, "spec": {"value": value}}, NOW) == [
+    assert printed_cells(resource, {"metadata": {"name": "w"}, "spec": {"value": value}}, NOW) == [
         "w",
         cell,
     ]

@@ -14,6 +14,7 @@ from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import open_value
 from ktui.wire.errors import CodecError
+from ktui.wire.layout import with_resource_version
 from ktui.wire.messages import Messages
 from ktui.wire.pb import walk
 
@@ -44,7 +45,7 @@ def test_only_the_resource_version_changes(name: str, uid: str, labels: dict[str
 
 
 def test_a_message_without_metadata_gets_some() -> None:
-    assert protobuf.with_resource_version(b"", 7) == b"\x0a\x03\x32\x017"
+    assert with_resource_version(b"", 7) == b"\x0a\x03\x32\x017"
 
 
 def test_another_version_is_converted() -> None:

@@ -1,4 +1,4 @@
-"""One function per built-in kind: from an object's JSON and the time to its Table cells."""
+"""One function per built-in kind: from an object's JSON to its Table cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ktui.kube.tables.fields import Obj
 from ktui.kube.tables.printers import access, batch, cluster, core, dynamic, network, storage, workloads
 
-Printer = Callable[[Obj, float], list[Any]]
+Printer = Callable[[Obj], list[Any]]
 
 PRINTERS: dict[str, Printer] = {
     **core.PRINTERS,

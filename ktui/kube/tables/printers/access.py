@@ -9,11 +9,11 @@ from ktui.kube.tables.fields import NONE, UNSET, Obj, dig, items, labels_text, s
 from ktui.kube.tables.printers.core import born
 
 
-def bindings(obj: Obj, now: float) -> list[Any]:
+def bindings(obj: Obj) -> list[Any]:
     role = dig(obj, "roleRef", {})
     return [
         f"{role.get('kind', '')}/{role.get('name', '')}",
-        born(obj, now),
+        born(obj),
         _subjects(obj, "User"),
         _subjects(obj, "Group"),
         _subjects(obj, "ServiceAccount"),
@@ -27,10 +27,10 @@ def _subjects(binding: Obj, kind: str) -> str:
     return ", ".join(s.get("name", "") for s in of_kind)
 
 
-def certificatesigningrequests(obj: Obj, now: float) -> list[Any]:
+def certificatesigningrequests(obj: Obj) -> list[Any]:
     seconds = dig(obj, "spec.expirationSeconds")
     return [
-        born(obj, now),
+        born(obj),
         dig(obj, "spec.signerName") or NONE,
         dig(obj, "spec.username", ""),
         NONE if seconds is None else human_duration(seconds),
@@ -45,11 +45,11 @@ def _certificate_condition(request: Obj) -> str:
     return word + failed + (",Issued" if dig(request, "status.certificate") else "")
 
 
-def clustertrustbundles(obj: Obj, _: float) -> list[Any]:
+def clustertrustbundles(obj: Obj) -> list[Any]:
     return [dig(obj, "spec.signerName") or NONE]
 
 
-def podcertificaterequests(obj: Obj, _: float) -> list[Any]:
+def podcertificaterequests(obj: Obj) -> list[Any]:
     kinds = [c.get("type") for c in items(obj, "status.conditions")]
     names = ("podName", "serviceAccountName", "nodeName", "signerName")
     return [
@@ -59,19 +59,19 @@ def podcertificaterequests(obj: Obj, _: float) -> list[Any]:
     ]
 
 
-def admission_policies(obj: Obj, now: float) -> list[Any]:
+def admission_policies(obj: Obj) -> list[Any]:
     parameters = dig(obj, "spec.paramKind")
     rules = size(obj, "spec.validations") or size(obj, "spec.mutations")
-    return [rules, _kind(parameters) if parameters else UNSET, born(obj, now)]
+    return [rules, _kind(parameters) if parameters else UNSET, born(obj)]
 
 
 def _kind(reference: Obj) -> str:
     return f"{reference.get('apiVersion', '')}/{reference.get('kind', '')}"
 
 
-def admission_bindings(obj: Obj, now: float) -> list[Any]:
+def admission_bindings(obj: Obj) -> list[Any]:
     reference = dig(obj, "spec.paramRef")
-    return [dig(obj, "spec.policyName", ""), _parameters(reference) if reference else UNSET, born(obj, now)]
+    return [dig(obj, "spec.policyName", ""), _parameters(reference) if reference else UNSET, born(obj)]
 
 
 def _parameters(reference: Obj) -> str:
@@ -80,8 +80,8 @@ def _parameters(reference: Obj) -> str:
     return selector_text(reference.get("selector"))
 
 
-def webhooks(obj: Obj, now: float) -> list[Any]:
-    return [size(obj, "webhooks"), born(obj, now)]
+def webhooks(obj: Obj) -> list[Any]:
+    return [size(obj, "webhooks"), born(obj)]
 
 
 PRINTERS = {

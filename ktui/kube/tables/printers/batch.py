@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.tables.age import age, human_duration, unix_time
+from ktui.kube.tables.age import Age, age, human_duration, unix_time
 from ktui.kube.tables.fields import (
     NONE,
     UNSET,
@@ -19,7 +19,7 @@ from ktui.kube.tables.fields import (
 from ktui.kube.tables.printers.core import born
 
 
-def cronjobs(obj: Obj, now: float) -> list[Any]:
+def cronjobs(obj: Obj) -> list[Any]:
     suspend = dig(obj, "spec.suspend")
     last = dig(obj, "status.lastScheduleTime")
     selector = dig(obj, "spec.jobTemplate.spec.selector")
@@ -28,19 +28,19 @@ def cronjobs(obj: Obj, now: float) -> list[Any]:
         dig(obj, "spec.timeZone") or NONE,
         UNSET if suspend is None else str(suspend),
         size(obj, "status.active"),
-        age(last, now) if last else NONE,
-        born(obj, now),
+        age(last) if last else NONE,
+        born(obj),
         *containers(obj, "spec.jobTemplate.spec.template"),
         selector_text(selector),
     ]
 
 
-def jobs(obj: Obj, now: float) -> list[Any]:
+def jobs(obj: Obj) -> list[Any]:
     return [
         _status(obj),
         _completions(obj),
-        _duration(obj, now),
-        born(obj, now),
+        _duration(obj),
+        born(obj),
         *containers(obj, "spec.template"),
         selector_text(dig(obj, "spec.selector")),
     ]
@@ -67,11 +67,11 @@ def _completions(job: Obj) -> str:
     return f"{done}/1 of {parallelism}" if parallelism > 1 else f"{done}/1"
 
 
-def _duration(job: Obj, now: float) -> str:
+def _duration(job: Obj) -> Age | str:
     start, end = dig(job, "status.startTime"), dig(job, "status.completionTime")
     if not start:
         return ""
-    return human_duration((unix_time(end) if end else now) - unix_time(start))
+    return human_duration(unix_time(end) - unix_time(start)) if end else Age(unix_time(start))
 
 
 PRINTERS = {"cronjobs.batch": cronjobs, "jobs.batch": jobs}

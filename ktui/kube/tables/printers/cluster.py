@@ -10,59 +10,59 @@ from ktui.kube.tables.printers.core import born
 _QUEUING = "spec.limited.limitResponse.queuing"
 
 
-def leases(obj: Obj, now: float) -> list[Any]:
-    return [dig(obj, "spec.holderIdentity", ""), born(obj, now)]
+def leases(obj: Obj) -> list[Any]:
+    return [dig(obj, "spec.holderIdentity", ""), born(obj)]
 
 
-def leasecandidates(obj: Obj, now: float) -> list[Any]:
+def leasecandidates(obj: Obj) -> list[Any]:
     fields = ("leaseName", "binaryVersion", "emulationVersion")
-    return [*(dig(obj, f"spec.{field}", "") for field in fields), born(obj, now)]
+    return [*(dig(obj, f"spec.{field}", "") for field in fields), born(obj)]
 
 
-def priorityclasses(obj: Obj, now: float) -> list[Any]:
+def priorityclasses(obj: Obj) -> list[Any]:
     return [
         dig(obj, "value", 0),
         dig(obj, "globalDefault", False),
-        born(obj, now),
+        born(obj),
         dig(obj, "preemptionPolicy", ""),
     ]
 
 
-def runtimeclasses(obj: Obj, now: float) -> list[Any]:
-    return [dig(obj, "handler", ""), born(obj, now)]
+def runtimeclasses(obj: Obj) -> list[Any]:
+    return [dig(obj, "handler", ""), born(obj)]
 
 
-def flowschemas(obj: Obj, now: float) -> list[Any]:
+def flowschemas(obj: Obj) -> list[Any]:
     return [
         dig(obj, "spec.priorityLevelConfiguration.name", ""),
         dig(obj, "spec.matchingPrecedence", 0),
         dig(obj, "spec.distinguisherMethod.type") or NONE,
-        born(obj, now),
+        born(obj),
         condition(obj, "Dangling").get("status", "?"),
     ]
 
 
-def prioritylevelconfigurations(obj: Obj, now: float) -> list[Any]:
+def prioritylevelconfigurations(obj: Obj) -> list[Any]:
     limits = (
         "spec.limited.nominalConcurrencyShares",
         f"{_QUEUING}.queues",
         f"{_QUEUING}.handSize",
         f"{_QUEUING}.queueLengthLimit",
     )
-    return [dig(obj, "spec.type", ""), *(dig(obj, path, NONE) for path in limits), born(obj, now)]
+    return [dig(obj, "spec.type", ""), *(dig(obj, path, NONE) for path in limits), born(obj)]
 
 
-def apiservices(obj: Obj, now: float) -> list[Any]:
+def apiservices(obj: Obj) -> list[Any]:
     service = dig(obj, "spec.service")
     available = condition(obj, "Available")
     status = available.get("status", "Unknown")
     if status == "False" and available.get("reason"):
         status = f"False ({available['reason']})"
     place = f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
-    return [place, status, born(obj, now)]
+    return [place, status, born(obj)]
 
 
-def storageversionmigrations(obj: Obj, _: float) -> list[Any]:
+def storageversionmigrations(obj: Obj) -> list[Any]:
     resource = dig(obj, "spec.resource", {})
     name = ".".join(filter(None, (resource.get("resource", ""), resource.get("group", ""))))
     kinds = ("Running", "Failed", "Succeeded")
@@ -70,10 +70,10 @@ def storageversionmigrations(obj: Obj, _: float) -> list[Any]:
     return [name, reached[-1] if reached else "Unknown"]
 
 
-def storageversions(obj: Obj, now: float) -> list[Any]:
+def storageversions(obj: Obj) -> list[Any]:
     versions = dig(obj, "status.storageVersions") or []
     encodings = ",".join(f"{v.get('apiServerID', '')}={v.get('encodingVersion', '')}" for v in versions)
-    return [dig(obj, "status.commonEncodingVersion") or UNKNOWN, encodings or UNKNOWN, born(obj, now)]
+    return [dig(obj, "status.commonEncodingVersion") or UNKNOWN, encodings or UNKNOWN, born(obj)]
 
 
 PRINTERS = {

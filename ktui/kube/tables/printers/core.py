@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.tables.age import age
+from ktui.kube.tables.age import Age, age
 from ktui.kube.tables.fields import (
     NONE,
     UNKNOWN,
@@ -22,19 +22,19 @@ from ktui.kube.tables.podstatus import pod_status
 _ROLE_PREFIX = "node-role.kubernetes.io/"
 
 
-def born(obj: Obj, now: float) -> str:
+def born(obj: Obj) -> Age | str:
     """The Age column."""
-    return age(dig(obj, "metadata.creationTimestamp"), now)
+    return age(dig(obj, "metadata.creationTimestamp"))
 
 
-def pods(obj: Obj, now: float) -> list[Any]:
+def pods(obj: Obj) -> list[Any]:
     status = pod_status(obj)
     addresses = items(obj, "status.podIPs")
     return [
         f"{status.ready}/{status.total}",
         status.reason,
-        status.restarts_text(now),
-        born(obj, now),
+        status.restarts_cell(),
+        born(obj),
         (addresses[0].get("ip") if addresses else "") or NONE,
         dig(obj, "spec.nodeName") or NONE,
         dig(obj, "status.nominatedNodeName") or NONE,
@@ -48,14 +48,14 @@ def _readiness_gates(pod: Obj) -> str:
     return f"{passed}/{len(gates)}" if gates else NONE
 
 
-def nodes(obj: Obj, now: float) -> list[Any]:
+def nodes(obj: Obj) -> list[Any]:
     info = dig(obj, "status.nodeInfo", {})
     kernel = info.get("kernelVersion") or UNKNOWN
     architecture = info.get("architecture")
     return [
         _node_status(obj),
         ",".join(_node_roles(obj)) or NONE,
-        born(obj, now),
+        born(obj),
         info.get("kubeletVersion") or "",
         _node_address(obj, "InternalIP"),
         _node_address(obj, "ExternalIP"),
@@ -82,44 +82,44 @@ def _node_address(node: Obj, kind: str) -> str:
     return next((a.get("address") or NONE for a in addresses if a.get("type") == kind), NONE)
 
 
-def namespaces(obj: Obj, now: float) -> list[Any]:
-    return [dig(obj, "status.phase", ""), born(obj, now)]
+def namespaces(obj: Obj) -> list[Any]:
+    return [dig(obj, "status.phase", ""), born(obj)]
 
 
-def configmaps(obj: Obj, now: float) -> list[Any]:
-    return [size(obj, "data") + size(obj, "binaryData"), born(obj, now)]
+def configmaps(obj: Obj) -> list[Any]:
+    return [size(obj, "data") + size(obj, "binaryData"), born(obj)]
 
 
-def componentstatuses(obj: Obj, _: float) -> list[Any]:
+def componentstatuses(obj: Obj) -> list[Any]:
     healthy: Obj = next((c for c in obj.get("conditions") or [] if c.get("type") == "Healthy"), {})
     status = {"True": "Healthy", "False": "Unhealthy"}.get(healthy.get("status", ""), "Unknown")
     return [status, healthy.get("message", ""), healthy.get("error", "")]
 
 
-def secrets(obj: Obj, now: float) -> list[Any]:
-    return [dig(obj, "type", ""), size(obj, "data"), born(obj, now)]
+def secrets(obj: Obj) -> list[Any]:
+    return [dig(obj, "type", ""), size(obj, "data"), born(obj)]
 
 
-def only_age(obj: Obj, now: float) -> list[Any]:
-    return [born(obj, now)]
+def only_age(obj: Obj) -> list[Any]:
+    return [born(obj)]
 
 
-def podtemplates(obj: Obj, _: float) -> list[Any]:
+def podtemplates(obj: Obj) -> list[Any]:
     return [*containers(obj, "template"), labels_text(dig(obj, "template.metadata.labels"))]
 
 
-def resourcequotas(obj: Obj, now: float) -> list[Any]:
+def resourcequotas(obj: Obj) -> list[Any]:
     hard, used = dig(obj, "status.hard", {}), dig(obj, "status.used", {})
     shown = {key: f"{key}: {used.get(key, '0')}/{hard[key]}" for key in sorted(hard)}
     requests = ", ".join(text for key, text in shown.items() if not key.startswith("limits."))
     limits = ", ".join(text for key, text in shown.items() if key.startswith("limits."))
-    return [requests, limits, born(obj, now)]
+    return [requests, limits, born(obj)]
 
 
-def endpoints(obj: Obj, now: float) -> list[Any]:
+def endpoints(obj: Obj) -> list[Any]:
     subsets = items(obj, "subsets")
     found = [address for subset in subsets for address in _addresses(subset)]
-    return [first_few(found) if found else NONE, born(obj, now)]
+    return [first_few(found) if found else NONE, born(obj)]
 
 
 def _addresses(subset: Obj) -> list[str]:
@@ -134,7 +134,7 @@ def host_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def events(obj: Obj, now: float) -> list[Any]:
+def events(obj: Obj) -> list[Any]:
     """Cells of both groups' events, which name the same fields differently. The name is not first."""
     involved = dig(obj, "involvedObject") or dig(obj, "regarding", {})
     first = dig(obj, "firstTimestamp") or dig(obj, "deprecatedFirstTimestamp") or dig(obj, "eventTime")
@@ -146,14 +146,14 @@ def events(obj: Obj, now: float) -> list[Any]:
     host = source.get("host") or dig(obj, "reportingInstance", "")
     count = dig(obj, "count") or dig(obj, "deprecatedCount") or 1
     return [
-        age(dig(obj, "series.lastObservedTime") or last, now),
+        age(dig(obj, "series.lastObservedTime") or last),
         dig(obj, "type", ""),
         dig(obj, "reason", ""),
         _involved(involved),
         involved.get("fieldPath", ""),
         f"{component}, {host}" if host else component,
         str(dig(obj, "message") or dig(obj, "note", "")).strip(),
-        age(first, now),
+        age(first),
         dig(obj, "series.count") or count,
         dig(obj, "metadata.name", ""),
     ]

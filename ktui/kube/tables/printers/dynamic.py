@@ -9,24 +9,24 @@ from ktui.kube.tables.fields import Obj, deleting, dig, items
 from ktui.kube.tables.printers.core import born, only_age
 
 
-def resourceclaims(obj: Obj, now: float) -> list[Any]:
+def resourceclaims(obj: Obj) -> list[Any]:
     words = ["deleted"] if deleting(obj) else []
     if dig(obj, "status.allocation") is None:
         words.append("pending")
     else:
         words.append("allocated")
         words += ["reserved"] if items(obj, "status.reservedFor") else []
-    return [",".join(words), born(obj, now)]
+    return [",".join(words), born(obj)]
 
 
-def resourceslices(obj: Obj, now: float) -> list[Any]:
-    return [*(dig(obj, f"spec.{path}", "") for path in ("nodeName", "driver", "pool.name")), born(obj, now)]
+def resourceslices(obj: Obj) -> list[Any]:
+    return [*(dig(obj, f"spec.{path}", "") for path in ("nodeName", "driver", "pool.name")), born(obj)]
 
 
-def devicetaintrules(obj: Obj, now: float) -> list[Any]:
+def devicetaintrules(obj: Obj) -> list[Any]:
     taint = dig(obj, "spec.taint", {})
     words = [taint.get(member, "") for member in ("key", "value", "effect")]
-    return [*words, age(taint.get("timeAdded"), now), born(obj, now)]
+    return [*words, age(taint.get("timeAdded")), born(obj)]
 
 
 PRINTERS = {

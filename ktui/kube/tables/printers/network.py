@@ -8,14 +8,14 @@ from ktui.kube.tables.fields import NONE, UNSET, Obj, dig, first_few, items, lab
 from ktui.kube.tables.printers.core import born
 
 
-def services(obj: Obj, now: float) -> list[Any]:
+def services(obj: Obj) -> list[Any]:
     addresses = items(obj, "spec.clusterIPs")
     return [
         dig(obj, "spec.type", ""),
         (addresses[0] if addresses else "") or NONE,
         _external_ip(obj),
         ",".join(map(_port, items(obj, "spec.ports"))) or NONE,
-        born(obj, now),
+        born(obj),
         labels_text(dig(obj, "spec.selector")),
     ]
 
@@ -45,13 +45,13 @@ def _port(port: Obj) -> str:
     return f"{port.get('port', 0)}{node_port}/{port.get('protocol', 'TCP')}"
 
 
-def endpointslices(obj: Obj, now: float) -> list[Any]:
+def endpointslices(obj: Obj) -> list[Any]:
     addresses = [a for endpoint in items(obj, "endpoints") for a in endpoint.get("addresses") or []]
     return [
         dig(obj, "addressType", ""),
         first_few([_slice_port(p) for p in items(obj, "ports")]) or UNSET,
         first_few(addresses) or UNSET,
-        born(obj, now),
+        born(obj),
     ]
 
 
@@ -60,20 +60,20 @@ def _slice_port(port: Obj) -> str:
     return str(number) if number is not None else port.get("name") or "*"
 
 
-def ingresses(obj: Obj, now: float) -> list[Any]:
+def ingresses(obj: Obj) -> list[Any]:
     hosts = [rule["host"] for rule in items(obj, "spec.rules") if rule.get("host")]
     return [
         dig(obj, "spec.ingressClassName") or NONE,
         first_few(hosts) or "*",
         load_balancer_addresses(obj),
         "80, 443" if items(obj, "spec.tls") else "80",
-        born(obj, now),
+        born(obj),
     ]
 
 
-def ingressclasses(obj: Obj, now: float) -> list[Any]:
+def ingressclasses(obj: Obj) -> list[Any]:
     parameters = dig(obj, "spec.parameters")
-    return [dig(obj, "spec.controller", ""), _parameters(parameters) if parameters else NONE, born(obj, now)]
+    return [dig(obj, "spec.controller", ""), _parameters(parameters) if parameters else NONE, born(obj)]
 
 
 def _parameters(reference: Obj) -> str:
@@ -82,20 +82,20 @@ def _parameters(reference: Obj) -> str:
     return f"{kind}/{reference.get('name', '')}"
 
 
-def networkpolicies(obj: Obj, now: float) -> list[Any]:
-    return [selector_text(dig(obj, "spec.podSelector")), born(obj, now)]
+def networkpolicies(obj: Obj) -> list[Any]:
+    return [selector_text(dig(obj, "spec.podSelector")), born(obj)]
 
 
-def servicecidrs(obj: Obj, now: float) -> list[Any]:
-    return [",".join(items(obj, "spec.cidrs")), born(obj, now)]
+def servicecidrs(obj: Obj) -> list[Any]:
+    return [",".join(items(obj, "spec.cidrs")), born(obj)]
 
 
-def ipaddresses(obj: Obj, now: float) -> list[Any]:
+def ipaddresses(obj: Obj) -> list[Any]:
     """Upstream sends the age as well, though it defines no column for it."""
     parent = dig(obj, "spec.parentRef", {})
     resource = ".".join(filter(None, (parent.get("resource", "").lower(), parent.get("group", "").lower())))
     path = "/".join(filter(None, (resource, parent.get("namespace"), parent.get("name"))))
-    return [path or NONE, born(obj, now)]
+    return [path or NONE, born(obj)]
 
 
 PRINTERS = {

@@ -34,7 +34,7 @@ def _phase(obj: Obj) -> str:
     return "Terminating" if deleting(obj) else str(dig(obj, "status.phase", ""))
 
 
-def persistentvolumes(obj: Obj, now: float) -> list[Any]:
+def persistentvolumes(obj: Obj) -> list[Any]:
     claim = dig(obj, "spec.claimRef")
     return [
         str(dig(obj, "spec.capacity.storage", "0")),
@@ -45,12 +45,12 @@ def persistentvolumes(obj: Obj, now: float) -> list[Any]:
         _storage_class(obj),
         dig(obj, "spec.volumeAttributesClassName") or UNSET,
         dig(obj, "status.reason", ""),
-        born(obj, now),
+        born(obj),
         dig(obj, "spec.volumeMode") or UNSET,
     ]
 
 
-def persistentvolumeclaims(obj: Obj, now: float) -> list[Any]:
+def persistentvolumeclaims(obj: Obj) -> list[Any]:
     volume = dig(obj, "spec.volumeName", "")
     return [
         _phase(obj),
@@ -59,36 +59,36 @@ def persistentvolumeclaims(obj: Obj, now: float) -> list[Any]:
         access_modes(items(obj, "status.accessModes")) if volume else "",
         _storage_class(obj),
         dig(obj, "spec.volumeAttributesClassName") or UNSET,
-        born(obj, now),
+        born(obj),
         dig(obj, "spec.volumeMode") or UNSET,
     ]
 
 
-def storageclasses(obj: Obj, now: float) -> list[Any]:
+def storageclasses(obj: Obj) -> list[Any]:
     return [
         dig(obj, "provisioner", ""),
         dig(obj, "reclaimPolicy", "Delete"),
         dig(obj, "volumeBindingMode", "Immediate"),
         dig(obj, "allowVolumeExpansion", False),
-        born(obj, now),
+        born(obj),
     ]
 
 
-def volumeattachments(obj: Obj, now: float) -> list[Any]:
+def volumeattachments(obj: Obj) -> list[Any]:
     return [
         dig(obj, "spec.attacher", ""),
         dig(obj, "spec.source.persistentVolumeName", ""),
         dig(obj, "spec.nodeName", ""),
         dig(obj, "status.attached", False),
-        born(obj, now),
+        born(obj),
     ]
 
 
-def volumeattributesclasses(obj: Obj, now: float) -> list[Any]:
-    return [dig(obj, "driverName", ""), born(obj, now)]
+def volumeattributesclasses(obj: Obj) -> list[Any]:
+    return [dig(obj, "driverName", ""), born(obj)]
 
 
-def csidrivers(obj: Obj, now: float) -> list[Any]:
+def csidrivers(obj: Obj) -> list[Any]:
     tokens = dig(obj, "spec.tokenRequests")
     return [
         dig(obj, "spec.attachRequired", True),
@@ -97,12 +97,12 @@ def csidrivers(obj: Obj, now: float) -> list[Any]:
         UNSET if tokens is None else joined(tokens, "audience"),
         dig(obj, "spec.requiresRepublish", False),
         ",".join(items(obj, "spec.volumeLifecycleModes")) or NONE,
-        born(obj, now),
+        born(obj),
     ]
 
 
-def csinodes(obj: Obj, now: float) -> list[Any]:
-    return [size(obj, "spec.drivers"), born(obj, now)]
+def csinodes(obj: Obj) -> list[Any]:
+    return [size(obj, "spec.drivers"), born(obj)]
 
 
 PRINTERS = {

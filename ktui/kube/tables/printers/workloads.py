@@ -20,39 +20,39 @@ from ktui.kube.tables.printers.core import born
 _TEMPLATE = "spec.template"
 
 
-def replicationcontrollers(obj: Obj, now: float) -> list[Any]:
-    return [*_replicas(obj, now), *containers(obj, _TEMPLATE), labels_text(dig(obj, "spec.selector"))]
+def replicationcontrollers(obj: Obj) -> list[Any]:
+    return [*_replicas(obj), *containers(obj, _TEMPLATE), labels_text(dig(obj, "spec.selector"))]
 
 
-def replicasets(obj: Obj, now: float) -> list[Any]:
-    return [*_replicas(obj, now), *containers(obj, _TEMPLATE), selector_text(dig(obj, "spec.selector"))]
+def replicasets(obj: Obj) -> list[Any]:
+    return [*_replicas(obj), *containers(obj, _TEMPLATE), selector_text(dig(obj, "spec.selector"))]
 
 
-def _replicas(obj: Obj, now: float) -> list[Any]:
+def _replicas(obj: Obj) -> list[Any]:
     counts = [dig(obj, path, 0) for path in ("spec.replicas", "status.replicas", "status.readyReplicas")]
-    return [*counts, born(obj, now)]
+    return [*counts, born(obj)]
 
 
-def deployments(obj: Obj, now: float) -> list[Any]:
+def deployments(obj: Obj) -> list[Any]:
     return [
         _ready(obj),
         dig(obj, "status.updatedReplicas", 0),
         dig(obj, "status.availableReplicas", 0),
-        born(obj, now),
+        born(obj),
         *containers(obj, _TEMPLATE),
         selector_text(dig(obj, "spec.selector")),
     ]
 
 
-def statefulsets(obj: Obj, now: float) -> list[Any]:
-    return [_ready(obj), born(obj, now), *containers(obj, _TEMPLATE)]
+def statefulsets(obj: Obj) -> list[Any]:
+    return [_ready(obj), born(obj), *containers(obj, _TEMPLATE)]
 
 
 def _ready(obj: Obj) -> str:
     return f"{dig(obj, 'status.readyReplicas', 0)}/{dig(obj, 'spec.replicas', 0)}"
 
 
-def daemonsets(obj: Obj, now: float) -> list[Any]:
+def daemonsets(obj: Obj) -> list[Any]:
     counts = (
         "desiredNumberScheduled",
         "currentNumberScheduled",
@@ -63,15 +63,15 @@ def daemonsets(obj: Obj, now: float) -> list[Any]:
     return [
         *(dig(obj, f"status.{count}", 0) for count in counts),
         labels_text(dig(obj, "spec.template.spec.nodeSelector")),
-        born(obj, now),
+        born(obj),
         *containers(obj, _TEMPLATE),
         selector_text(dig(obj, "spec.selector")),
     ]
 
 
-def controllerrevisions(obj: Obj, now: float) -> list[Any]:
+def controllerrevisions(obj: Obj) -> list[Any]:
     owner = next((o for o in items(obj, "metadata.ownerReferences") if o.get("controller")), None)
-    return [_owner(owner) if owner else NONE, dig(obj, "revision", 0), born(obj, now)]
+    return [_owner(owner) if owner else NONE, dig(obj, "revision", 0), born(obj)]
 
 
 def _owner(reference: Obj) -> str:
@@ -80,16 +80,16 @@ def _owner(reference: Obj) -> str:
     return f"{kind.lower()}/{reference.get('name', '')}"
 
 
-def poddisruptionbudgets(obj: Obj, now: float) -> list[Any]:
+def poddisruptionbudgets(obj: Obj) -> list[Any]:
     return [
         str(dig(obj, "spec.minAvailable", "N/A")),
         str(dig(obj, "spec.maxUnavailable", "N/A")),
         dig(obj, "status.disruptionsAllowed", 0),
-        born(obj, now),
+        born(obj),
     ]
 
 
-def horizontalpodautoscalers(obj: Obj, now: float) -> list[Any]:
+def horizontalpodautoscalers(obj: Obj) -> list[Any]:
     target = dig(obj, "spec.scaleTargetRef", {})
     minimum = dig(obj, "spec.minReplicas")
     return [
@@ -98,7 +98,7 @@ def horizontalpodautoscalers(obj: Obj, now: float) -> list[Any]:
         UNSET if minimum is None else str(minimum),
         dig(obj, "spec.maxReplicas", 0),
         dig(obj, "status.currentReplicas", 0),
-        born(obj, now),
+        born(obj),
     ]
 
 

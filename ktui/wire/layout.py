@@ -1,0 +1,108 @@
+"""Stored messages as items of a protobuf List: cut where the resourceVersion goes, joined when sent.
+
+Storage leaves the resourceVersion empty; everything else is sent as stored. Where the cuts are
+depends on lengths only, so objects of one shape share their layout.
+"""
+
+import msgspec
+
+from ktui.wire.errors import CodecError
+from ktui.wire.pb import TRUNCATED, put_bytes, put_varint, varint
+from ktui.wire.pieces import Pieces
+
+_METADATA = 0x0A  # the tag of every object's first field
+_RESOURCE_VERSION = 0x32  # its tag in ObjectMeta; those of the fields before it are smaller
+_ITEM = b"\x12"  # the tag of a List's items
+
+_MOST = 20_000
+
+
+class Layout(msgspec.Struct, frozen=True, gc=False):
+    """Cuts of a stored value: its metadata from `start`, without resourceVersion from `rv_at` to `rv_end`.
+
+    `metadata_head` and `item_head` are what precedes the metadata in an item: of the metadata only,
+    and of the whole object; the sizes are those of such items.
+    """
+
+    start: int
+    rv_at: int
+    rv_end: int
+    metadata_end: int
+    end: int
+    metadata_head: bytes
+    item_head: bytes
+    metadata_size: int
+    item_size: int
+
+    def metadata(self, raw: bytes, rv: int) -> Pieces:
+        """An item of a List of PartialObjectMetadata."""
+        return (
+            self.metadata_head,
+            raw[self.start : self.rv_at],
+            _resource_version(rv),
+            raw[self.rv_end : self.metadata_end],
+        )
+
+    def item(self, raw: bytes, rv: int) -> Pieces:
+        """An item of a List of whole objects."""
+        return (
+            self.item_head,
+            raw[self.start : self.rv_at],
+            _resource_version(rv),
+            raw[self.rv_end : self.end],
+        )
+
+
+class Layouts(dict[tuple[int, ...], Layout]):
+    """Equal layouts once."""
+
+    def of(self, raw: bytes, start: int, end: int, rv: int) -> Layout:
+        """The layout of the message in raw[start:end]. IndexError or CodecError if it is none."""
+        cuts = (*_cuts(raw, start, end), end, len(_resource_version(rv)))
+        found = self.get(cuts)
+        if found is None:
+            if len(self) > _MOST:
+                self.clear()
+            found = self[cuts] = _layout(*cuts)
+        return found
+
+
+def with_resource_version(message: bytes, rv: int) -> bytes:
+    """An object's message with `rv` in its metadata. IndexError or CodecError for bytes that are none."""
+    start, rv_at, rv_end, metadata_end = _cuts(message, 0, len(message))
+    metadata = (message[start:rv_at], _resource_version(rv), message[rv_end:metadata_end])
+    return put_bytes(1, b"".join(metadata)) + message[metadata_end:]
+
+
+def _cuts(raw: bytes, start: int, end: int) -> tuple[int, int, int, int]:
+    """Where the metadata begin, their resourceVersion begins and ends or belongs, and they end."""
+    metadata_end = start
+    if start < end and raw[start] == _METADATA:
+        size, start = varint(raw, start + 1)
+        metadata_end = start + size
+    at = start
+    while at < metadata_end and raw[at] < _RESOURCE_VERSION:
+        size, value = varint(raw, at + 1)
+        at = value + size
+    rv_end = at
+    if at < metadata_end and raw[at] == _RESOURCE_VERSION:
+        size, value = varint(raw, at + 1)
+        rv_end = value + size
+    if not rv_end <= metadata_end <= end:
+        raise CodecError(TRUNCATED)
+    return start, at, rv_end, metadata_end
+
+
+def _layout(start: int, rv_at: int, rv_end: int, metadata_end: int, end: int, rv_size: int) -> Layout:
+    metadata = metadata_end - start - (rv_end - rv_at) + rv_size
+    opening = b"%c%b" % (_METADATA, put_varint(metadata))
+    rest = end - metadata_end
+    metadata_head = _ITEM + put_varint(len(opening) + metadata) + opening
+    item_head = _ITEM + put_varint(len(opening) + metadata + rest) + opening
+    sizes = len(metadata_head) + metadata, len(item_head) + metadata + rest
+    return Layout(start, rv_at, rv_end, metadata_end, end, metadata_head, item_head, *sizes)
+
+
+def _resource_version(rv: int) -> bytes:
+    text = b"%d" % rv
+    return b"%c%c%b" % (_RESOURCE_VERSION, len(text), text)

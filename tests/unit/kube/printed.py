@@ -1,0 +1,16 @@
+"""The cells of a row as they are sent at a given time."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from ktui.kube.resources import Resource
+from ktui.kube.tables import row_at, table_row
+
+
+def printed_cells(resource: Resource, obj: dict[str, Any], now: datetime) -> list[Any]:
+    row = b"".join(row_at(table_row(resource, obj), now.timestamp()))
+    cells: list[Any] = json.loads(row + b"null}")["cells"]
+    return cells
