@@ -5,6 +5,7 @@ Workers open the files by the same names (a shared file system, or buckets) and 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ from ktui.audit.reading.lake import in_lake
 from ktui.audit.tally import Tally, TallyOptions
 
 _ANSWERS = "10s"
+_LOOK = 0.2  # seconds between two looks at whether the user has stopped it
 
 
 class ClusterError(ValueError):
@@ -37,7 +39,10 @@ def read_on_dask(address: str, logs: list[Log], tally: Tally, report: Progressed
     with client:
         futures = [client.submit(read_part, *log[:3], *tally.options, pure=False) for log in logs]
         for log, future in zip(logs, futures, strict=True):
-            report(log.name, taken)
+            while not future.done():
+                report(log.name, taken)
+                with suppress(TimeoutError):
+                    distributed.wait(future, timeout=_LOOK)
             partial.add(tally, partial.read(future.result()))
             future.release()
             taken += log.size

@@ -7,7 +7,6 @@ decided when all is read, so that it does not depend on the order of files or on
 
 from __future__ import annotations
 
-import zlib
 from array import array
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -19,6 +18,7 @@ MOST = 1 << 21
 """Requests that are remembered: 73 MB."""
 EVENT, STARTED, LINE = 0, 1, 2
 NO_GROUP = -1
+_ALL_BITS = (1 << 64) - 1
 
 
 class Journal:
@@ -47,14 +47,17 @@ class Journal:
     def full(self) -> bool:
         return len(self.id) >= self._most
 
-    def add(self, request: LoggedRequest, kind: int, group: int) -> None:
-        """Remember a request; one that does not fit is counted in `lost`."""
+    def add(self, request: LoggedRequest, kind: int, group: int, content: int) -> None:
+        """Remember a request; one that does not fit is counted in `lost`.
+
+        `content`: a checksum of its user agent and URI.
+        """
         row = len(self.id)
         if row >= self._most:
             self.lost += 1
             return
         self.id.append(_number(request.id))
-        self.content.append(zlib.crc32(f"{request.agent}\n{request.uri}".encode("utf-8", "replace")))
+        self.content.append(content)
         self.at.append(request.at)
         self.took.append(request.took)
         self.code.append(request.code)
@@ -116,4 +119,9 @@ def _number(audit_id: str) -> int:
     """64 bits of an audit-ID, the same in every process; 0 for none."""
     if not audit_id:
         return 0
+    if len(audit_id) == 36:  # a UUID, but that a client may send any text
+        try:
+            return int(audit_id[:8] + audit_id[24:32], 16) & _ALL_BITS or 1
+        except ValueError:
+            pass
     return int.from_bytes(blake2b(audit_id.encode("utf-8", "replace"), digest_size=8).digest(), "little") | 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from ktui.audit.client import client_of
@@ -26,6 +28,7 @@ EXAMPLES = 6
 _ALIKE = 2  # examples per kind
 _EXAMPLE_BYTES = 160
 _NAME_BYTES = 512
+_REMEMBERED = 1024  # characters of a URI, a user agent and an account
 _BACK = 60_000_000  # microseconds; buffers of a log are written in less
 _NEVER = -(1 << 62)
 OTHER_FILES = "other files"
@@ -160,7 +163,7 @@ class Tally:
                 self._bad(file, file.lines, why, block.head)
             return
         read, count_request, number = self._read, self._count_request, file.lines
-        seen = 0
+        seen, skipped = 0, file.skipped
         for line in block:
             number += 1
             try:
@@ -171,6 +174,8 @@ class Tally:
             if isinstance(record, LoggedRequest):
                 seen += 1
                 count_request(record)
+            elif isinstance(record, Skip):
+                skipped[record.what] += 1
             elif isinstance(record, Wrapped):
                 number += self._feed_inside(record, line, file, number)
             else:
@@ -214,17 +219,16 @@ class Tally:
         else:
             span.see(request.at)
         kind = LINE if not event else EVENT if request.done else STARTED
-        shape = shape_of_uri(request.uri)
-        if shape is None:
+        uri, agent, user = request.uri, request.agent, request.user
+        known = len(uri) + len(agent) + len(user) < _REMEMBERED
+        key, content = (_known if known else _identified)(uri, agent, user, request.query)
+        if key is None:
             self.unrouted += request.done
-            self.journal.add(request, kind, NO_GROUP)
+            self.journal.add(request, kind, NO_GROUP, content)
             return
-        key = AuditGroupKey(
-            client_of(request.agent[:_NAME_BYTES], request.user[:_NAME_BYTES]), shape, request.query
-        )
-        group = self.groups.get(key) or self.add_group(key, request.uri)
+        group = self.groups.get(key) or self.add_group(key, uri)
         group.add(request)
-        self.journal.add(request, kind, group.index)
+        self.journal.add(request, kind, group.index, content)
 
     def add_group(self, key: AuditGroupKey, example: str) -> AuditGroup:
         """A group that was not there."""
@@ -266,6 +270,19 @@ class Tally:
         """Keep it as an example, unless there are enough, or enough with this reason."""
         if len(self.bad_lines) < EXAMPLES and sum(kept.why == bad.why for kept in self.bad_lines) < _ALIKE:
             self.bad_lines.append(bad)
+
+
+def _identified(uri: str, agent: str, user: str, query: bool) -> tuple[AuditGroupKey | None, int]:
+    """The group of a request (None: it does not read a stored resource), and its checksum for the journal."""
+    content = zlib.crc32(f"{agent}\n{uri}".encode("utf-8", "replace"))
+    shape = shape_of_uri(uri)
+    if shape is None:
+        return None, content
+    return AuditGroupKey(client_of(agent[:_NAME_BYTES], user[:_NAME_BYTES]), shape, query), content
+
+
+# Clients repeat their requests; kept from one file to the next.
+_known = lru_cache(maxsize=1 << 15)(_identified)
 
 
 def _text(line: bytes) -> str:

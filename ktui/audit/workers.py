@@ -45,7 +45,7 @@ def read_all(logs: list[Log], tally: Tally, report: Progressed, processes: int |
     with _Pool(min(processes, len(tasks)), tally.options) as pool:
         try:
             pool.run(tasks, tally, report)
-        except (Stopped, KeyboardInterrupt):
+        except Stopped:
             pool.stop(tally)
             raise
 

@@ -9,7 +9,6 @@ from functools import lru_cache
 from ktui.audit.formats.record import Malformed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 _PART = re.compile(r"(\d+(?:\.\d*)?)(h|ms|m|s|µs|μs|us|ns)")
 _MICROS = {
@@ -42,7 +41,7 @@ def since_epoch(moment: datetime) -> int:
         raise Malformed(f"no time: the year {moment.year}")
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // _MICROSECOND
+    return round(moment.timestamp() * 1e6)  # exact up to the year 2255
 
 
 def zap_time(ts: str | float) -> int:

@@ -18,10 +18,13 @@ def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
     """Decode a line of JSON. Raises Malformed: not `what`."""
     try:
         return decode(line)
-    except RecursionError:
-        raise Malformed(f"not {what}: it nests too deeply") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"not {what}: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise undecodable(error, what) from None
+
+
+def undecodable(error: Exception, what: str) -> Malformed:
+    """What an error of decoding says of a line that is not `what`."""
+    return Malformed(f"not {what}: {'it nests too deeply' if isinstance(error, RecursionError) else error}")
 
 
 class Skip:

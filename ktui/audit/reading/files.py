@@ -56,7 +56,7 @@ class _Counting:
 
     def __init__(self, log: Log, file: io.FileIO, before: int, report: Progressed) -> None:
         self._log, self._file, self._progress = log, file, report
-        self._waits = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
+        self._waits = not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
         self._before = before
         self.taken = before
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ktui.audit.cluster import read_on_dask
 from ktui.audit.grouped import read_grouped
-from ktui.audit.reading.files import Log, total_size
+from ktui.audit.reading.files import Log, Stopped, total_size
 from ktui.audit.workers import read_all
 
 if TYPE_CHECKING:
@@ -20,15 +23,37 @@ def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask:
     """Feed every record (`grouped`: every row of a query); a stream that breaks off becomes its
     file's problem.
 
-    Ctrl-C only ends the reading.
+    Ctrl-C only ends the reading, between two blocks of records; a second one ends the program.
     """
-    with _progress() as bar:
+    with _progress() as bar, _until_ctrl_c() as pressed:
         task = bar.add_task("reading", total=total_size(logs) or None)
+
+        def report(name: str, taken: int) -> None:
+            if pressed:
+                raise Stopped
+            bar.update(task, description=_label(name), completed=taken)
+
         try:
             read = read_grouped if grouped else partial(read_on_dask, dask) if dask else read_all
-            read(logs, tally, lambda name, taken: bar.update(task, description=_label(name), completed=taken))
-        except KeyboardInterrupt:
+            read(logs, tally, report)
+        except Stopped:
             tally.stopped = True
+
+
+@contextmanager
+def _until_ctrl_c() -> Iterator[list[int]]:
+    """A list that Ctrl-C fills: a KeyboardInterrupt could come in the middle of counting a request."""
+    pressed: list[int] = []
+
+    def press(number: int, _: object) -> None:
+        pressed.append(number)
+        signal.signal(number, before)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _label(name: str) -> str:
