@@ -42,7 +42,7 @@ def read_on_dask(address: str, logs: list[Log], tally: Tally, report: Progressed
             while not future.done():
                 report(log.name, taken)
                 with suppress(TimeoutError):
-                    distributed.wait(future, timeout=_LOOK)
+                    future.exception(timeout=_LOOK)
             partial.add(tally, partial.read(future.result()))
             future.release()
             taken += log.size
