@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ktui.workloads.catalog import (
     agent_boot,
+    deployment_chain,
     fan_out,
     helm,
     informers,
@@ -27,6 +28,7 @@ WORKLOADS: dict[str, Workload] = {
         kubelet_configmaps,
         informers,
         fan_out,
+        deployment_chain,
         polling_controller,
         kubectl_users,
         helm,

@@ -23,7 +23,7 @@ from ktui.tui.widgets.panel import Panel
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import outcome_content, status_content
+from ktui.tui.workloads.texts import outcome_content, status_content, tables_text
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload
@@ -105,10 +105,23 @@ class WorkloadsScreen(ServerScreen):
             entitle(panel, line(chart.title), line(chart.newest(busiest(seconds)) if seconds else ""))
             panel.show(partial(chart_content, chart, seconds, symbols))
         runs = self._runs[workload.name]
-        tables = runs[-1]["variants"][0]["tables"] if runs else []
+        self.query_one("#outcome", Panel).show(partial(outcome_content, workload, runs, self._tables()))
+
+    def _tables(self) -> list[dict[str, Any]]:
+        """The workload's own tables: of the run that goes on, else of the last one."""
+        runs, session = self._runs[self.workload.name], self.session
         if session is not None and session.running:
-            tables = session.tables
-        self.query_one("#outcome", Panel).show(partial(outcome_content, workload, runs, tables))
+            return session.tables
+        return runs[-1]["variants"][0]["tables"] if runs else []
+
+    def action_tables(self) -> None:
+        """The workload's own tables over the screen: the panel shows their beginning."""
+        if not (tables := self._tables()):
+            self.notify("no tables yet: they come with a run", markup=False)
+            return
+        from ktui.tui.dialogs.text import TextScreen  # start-up time
+
+        self.app.push_screen(TextScreen(f"tables of {self.workload.name}", tables_text(tables)))
 
     def _workload_rows(self) -> list[WorkloadRow]:
         return [WorkloadRow(workload, self._state_of(name)) for name, workload in WORKLOADS.items()]

@@ -103,6 +103,14 @@ def _table(document: dict[str, Any]) -> Iterator[Content]:
         yield line(_cells([str(row[head]) for head in heads], widths))
 
 
+def tables_text(tables: Sequence[dict[str, Any]]) -> str:
+    """All tables with their notes, as text."""
+    parts = [
+        "\n".join([*(text.plain.rstrip() for text in _table(table)), "", *table["notes"]]) for table in tables
+    ]
+    return "\n\n\n".join(parts)
+
+
 def _cells(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(
         pad(cell, width, right=place > 0)

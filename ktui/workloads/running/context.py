@@ -21,19 +21,27 @@ ANYONE = LoadUser()
 
 @dataclass(frozen=True, slots=True)
 class FindingsTable:
-    """A workload's own table in the summary: cells are text, all columns but the first are numbers."""
+    """A workload's own table in the summary: cells are text, all columns but the first are numbers.
+
+    `data` is what programs get beyond the cells.
+    """
 
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    data: tuple[dict[str, Any], ...] = ()
 
-    def document(self) -> dict[str, Any]:
+    def shown(self) -> dict[str, Any]:
+        """What people see of it, as JSON."""
         return {
             "title": self.title,
             "rows": [dict(zip(self.heads, row, strict=True)) for row in self.rows],
             "notes": list(self.notes),
         }
+
+    def document(self) -> dict[str, Any]:
+        return self.shown() | ({"data": list(self.data)} if self.data else {})
 
 
 @dataclass(slots=True)

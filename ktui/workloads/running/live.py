@@ -102,7 +102,7 @@ def live_second(run: Run, at: float, marker: str) -> LiveSecond:
 def live_tables(run: Run) -> Tables:
     context = run.current.context
     found = run.workload.tables(context, run.account) if context else ()
-    return Tables([table.document() for table in found])
+    return Tables([table.shown() for table in found])
 
 
 def encoded(line: Line) -> str:

@@ -1,0 +1,153 @@
+"""What one request set in motion: requests that react to another's change, and their etcd transactions.
+
+All of it is the server's telemetry. A controller names in its User-Agent the resourceVersion of the event
+that it reacts to (`caused-by/1234`); the change with that revision is the cause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestStarted
+from ktui.workloads.running.tags import Tag, cause_of, tag_of
+
+MOST_STEPS = 20_000
+_WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION")
+_COMPARE = re.compile(r'target:MOD key:"[^"]*" mod_revision:(\d+)')
+_PUT = re.compile(r"request_put:<key:")
+_DELETE = re.compile(r"request_delete_range:<key:")
+_LEASE = re.compile(r" lease:(\d+)")
+
+
+@dataclass(slots=True)
+class TraceStep:
+    """One request: who did what, which change it reacts to, and what it did in etcd.
+
+    `revision` is that of its change, 0 when nothing was written; `at` and `ms` as the server says.
+    """
+
+    at: float
+    tag: Tag
+    agent: str
+    verb: str
+    path: str
+    cause: int
+    ms: float = 0.0
+    status: int = 0
+    error: str = ""
+    revision: int = 0
+    calls: list[EtcdCall] = field(default_factory=list)
+
+    @property
+    def txns(self) -> list[EtcdCall]:
+        return [call for call in self.calls if call.op == "txn"]
+
+    @property
+    def is_event(self) -> bool:
+        return self.verb == "POST" and self.path.endswith("/events")
+
+    @property
+    def leases(self) -> set[str]:
+        """Ids of the leases that its keys are attached to."""
+        return {found[1] for call in self.txns if (found := _LEASE.search(call.request))}
+
+    def etcd(self) -> str:
+        """Its calls of etcd in a few words."""
+        return ", ".join(short_call(call) for call in self.calls if call.op != "range") or "–"
+
+    def document(self) -> dict[str, Any]:
+        """As JSON, with etcd's own text of each call."""
+        return {
+            "at": self.at,
+            "agent": self.agent,
+            "what": self.tag.label,
+            "verb": self.verb,
+            "path": self.path,
+            "caused_by": self.cause or None,
+            "status": self.status,
+            "error": self.error,
+            "revision": self.revision or None,
+            "ms": self.ms,
+            "etcd": [
+                {"op": call.op, "request": call.request, "revision": call.revision, "ms": call.ms}
+                for call in self.calls
+            ],
+        }
+
+
+def short_call(call: EtcdCall) -> str:
+    """`IF mod_revision=0 PUT +lease` of a transaction; of other calls their name."""
+    if call.op != "txn":
+        return call.op
+    compared = _COMPARE.search(call.request)
+    success = call.request.partition("failure:")[0]
+    does = "PUT" if _PUT.search(success) else "DELETE" if _DELETE.search(success) else "GET"
+    lease = " +lease" if _LEASE.search(success) else ""
+    return f"IF mod_revision={compared[1]} {does}{lease}" if compared else f"{does}{lease}"
+
+
+class CausalTrace:
+    """`take` the events of a run's telemetry; `forests` has by phase what its commands caused."""
+
+    def __init__(self, run: str, variant: str) -> None:
+        self._run = run
+        self._variant = variant
+        self._open: dict[int, TraceStep] = {}
+        self._steps: list[TraceStep] = []
+
+    def take(self, event: AnyEvent) -> None:
+        match event:
+            case RequestStarted():
+                self._started(event)
+            case EtcdCall() if event.request_id in self._open:
+                self._called(self._open[event.request_id], event)
+            case RequestFinished() if event.id in self._open:
+                step = self._open.pop(event.id)
+                step.ms, step.status, step.error = event.ms, event.status, event.error
+
+    def _started(self, event: RequestStarted) -> None:
+        tag = tag_of(event.user_agent, self._run)
+        if tag is None or tag.variant != self._variant or len(self._steps) >= MOST_STEPS:
+            return
+        cause = cause_of(event.user_agent)
+        if event.verb in _WRITES or cause:
+            agent = event.user_agent.partition(" ")[0]
+            step = TraceStep(event.at, tag, agent, event.verb, event.path, int(cause or 0))
+            self._open[event.id] = step
+            self._steps.append(step)
+
+    def _called(self, step: TraceStep, call: EtcdCall) -> None:
+        step.calls.append(call)
+        if call.op == "txn" and not call.error:
+            step.revision = max(step.revision, call.revision)
+
+    def forests(self, command: str) -> dict[str, list[tuple[int, TraceStep]]]:
+        """By phase (depth, step) of its newest request whose label begins with `command`, of those without
+        a cause after it, and of all that they caused: each below its cause."""
+        caused: dict[int, list[TraceStep]] = {}
+        roots: dict[str, list[TraceStep]] = {}
+        for step in self._steps:
+            caused.setdefault(step.cause, []).append(step)
+            if not step.cause:
+                if step.tag.label.startswith(command):
+                    roots[step.tag.phase] = []
+                roots.setdefault(step.tag.phase, []).append(step)
+        return {
+            phase: [found for root in of for found in _below(root, caused, 0)]
+            for phase, of in roots.items()
+            if of[0].tag.label.startswith(command)
+        }
+
+
+def _below(
+    step: TraceStep, caused: dict[int, list[TraceStep]], depth: int
+) -> Iterator[tuple[int, TraceStep]]:
+    yield depth, step
+    if not step.revision:
+        return
+    for effect in sorted(caused.get(step.revision, ()), key=lambda effect: effect.at):
+        if effect.cause < effect.revision or not effect.revision:  # an effect has a newer revision
+            yield from _below(effect, caused, depth + 1)

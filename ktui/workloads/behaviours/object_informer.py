@@ -1,0 +1,92 @@
+"""An informer that keeps its objects: LIST with resourceVersion=0, then WATCH, again after every end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from ktui.client.connection import ClientError
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
+from ktui.workloads.behaviours.watch_lines import watch_lines
+from ktui.workloads.running.fleet import LoadClient
+
+Obj = dict[str, Any]
+Handler = Callable[[str, Obj], None]
+
+WATCH_SECONDS = 600
+BACKOFF_SECONDS = 1.0
+
+
+class ObjectInformer:
+    """`objects` by name, as of the last event; `handlers` are called with (event type, object).
+
+    `collection` is a path, `selector` encoded parameters. After a 410 or a refused LIST everything is
+    listed again; what has gone meanwhile is DELETED with its last state.
+    """
+
+    def __init__(self, client: LoadClient, collection: str, selector: str) -> None:
+        self.objects: dict[str, Obj] = {}
+        self.handlers: list[Handler] = []
+        self.synced = asyncio.Event()
+        self._client = client
+        self._collection = collection
+        self._selector = selector
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        version = ""
+        while True:
+            try:
+                version = await self._watch(version or await self._list())
+            except (
+                ClientError,
+                DocumentError,
+                KeyError,
+                TypeError,
+            ):  # the server is gone, or not what it seems
+                version = ""
+                await asyncio.sleep(BACKOFF_SECONDS)
+
+    async def _list(self) -> str:
+        """Replace the objects; the List's resourceVersion."""
+        plural = self._collection.rpartition("/")[2]
+        path = f"{self._collection}?{self._selector}&resourceVersion=0"
+        answer = await self._client.read(path, f"LIST {plural}")
+        if not answer.ok:
+            raise ClientError(f"cannot list {self._collection}: HTTP {answer.status}")
+        found = decode_json(answer.body, dict)
+        now = {obj["metadata"]["name"]: obj for obj in found.get("items") or []}
+        for name in [name for name in self.objects if name not in now]:
+            self._take("DELETED", self.objects[name])
+        for name, obj in now.items():
+            self._take("MODIFIED" if name in self.objects else "ADDED", obj)
+        self.synced.set()
+        return str(found["metadata"]["resourceVersion"])
+
+    async def _watch(self, version: str) -> str:
+        """Follow the events; the last resourceVersion, "" when it is too old."""
+        plural = self._collection.rpartition("/")[2]
+        query = (
+            f"watch=true&allowWatchBookmarks=true&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}"
+        )
+        pieces = self._client.watch(f"{self._collection}?{self._selector}&{query}", f"WATCH {plural}")
+        async for line in watch_lines(pieces):
+            event = decode_json(line, dict)
+            obj = event["object"]
+            if event["type"] == "ERROR":
+                return ""
+            version = str(obj["metadata"]["resourceVersion"])
+            if event["type"] != "BOOKMARK":
+                self._take(event["type"], obj)
+        return version
+
+    def _take(self, type_: str, obj: Obj) -> None:
+        name = obj["metadata"]["name"]
+        if type_ == "DELETED":
+            self.objects.pop(name, None)
+        else:
+            self.objects[name] = obj
+        for handler in self.handlers:
+            handler(type_, obj)

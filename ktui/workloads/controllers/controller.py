@@ -1,0 +1,206 @@
+"""What all controllers share: informers that fill a queue of names, and a worker that takes them one by one.
+
+As client-go: a name is in the queue once, and one whose sync fails comes back after 5 ms, doubling.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ktui.client.connection import ClientError
+from ktui.documents.typed import decode_json
+from ktui.workloads.behaviours.object_informer import Obj, ObjectInformer
+from ktui.workloads.demo.objects import timestamp
+from ktui.workloads.running.context import ANYONE, LoadContext
+from ktui.workloads.running.fleet import LoadUser
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+REPLICA_SETS = "/apis/apps/v1/namespaces/default/replicasets"
+PODS = "/api/v1/namespaces/default/pods"
+EVENTS = "/api/v1/namespaces/default/events"
+LABEL = "ktui-chain"
+FIRST_BACKOFF, MOST_BACKOFF = 0.005, 5.0  # seconds, of a name whose sync failed
+CONFLICT, NOT_FOUND = 409, 404
+
+
+class SyncError(ClientError):
+    """A request was answered with an error: the sync of its object is tried again."""
+
+
+@dataclass(slots=True)
+class Chain:
+    """The run that the controllers serve: they see only objects with its label.
+
+    `before_update` is awaited before each PUT of a path: a run makes conflicts happen with it.
+    """
+
+    context: LoadContext
+    before_update: Callable[[str], Awaitable[None]]
+
+    @property
+    def name(self) -> str:
+        return f"chain-{self.context.run}{self.context.variant.lower()}"
+
+    @property
+    def selector(self) -> str:
+        return f"labelSelector={LABEL}%3D{self.name}"
+
+
+class Controller:
+    """`agent` is its User-Agent, `user` whom it authenticates as; both are upstream's."""
+
+    AGENT: ClassVar[str]
+    USER: ClassVar[LoadUser] = ANYONE
+    COMPONENT: ClassVar[str]
+
+    def __init__(self, chain: Chain, user: LoadUser | None = None) -> None:
+        self.chain = chain
+        self.client = chain.context.client(self.AGENT, user or self.USER)
+        self.informers: list[ObjectInformer] = []
+        self._queue: dict[str, str] = {}  # name → resourceVersion of the change that put it there
+        self._waiting = asyncio.Event()
+        self._failures: dict[str, int] = {}
+
+    async def sync(self, name: str, cause: str) -> None:
+        """Bring the object nearer to its spec; ClientError when it has to be tried again."""
+        raise NotImplementedError
+
+    def informer(self, collection: str, more: str = "") -> ObjectInformer:
+        """One more informer, of this run's objects."""
+        found = ObjectInformer(self.client, collection, self.chain.selector + more)
+        self.informers.append(found)
+        return found
+
+    def enqueue(self, name: str, cause: str) -> None:
+        self._queue[name] = cause
+        self._waiting.set()
+
+    def enqueue_after(self, seconds: float, name: str, cause: str) -> None:
+        asyncio.get_running_loop().call_later(seconds, self.enqueue, name, cause)
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for informer in self.informers:
+                group.create_task(informer.run())
+            for informer in self.informers:
+                await informer.synced.wait()
+            while True:
+                while not self._queue:
+                    self._waiting.clear()
+                    await self._waiting.wait()
+                name = next(iter(self._queue))
+                await self._try(name, self._queue.pop(name))
+
+    async def _try(self, name: str, cause: str) -> None:
+        try:
+            await self.sync(name, cause)
+        except ClientError:
+            failures = self._failures[name] = self._failures.get(name, 0) + 1
+            delay = min(MOST_BACKOFF, FIRST_BACKOFF * 2 ** min(failures - 1, 20))
+            if name not in self._queue:  # else a newer change has put it there
+                self.enqueue_after(delay, name, cause)
+        else:
+            self._failures.pop(name, None)
+
+    # Requests. The label of each says who does what: it is the step's name in the causal trace.
+
+    async def create(self, path: str, body: Obj, what: str, cause: str) -> Obj:
+        return await self._send("POST", path, body, what, cause)
+
+    async def update(self, path: str, body: Obj, what: str, cause: str) -> Obj:
+        """PUT with the object's resourceVersion: refused with 409 if it has changed."""
+        await self.chain.before_update(path)
+        return await self._send("PUT", path, body, what, cause)
+
+    async def patch(
+        self,
+        path: str,
+        body: Obj,
+        what: str,
+        cause: str,
+        content_type: str = "application/strategic-merge-patch+json",
+    ) -> Obj:
+        return await self._send("PATCH", path, body, what, cause, content_type)
+
+    async def delete(self, path: str, options: Obj, what: str, cause: str) -> None:
+        """One that has gone already is deleted."""
+        body = {"apiVersion": "v1", "kind": "DeleteOptions", **options}
+        await self._send("DELETE", path, body, what, cause, may_be_gone=True)
+
+    async def read(self, path: str, what: str, cause: str) -> Obj | None:
+        """The live object, not the informer's; None when there is none."""
+        answer = await self.client.read(path, f"{self.COMPONENT}: {what}", cause)
+        if answer.status == NOT_FOUND:
+            return None
+        if not answer.ok:
+            raise SyncError(f"GET {path}: HTTP {answer.status}")
+        return decode_json(answer.body, dict)
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: Obj,
+        what: str,
+        cause: str,
+        content_type: str = "application/json",
+        *,
+        may_be_gone: bool = False,
+    ) -> Obj:
+        answer = await self.client.write(
+            method, path, body, f"{self.COMPONENT}: {what}", content_type=content_type, cause=cause
+        )
+        if answer.ok:
+            return decode_json(answer.body, dict)
+        if may_be_gone and answer.status == NOT_FOUND:
+            return {}
+        if answer.status == CONFLICT:
+            self.chain.context.count("conflicts")
+        raise SyncError(f"{method} {path}: HTTP {answer.status}")
+
+    async def record(self, obj: Obj, kind: str, reason: str, message: str, cause: str) -> None:
+        """An Event about `obj`: a write with a lease, which nobody waits for to be read."""
+        metadata, now = obj["metadata"], timestamp(time.time())
+        about = {"kind": kind, "namespace": "default", "name": metadata["name"], "uid": metadata["uid"]}
+        body: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{metadata['name']}.{secrets.token_hex(8)}", "namespace": "default"},
+            "involvedObject": about,
+            "reason": reason,
+            "message": message,
+            "type": "Normal",
+            "source": {"component": self.COMPONENT},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+        await self.create(EVENTS, body, f"Event {reason}", cause)
+
+
+def version_of(obj: Obj) -> str:
+    return str(obj["metadata"]["resourceVersion"])
+
+
+def is_going(obj: Obj) -> bool:
+    """Whether it is being deleted."""
+    return "deletionTimestamp" in obj["metadata"]
+
+
+def owner_of(obj: Obj) -> Obj:
+    """The reference to its controller, {} without one."""
+    references: list[Obj] = obj["metadata"].get("ownerReferences") or []
+    return next((reference for reference in references if reference.get("controller")), {})
+
+
+def owned_by(owner: Obj, api_version: str, kind: str) -> list[Obj]:
+    """The ownerReferences of what a controller creates for `owner`."""
+    metadata = owner["metadata"]
+    reference = {"apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata["uid"]}
+    return [{**reference, "controller": True, "blockOwnerDeletion": True}]

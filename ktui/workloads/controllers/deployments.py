@@ -1,0 +1,181 @@
+"""The Deployment controller: a ReplicaSet for each template, and a rolling update from one to the next.
+
+As upstream's: old ReplicaSets go down as far as the new one has available pods, the new one goes up as far as
+maxSurge allows. Left out: rollbacks, pauses, conditions, the history's limit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import NamedTuple
+
+import msgspec
+
+from ktui.workloads.behaviours.object_informer import Obj
+from ktui.workloads.controllers.controller import (
+    DEPLOYMENTS,
+    REPLICA_SETS,
+    Chain,
+    Controller,
+    is_going,
+    owned_by,
+    owner_of,
+    version_of,
+)
+from ktui.workloads.running.fleet import LoadUser
+
+HASH = "pod-template-hash"
+
+
+class RollingUpdate(NamedTuple):
+    """The sizes of a Deployment's ReplicaSets, and its limits in pods."""
+
+    wanted: int
+    surge: int
+    unavailable: int
+
+    def new_size(self, new: int, everything: int) -> int:
+        """Of the new ReplicaSet with `new` pods, when all have `everything` (NewRSNewReplicas)."""
+        if new >= self.wanted:
+            return self.wanted
+        return new + max(0, min(self.wanted + self.surge - everything, self.wanted - new))
+
+    def to_remove(self, everything: int, new: int, new_available: int) -> int:
+        """Pods that the old ReplicaSets may lose now (reconcileOldReplicaSets)."""
+        return max(0, everything - (self.wanted - self.unavailable) - (new - new_available))
+
+
+class DeploymentController(Controller):
+    AGENT = "kube-controller-manager/v1.36.2 deployment-controller"
+    USER = LoadUser("system:serviceaccount:kube-system:deployment-controller")
+    COMPONENT = "deployment-controller"
+
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(chain)
+        self._deployments = self.informer(DEPLOYMENTS)
+        self._sets = self.informer(REPLICA_SETS)
+        self._created: dict[str, Obj] = {}  # ReplicaSets that the informer has not seen yet, by name
+        self._deployments.handlers.append(
+            lambda _, obj: self.enqueue(obj["metadata"]["name"], version_of(obj))
+        )
+        self._sets.handlers.append(self._set_changed)
+
+    def _set_changed(self, _: str, replica_set: Obj) -> None:
+        self._created.pop(replica_set["metadata"]["name"], None)
+        if owner := owner_of(replica_set).get("name"):
+            self.enqueue(owner, version_of(replica_set))
+
+    async def sync(self, name: str, cause: str) -> None:
+        deployment = self._deployments.objects.get(name)
+        if deployment is None or is_going(deployment):
+            return
+        uid = deployment["metadata"]["uid"]
+        known = {**self._created, **self._sets.objects}
+        own = [found for found in known.values() if owner_of(found).get("uid") == uid]
+        limits = rolling_update(deployment)
+        digest = template_hash(deployment)
+        new = next((found for found in own if found["metadata"]["labels"].get(HASH) == digest), None)
+        old = [found for found in own if found is not new]
+        if new is None:
+            await self._create_set(deployment, digest, limits.new_size(0, _total(own)), cause)
+            return
+        if (size := limits.new_size(_size(new), _total(own))) != _size(new):
+            await self._resize(deployment, new, size, cause)
+        elif old:
+            await self._shrink(
+                deployment, old, limits.to_remove(_total(own), _size(new), _available(new)), cause
+            )
+        await self._report(deployment, new, own, cause)
+
+    async def _create_set(self, deployment: Obj, digest: str, size: int, cause: str) -> None:
+        spec, metadata = deployment["spec"], deployment["metadata"]
+        template = spec["template"]
+        labels = {**template["metadata"]["labels"], HASH: digest}
+        body = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {
+                "name": f"{metadata['name']}-{digest}",
+                "labels": labels,
+                "ownerReferences": owned_by(deployment, "apps/v1", "Deployment"),
+            },
+            "spec": {
+                "replicas": size,
+                "selector": {"matchLabels": {**spec["selector"]["matchLabels"], HASH: digest}},
+                "template": {**template, "metadata": {**template["metadata"], "labels": labels}},
+            },
+        }
+        made = await self.create(REPLICA_SETS, body, "create ReplicaSet", cause)
+        self._created[made["metadata"]["name"]] = made
+        await self._scaled(deployment, made, 0, size, cause)
+
+    async def _shrink(self, deployment: Obj, old: list[Obj], most: int, cause: str) -> None:
+        """Take `most` pods from the old ReplicaSets, the oldest first."""
+        for replica_set in sorted(old, key=lambda found: str(found["metadata"]["creationTimestamp"])):
+            less = min(most, _size(replica_set))
+            if less:
+                await self._resize(deployment, replica_set, _size(replica_set) - less, cause)
+            most -= less
+
+    async def _resize(self, deployment: Obj, replica_set: Obj, size: int, cause: str) -> None:
+        before = _size(replica_set)
+        body = {**replica_set, "spec": {**replica_set["spec"], "replicas": size}}
+        name = replica_set["metadata"]["name"]
+        await self.update(f"{REPLICA_SETS}/{name}", body, f"scale ReplicaSet {before} to {size}", cause)
+        await self._scaled(deployment, replica_set, before, size, cause)
+
+    async def _scaled(self, deployment: Obj, replica_set: Obj, before: int, after: int, cause: str) -> None:
+        way = "up" if after > before else "down"
+        text = f"Scaled {way} replica set {replica_set['metadata']['name']} from {before} to {after}"
+        await self.record(deployment, "Deployment", "ScalingReplicaSet", text, cause)
+
+    async def _report(self, deployment: Obj, new: Obj, own: list[Obj], cause: str) -> None:
+        """The status, if it has changed."""
+        count = {
+            key: sum(int((found.get("status") or {}).get(key, 0)) for found in own)
+            for key in ("replicas", "readyReplicas", "availableReplicas")
+        }
+        count["updatedReplicas"] = int((new.get("status") or {}).get("replicas", 0))
+        count["unavailableReplicas"] = max(0, _total(own) - count["availableReplicas"])
+        status = {"observedGeneration": deployment["metadata"]["generation"]}
+        status |= {key: value for key, value in count.items() if value}
+        if status != (deployment.get("status") or {}):
+            name = deployment["metadata"]["name"]
+            body = {**deployment, "status": status}
+            await self.update(f"{DEPLOYMENTS}/{name}/status", body, "update Deployment status", cause)
+
+
+def rolling_update(deployment: Obj) -> RollingUpdate:
+    spec = deployment["spec"]
+    wanted = int(spec["replicas"])
+    limits = (spec.get("strategy") or {}).get("rollingUpdate") or {}
+    surge = _share(limits.get("maxSurge", "25%"), wanted, up=True)
+    unavailable = _share(limits.get("maxUnavailable", "25%"), wanted, up=False)
+    return RollingUpdate(wanted, surge, unavailable if surge or unavailable else 1)
+
+
+def _share(limit: int | str, wanted: int, *, up: bool) -> int:
+    """`25%` of the wanted pods, rounded up for maxSurge and down for maxUnavailable."""
+    if isinstance(limit, int):
+        return limit
+    exact = wanted * int(limit.removesuffix("%")) / 100
+    return math.ceil(exact) if up else math.floor(exact)
+
+
+def template_hash(deployment: Obj) -> str:
+    """Names the template (upstream's is another function of the same)."""
+    content = msgspec.json.encode(deployment["spec"]["template"], order="sorted")
+    return hashlib.sha256(content).hexdigest()[:10]
+
+
+def _size(replica_set: Obj) -> int:
+    return int(replica_set["spec"]["replicas"])
+
+
+def _total(sets: list[Obj]) -> int:
+    return sum(_size(found) for found in sets)
+
+
+def _available(replica_set: Obj) -> int:
+    return int((replica_set.get("status") or {}).get("availableReplicas", 0))
