@@ -122,7 +122,7 @@ class Kubectl:
         await self._write("PATCH", self._path, {"spec": {"template": template}}, "set image", strategic)
 
     async def _scale_in_conflict(self, replicas: int) -> None:
-        """Scale; and once, just before a controller writes the status, somebody else changes the object."""
+        """Scale; and once, just before a controller writes the status, another client changes the object."""
 
         async def interfere(path: str) -> None:
             if path == f"{self._path}/status":
@@ -148,7 +148,7 @@ class Kubectl:
 
 
 async def no_interference(_: str) -> None:
-    """Nobody changes the object before a controller updates it."""
+    """No client changes the object before a controller updates it."""
 
 
 def image(version: int) -> str:

@@ -165,7 +165,7 @@ class Controller:
         raise SyncError(f"{method} {path}: HTTP {answer.status}")
 
     async def record(self, obj: Obj, kind: str, reason: str, message: str, cause: str) -> None:
-        """An Event about `obj`: a write with a lease, which nobody waits for to be read."""
+        """An Event about `obj`: a write with a lease."""
         metadata, now = obj["metadata"], timestamp(time.time())
         about = {"kind": kind, "namespace": "default", "name": metadata["name"], "uid": metadata["uid"]}
         body: dict[str, Any] = {
