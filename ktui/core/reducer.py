@@ -43,7 +43,6 @@ from ktui.core.shared_steps import shared
 from ktui.core.state import (
     CALLS_A_REQUEST,
     FAN_OUTS,
-    REQUEST_LOG,
     CacheRow,
     Head,
     RequestRow,
@@ -92,10 +91,9 @@ def _dropped(state: State, event: Dropped) -> None:
 def _request_started(state: State, event: RequestStarted) -> None:
     state.requests[event.id] = RequestRow(event)
     state.habits.saw(event)
-    state.seen += 1
-    if len(state.requests) > REQUEST_LOG:
-        del state.requests[next(iter(state.requests))]
-        state.forgotten += 1
+    dropped = (state.reads if event.verb in READS else state.writes).add(event.id)
+    if dropped is not None:
+        state.requests.pop(dropped, None)  # unless two had one id
     state.touched.requests += 1
 
 

@@ -31,7 +31,8 @@ from ktui.core.rates import Rate
 from ktui.core.rows import CacheRow, Head, RequestRow, Rewind, WatcherRow
 from ktui.core.traffic import History
 
-REQUEST_LOG = 10_000  # requests kept
+READ_LOG = 10_000  # reads kept
+WRITE_LOG = 5_000  # writes kept: of their own, so that hidden writes never displace the reads shown
 CALL_LOG = 2_000  # etcd calls kept, besides those of a request
 CALLS_A_REQUEST = 64  # etcd calls kept with their request
 CLOSED_WATCHERS = 200  # watchers kept after their end
@@ -48,6 +49,25 @@ class Revisions(Row, gc=False):
     head: int = 0
     watchers: int = 0
     calls: int = 0
+
+
+class LogBudget(Struct):
+    """Which requests of a kind are in the log, oldest first, and how many there were since the start."""
+
+    most: int
+    ids: deque[int] = field(default_factory=deque)
+    seen: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """Requests that are not in the log any more."""
+        return self.seen - len(self.ids)
+
+    def add(self, number: int) -> int | None:
+        """Enter a request; returns the one that is dropped for it."""
+        self.seen += 1
+        self.ids.append(number)
+        return self.ids.popleft() if len(self.ids) > self.most else None
 
 
 class State(Struct):
@@ -69,8 +89,8 @@ class State(Struct):
     deletions: dict[str, FanOut] = field(default_factory=dict)  # newest sample of a DELETED
     calls: deque[EtcdCall] = field(default_factory=lambda: deque(maxlen=CALL_LOG))
     habits: Habits = field(default_factory=Habits)  # how clients ask
-    seen: int = 0  # requests since the start
-    forgotten: int = 0  # of these, dropped from the log
+    reads: LogBudget = field(default_factory=lambda: LogBudget(READ_LOG))
+    writes: LogBudget = field(default_factory=lambda: LogBudget(WRITE_LOG))
     dropped: int = 0  # events lost: by the server's queue or by the dashboard's
     no_space: str = ""  # etcd's message when it last refused a write for lack of space
     rewind: Rewind | None = None  # the last one
@@ -87,6 +107,11 @@ class State(Struct):
     def stale_caches(self) -> list[CacheRow]:
         """Caches that serve reads and do not follow etcd, the one stale for longest first."""
         return sorted((self.caches[name] for name in self.stale), key=lambda row: row.cache.stale_since)
+
+    @property
+    def seen(self) -> int:
+        """Requests since the start."""
+        return self.reads.seen + self.writes.seen
 
     @property
     def progress(self) -> bool:

@@ -147,7 +147,6 @@ class Index:
             state = self._keyframes.restore(frame, self.reader)
             between = islice(self._events(frame.start), number - frame.event)
             reducer.apply(state, between)
-        state.forgotten = state.seen - len(state.requests)
         return ReplayPosition(number, max(at, self.began), state)
 
 

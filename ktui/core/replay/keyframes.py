@@ -7,14 +7,16 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from ktui.contract.events import EtcdCall
 from ktui.core.recordings.reader import RecordingReader
-from ktui.core.state import CALL_LOG, REQUEST_LOG, State
+from ktui.core.state import CALL_LOG, READ_LOG, LogBudget, RequestRow, State
 
+FURTHEST = 3 * READ_LOG  # requests to fold at most: where reads are rare, older ones count as dropped
 MOST = 400  # keyframes kept; beyond that every other one is dropped and the distance doubles
 EVERY = 10_000  # events between two, at first
 
@@ -24,13 +26,14 @@ class Keyframe:
     """The state before event number `event`, which begins at `start` in the file.
 
     Packed without the logs of requests and calls, except for the requests in
-    flight: folding starts far enough back to have the logs complete.
+    flight: folding starts far enough back to have the reads complete.
     """
 
     event: int
     start: int
     epoch: int  # servers that came before
     seen: int  # requests since that server began
+    reads: int  # of these
     calls: tuple[int, int]  # positions of its etcd calls so far, in Keyframes.calls
     packed: bytes
 
@@ -54,7 +57,8 @@ class Keyframes:
             self._epoch += 1
             self._epoch_calls = len(self.calls)
         calls = (max(self._epoch_calls, len(self.calls) - CALL_LOG), len(self.calls))
-        self._frames.append(Keyframe(event, start, self._epoch, state.seen, calls, _pack(state)))
+        seen, reads = state.seen, state.reads.seen
+        self._frames.append(Keyframe(event, start, self._epoch, seen, reads, calls, _pack(state)))
         if len(self._frames) > MOST:
             self._thin()
 
@@ -67,14 +71,15 @@ class Keyframes:
         self._frames = kept
 
     def before(self, event: int) -> Keyframe:
-        """The keyframe to fold from to have the state before event number `event`, with complete logs.
+        """The keyframe to fold from to have the state before event number `event`, with all reads of the log.
 
         Never the frame at `event` itself: a new server's is empty, and its event not yet applied.
         """
         place = max(0, bisect_left(self._frames, event, key=lambda frame: frame.event) - 1)
         nearest = self._frames[place]
         while place and self._frames[place - 1].epoch == nearest.epoch:
-            if self._frames[place].seen <= nearest.seen - REQUEST_LOG:
+            frame = self._frames[place]
+            if frame.reads <= nearest.reads - READ_LOG or frame.seen <= nearest.seen - FURTHEST:
                 break
             place -= 1
         return self._frames[place]
@@ -90,8 +95,13 @@ class Keyframes:
 
 def _pack(state: State) -> bytes:
     under_way = {id_: row for id_, row in state.requests.items() if not row.done}
-    lean = replace(state, requests=under_way, calls=deque(maxlen=CALL_LOG))
+    reads, writes = (_pending(log, under_way) for log in (state.reads, state.writes))
+    lean = replace(state, requests=under_way, reads=reads, writes=writes, calls=deque(maxlen=CALL_LOG))
     return zlib.compress(pickle.dumps(lean, pickle.HIGHEST_PROTOCOL), 1)
+
+
+def _pending(log: LogBudget, under_way: Mapping[int, RequestRow]) -> LogBudget:
+    return LogBudget(log.most, deque(number for number in log.ids if number in under_way), log.seen)
 
 
 def renew(state: State, generation: int) -> None:

@@ -85,7 +85,7 @@ class OverviewScreen(ModeScreen):
         stamp = (id(state), state.touched.requests, writes)
         if stamp != self._requests_stamp:
             self._requests_stamp = stamp
-            entitle(self.requests, log_title(writes=writes, forgotten=state.forgotten))
+            entitle(self.requests, log_title(writes=writes, state=state))
             self.requests.set_rows(shown_requests(state, writes=writes))
 
     def paint_panels(self, state: State) -> None:

@@ -11,7 +11,7 @@ from ktui.contract.events import RequestFinished
 from ktui.core.format import clock_time, integer, short_count, short_milliseconds
 from ktui.core.request_view import request_runs, request_text
 from ktui.core.routes import badge_of
-from ktui.core.state import RequestRow
+from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.figures import figure
@@ -20,11 +20,13 @@ from ktui.tui.widgets.lines import line
 Requests = tuple[Column[RequestRow], ...]
 
 
-def log_title(*, writes: bool, forgotten: int = 0) -> Content:
+def log_title(*, writes: bool, state: State) -> Content:
     """`requests · reads · w all`: what the log shows, the key that turns it, and what it no longer has."""
     shown, other = ("all", " reads") if writes else ("reads", " all")
     turn = (key_of("writes"), "$accent")
-    gone = f" · {short_count(forgotten)} dropped from the log" if forgotten else ""
+    logs = {"reads": state.reads.dropped, "writes": state.writes.dropped if writes else 0}
+    dropped = " and ".join(f"{short_count(count)} {kind}" for kind, count in logs.items() if count)
+    gone = f" · {dropped} dropped from the log, the oldest" if dropped else ""
     return line("requests", (f" · {shown} · ", "$ink-muted"), turn, (f"{other}{gone}", "$ink-muted"))
 
 

@@ -16,7 +16,7 @@ from ktui.core.ranking.remedies import compare_row
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.references import CompareRef
 from ktui.core.request_view import requests_of, shown_requests
-from ktui.core.state import RequestRow
+from ktui.core.state import READ_LOG, RequestRow
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.requests.columns import FULL, log_title
 from ktui.tui.requests.detail import RequestDetail
@@ -24,7 +24,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 
 EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"
-EMPTY_GROUP = "all of these requests were dropped: the log keeps the newest 10,000"
+EMPTY_GROUP = f"all of these requests were dropped: the log keeps the newest {READ_LOG:,} reads"
 UNKNOWN = "https://SERVER"  # where a command would go in a recording
 
 
@@ -82,7 +82,7 @@ class LogView(Container):
             return
         self._stamp = stamp
         if self.only is None:
-            entitle(self.table, log_title(writes=writes, forgotten=state.forgotten))
+            entitle(self.table, log_title(writes=writes, state=state))
             self.table.set_rows(shown_requests(state, writes=writes))
             return
         who = (f"{self.only.client} ", "$ink-strong")

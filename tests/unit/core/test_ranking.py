@@ -8,7 +8,7 @@ from ktui.contract.events import AnyEvent
 from ktui.core import reducer
 from ktui.core.ranking.lines import RankLines
 from ktui.core.ranking.ranking import KEPT_IDS, Group, Ranking
-from ktui.core.state import REQUEST_LOG, State
+from ktui.core.state import READ_LOG, State
 from tests.tui.reads import AT, asked, ended, standing, watching
 
 
@@ -182,11 +182,11 @@ def test_many_shapes_are_bounded_and_nothing_is_lost_from_the_total() -> None:
 
 def test_a_group_names_its_newest_requests_and_outlives_the_log() -> None:
     state = State()
-    for number in range(1, REQUEST_LOG + 11):
+    for number in range(1, READ_LOG + 11):
         reducer.apply(state, asked(number))
     group = _only(state)
-    assert group.count == REQUEST_LOG + 10 > len(state.requests)
-    assert len(group.ids) == KEPT_IDS and group.ids[-1] == REQUEST_LOG + 10
+    assert group.count == READ_LOG + 10 > len(state.requests)
+    assert len(group.ids) == KEPT_IDS and group.ids[-1] == READ_LOG + 10
 
 
 def _only(state: State) -> Group:

@@ -18,7 +18,7 @@ from ktui.contract.events import (
 )
 from ktui.core.reducer import apply
 from ktui.core.routes import badge_of
-from ktui.core.state import CALLS_A_REQUEST, REQUEST_LOG, Rewind, State
+from ktui.core.state import CALLS_A_REQUEST, READ_LOG, WRITE_LOG, Rewind, State
 
 
 def started(number: int, at: float = 1.0, **changes: object) -> RequestStarted:
@@ -73,10 +73,18 @@ def test_rows_are_replaced_never_altered() -> None:
 
 def test_the_log_is_bounded_and_counts_what_it_forgot() -> None:
     state = State()
-    apply(state, [started(number) for number in range(REQUEST_LOG + 5)])
-    assert len(state.requests) == REQUEST_LOG
-    assert (state.seen, state.forgotten) == (REQUEST_LOG + 5, 5)
+    apply(state, [started(number) for number in range(READ_LOG + 5)])
+    assert len(state.requests) == READ_LOG
+    assert (state.seen, state.reads.dropped) == (READ_LOG + 5, 5)
     assert next(iter(state.requests)) == 5
+
+
+def test_writes_never_displace_reads() -> None:
+    state = State()
+    apply(state, [started(1)])
+    apply(state, [started(number, verb="PATCH") for number in range(2, WRITE_LOG + 9)])
+    assert 1 in state.requests and len(state.requests) == 1 + WRITE_LOG
+    assert (state.reads.dropped, state.writes.dropped) == (0, 7)
 
 
 def test_events_of_an_unknown_request_are_no_row() -> None:

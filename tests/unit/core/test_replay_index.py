@@ -57,8 +57,8 @@ def as_text(state: State) -> dict[str, object]:
 @pytest.fixture
 def short_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs that overflow soon, so that a short recording has all there is to have."""
-    for module in (model, reducer, keyframes):
-        monkeypatch.setattr(module, "REQUEST_LOG", 200)
+    for module in (model, keyframes):
+        monkeypatch.setattr(module, "READ_LOG", 200)
     for module in (model, keyframes):
         monkeypatch.setattr(module, "CALL_LOG", 60)
     monkeypatch.setattr(keyframes, "EVERY", 150)
