@@ -58,13 +58,11 @@ class KtuiApp(ReplayActions):
         return Navigator(self)
 
     @cached_property
-    def story(self) -> Story | None:
-        """The steps of `--story`; None without it."""
-        if not self.preferences.story:
-            return None
+    def story(self) -> Story:
+        """The steps of F9; with `--story` they are offered at the start."""
         from ktui.tui.story import Story  # start-up time
 
-        return Story()
+        return Story(offered=self.preferences.story)
 
     @cached_property
     def typed(self) -> LineHistory:
@@ -179,7 +177,7 @@ class KtuiApp(ReplayActions):
         if action == "command":
             return not isinstance(self.focused, Input)  # a colon is a letter there
         if action == "story_next":
-            return self.story is not None
+            return self.client is not None
         if action == "come_back":
             return self._at_the_end_of_a_jump
         return (
@@ -197,11 +195,10 @@ class KtuiApp(ReplayActions):
 
     @property
     def story_text(self) -> Content | None:
-        return self.story.text if self.story is not None else None
+        return self.story.text if self.preferences.story or "story" in self.__dict__ else None
 
     def action_story_next(self) -> None:
-        if self.story is not None:
-            self.run_worker(self.story.next(self), group="story", exclusive=True)
+        self.run_worker(self.story.next(self), group="story", exclusive=True)
 
     def action_next_theme(self) -> None:
         names = [theme.name for theme in self.own_themes]

@@ -1,4 +1,4 @@
-"""`ktui --story`: six steps through what LISTs cost, each a sentence and the same key."""
+"""F9, `ktui --story`: six steps through what LISTs cost, each a sentence and the same key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 
 from textual.content import Content
 
-from ktui.core.references import CompareRef, Place, Read, Reference, ResourceRef
+from ktui.core.references import CompareRef, Place, Read
 from ktui.core.selection import Selection
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
@@ -17,6 +17,7 @@ from ktui.tui.switching import switch_rules
 from ktui.tui.widgets.lines import line
 
 PODS = "/api/v1/pods"
+SERVICES = "/api/v1/services"  # which hardly change: their cache is behind etcd most of the time
 ROUNDS, ROUND = 40, 0.05  # seconds: 2 s at most
 Act = Callable[[Dashboard], Awaitable[None]]
 
@@ -29,17 +30,17 @@ class StoryStep:
     act: Act
 
 
-async def _show(mode: str, reference: Reference, app: Dashboard) -> None:
-    app.go_to(Place(mode, reference))
+async def _show(compared: CompareRef, app: Dashboard) -> None:
+    app.go_to(Place("lab", compared))
 
 
-def _compare(sentence: str, original: str, variant: str, change: str) -> StoryStep:
+def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> StoryStep:
     compared = CompareRef(
-        Selection("LIST", PODS + original, "the story"),
-        Selection("LIST", PODS + variant, "the story"),
+        Selection("LIST", path + original, "the story"),
+        Selection("LIST", path + variant, "the story"),
         change,
     )
-    return StoryStep(sentence, partial(_show, "lab", compared))
+    return StoryStep(sentence, partial(_show, compared))
 
 
 async def _two_versions(app: Dashboard) -> None:
@@ -54,11 +55,13 @@ async def _two_versions(app: Dashboard) -> None:
     if not isinstance(screen, LabScreen):
         return
     screen.visit(Read(Selection("LIST", PODS, "the story")))
-    for version in ("1.30", "1.31"):
-        await switch_rules(app, version, {})
-        await _followed(app, version)
-        await screen.sending.send_once(f"under {version}")
-    await switch_rules(app, server.kube_version, server.feature_gates)
+    try:
+        for version in ("1.30", "1.31"):
+            await switch_rules(app, version, {})
+            await _followed(app, version)
+            await screen.sending.send_once(f"under {version}")
+    finally:
+        await switch_rules(app, server.kube_version, server.feature_gates)
 
 
 async def _followed(app: Dashboard, version: str) -> None:
@@ -90,7 +93,7 @@ STEPS: Sequence[StoryStep] = (
         "limit at rv=0",
     ),
     _compare(
-        "Pages hold less memory at a time, and take more requests",
+        "Pages make each response small; all pages together read no less, and take more requests",
         "",
         "?limit=500",
         "pages of 500",
@@ -99,32 +102,39 @@ STEPS: Sequence[StoryStep] = (
         "The same LIST under 1.30 is read from etcd, under 1.31 from the cache; the server switches live",
         _two_versions,
     ),
-    StoryStep(
-        "A cache can be behind etcd (RV, behind); a consistent read waits until it has caught up",
-        partial(_show, "cache", ResourceRef("")),
+    _compare(
+        "A cache of objects that rarely change is behind etcd (3 shows how far): a LIST without "
+        "resourceVersion waits until it has caught up, resourceVersion=0 does not",
+        "",
+        "?resourceVersion=0",
+        "without waiting",
+        SERVICES,
     ),
 )
 
 
 class Story:
-    """Which step is shown."""
+    """Which step is shown: 0 before the first, len(STEPS) + 1 after the last."""
 
-    def __init__(self) -> None:
-        self._place = -1
+    def __init__(self, *, offered: bool) -> None:
+        self._place = 0
+        self._offered = offered
 
     @property
-    def text(self) -> Content:
-        """`story 2/6  A label selector … · f9 next`."""
+    def text(self) -> Content | None:
+        """`story 2/6  A label selector … · f9 next`; None if there is nothing to say."""
         key = key_of("story.next")
-        if self._place < 0:
+        if self._place > len(STEPS) or not (self._place or self._offered):
+            return None
+        if not self._place:
             begin = f"{len(STEPS)} steps through what LISTs cost · "
             return line(("story  ", "bold $primary"), begin, (key, "$accent"), " begins")
-        place = f"story {self._place + 1}/{len(STEPS)}  "
-        last = self._place + 1 == len(STEPS)
-        ends = (" · ", (key, "$accent"), " from the beginning" if last else " next")
-        return line((place, "bold $primary"), STEPS[self._place].sentence, *ends)
+        place = f"story {self._place}/{len(STEPS)}  "
+        ends = (" · ", (key, "$accent"), " ends" if self._place == len(STEPS) else " next")
+        return line((place, "bold $primary"), STEPS[self._place - 1].sentence, *ends)
 
     async def next(self, app: Dashboard) -> None:
-        """The next step; after the last the first one."""
-        self._place = (self._place + 1) % len(STEPS)
-        await STEPS[self._place].act(app)
+        """The next step; after the last none, then the first one again."""
+        self._place = self._place % (len(STEPS) + 1) + 1
+        if self._place <= len(STEPS):
+            await STEPS[self._place - 1].act(app)

@@ -75,7 +75,7 @@ APP: Bindings = [
     _hidden("back", "left_square_bracket", "go_back", "back", "back", key_display="["),
     _hidden("forward", "right_square_bracket", "go_forward", "forward", "forward", key_display="]"),
     _hidden("restart", "r", "restart", "restart a server that has stopped", "restart"),
-    _hidden("story.next", "f9", "story_next", "the next step of the story (--story)", "story"),
+    _hidden("story.next", "f9", "story_next", "the next step of the story: what LISTs cost", "story"),
     _hidden("rules", "V", "rules", "switch the server's Kubernetes version", "version"),
     *RECORDING,
     *REPLAY,
