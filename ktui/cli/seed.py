@@ -8,6 +8,7 @@ import contextlib
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import OK, fail
@@ -16,6 +17,7 @@ from ktui.cli.output import emit, replace_line, tell, warn
 from ktui.core.format import duration, integer
 
 if TYPE_CHECKING:
+    from ktui.cli.seed_progress import SeedTeller, ServerTeller
     from ktui.client.connection import ServerConnection
     from ktui.supervision import Supervisor
     from ktui.workloads.demo.plan import DemoPlan
@@ -101,12 +103,14 @@ def read_failing(line: str) -> list[str]:
 
 
 async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
-    from ktui.cli.seed_progress import SeedTeller  # start-up time
-    from ktui.workloads.seeding import count_objects, seed
+    from ktui.cli.seed_progress import SeedTeller, ServerTeller  # start-up time
+    from ktui.workloads.seeding import seed
 
+    tellers: list[SeedTeller | ServerTeller] = [ServerTeller()] if args.parent else []
     if args.progress:
-        teller = SeedTeller(await asyncio.to_thread(count_objects, plan))
-        teller.finish(await seed(connection, plan, teller))
+        tellers.append(SeedTeller(0))
+    if tellers:
+        await _seed_telling(connection, plan, tellers)
         return
     started = time.perf_counter()
     progress = await seed(connection, plan, (lambda _: None) if args.silent else _report)
@@ -118,6 +122,32 @@ async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Nam
             f"created {integer(progress.created)} objects in {duration(seconds)} "
             f"({integer(progress.existed)} existed)"
         )
+
+
+async def _seed_telling(
+    connection: ServerConnection, plan: DemoPlan, tellers: Sequence[SeedTeller | ServerTeller]
+) -> None:
+    """Seed while the objects are counted: for a large cluster that takes seconds."""
+    from ktui.workloads.seeding import SeedProgress, count_objects, seed
+
+    progress = SeedProgress()
+
+    def report(now: SeedProgress) -> None:
+        nonlocal progress
+        progress = now
+        for teller in tellers:
+            teller(now)
+
+    async def count() -> None:
+        total = await asyncio.to_thread(count_objects, plan)
+        for teller in tellers:
+            teller.total = total
+
+    try:
+        await asyncio.gather(count(), seed(connection, plan, report))
+    finally:
+        for teller in tellers:
+            teller.finish(progress)
 
 
 def _report(progress: SeedProgress) -> None:

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from ktui.workloads.seeding import SeedProgress
 
 EVERY_SECONDS = 3.0  # on a terminal
+FOR_SERVER_SECONDS = 1.0
+FILLING = "filling:"  # begins a line of standard error for the server
 STEPS = 10  # lines in total elsewhere: a log must not fill up
 
 
 class SeedTeller:
-    """Called for each existing object. `total` is the final number.
+    """Called for each existing object. `total` is the final number; nothing is printed while it is 0.
 
     In a second run everything exists: existing objects count as done.
     """
@@ -26,7 +28,7 @@ class SeedTeller:
     def __init__(
         self, total: int, out: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._total = total
+        self.total = total
         self._out = out
         self._clock = clock
         self._terminal = out.isatty()
@@ -35,11 +37,11 @@ class SeedTeller:
 
     def __call__(self, progress: SeedProgress) -> None:
         done = progress.created + progress.existed
-        if done >= self._total or not self._due(done):
+        if done >= self.total or not self._due(done):
             return
-        share = done * 100 // self._total
+        share = done * 100 // self.total
         self._say(
-            f"demo cluster: {share} %, {integer(done)} of {integer(self._total)} objects ({progress.stage})"
+            f"demo cluster: {share} %, {integer(done)} of {integer(self.total)} objects ({progress.stage})"
         )
 
     def finish(self, progress: SeedProgress) -> None:
@@ -51,7 +53,7 @@ class SeedTeller:
 
     def _due(self, done: int) -> bool:
         if not self._terminal:
-            step, before = done * STEPS // self._total, self._step
+            step, before = done * STEPS // self.total, self._step
             self._step = step
             return step > before
         now = self._clock()
@@ -62,3 +64,30 @@ class SeedTeller:
 
     def _say(self, line: str) -> None:
         tell(line, self._out)
+
+
+class ServerTeller:
+    """As SeedTeller, for the server that has started the process: a line a second, the last one empty.
+
+    `total` may be set later: counting the objects of a large cluster takes seconds.
+    """
+
+    def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.total = 0
+        self._out = out
+        self._clock = clock
+        self._told = clock() - FOR_SERVER_SECONDS
+
+    def __call__(self, progress: SeedProgress) -> None:
+        now = self._clock()
+        if now - self._told < FOR_SERVER_SECONDS:
+            return
+        self._told = now
+        done = progress.created + progress.existed
+        share = f"{done * 100 // self.total} %, " if self.total else ""
+        of = f" of {integer(self.total)}" if self.total else ""
+        tell(f"{FILLING} {share}{integer(done)}{of} objects, now {progress.stage}", self._out)
+
+    def finish(self, _progress: SeedProgress) -> None:
+        """The demo cluster is complete, or its creation has failed."""
+        tell(FILLING, self._out)

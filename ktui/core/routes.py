@@ -17,6 +17,11 @@ class Badge(Struct, frozen=True):
     style: str
     word: str
 
+    @property
+    def short(self) -> str:
+        """For legends: `cache` for `watch cache`, `wait` for `waiting`."""
+        return self.word.rpartition(" ")[2].removesuffix("ing")
+
 
 CACHE = Badge("C", "bold $route-cache", "watch cache")
 SNAPSHOT = Badge("S", "bold $route-snapshot", "cache snapshot")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from ktui.contract.events import Prefix, RequestFinished, RequestRouted, RequestStarted
 
 from .asking import sizes
-from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app, until_said
 
 pytestmark = pytest.mark.anyio
 
@@ -87,3 +88,51 @@ async def test_enter_takes_the_request_to_its_own_screen() -> None:
         await pilot.pause()
         assert app.current_mode == "requests"
         assert app.screen.log_table.row.id == 14
+
+
+def read_of(number: int, at: float) -> RequestStarted:
+    return RequestStarted(
+        id=number, at=at, verb="LIST", path="/api/v1/nodes", resource="nodes", namespace="", name="",
+        query="", client="late", user_agent="late/1",
+    )  # fmt: skip
+
+
+async def test_why_stays_with_its_request_until_the_cursor_moves() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.pause()
+        before = app.screen.subject.id
+        app.feed([read_of(900 + number, 1_790_000_020.0 + number) for number in range(3)])
+        app.tick()
+        await pilot.pause()
+        assert app.screen.requests.row.id == 902 and app.screen.subject.id == before
+        assert app.screen.selected_object()[0] == f"request {before}"
+        await pilot.press("up")
+        assert app.screen.subject.id == 901
+        await pilot.press("end")
+        assert app.screen.subject.id == 902
+
+
+async def test_a_small_terminal_is_asked_to_be_larger() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=(40, 10)) as pilot:
+        await until_said(pilot, "This terminal is too small: 40×10", "q leaves ktui")
+        assert "requests" not in shown(app)
+        await pilot.resize_terminal(*SMALL)
+        app.tick()
+        await until_said(pilot, "requests · C cache")
+        assert "too small" not in shown(app)
+
+
+async def test_the_filling_of_a_demo_is_told_until_it_is_complete() -> None:
+    app = still_app(demo_events())
+    own = app.state.server
+    assert own is not None
+    app.feed([replace(own, filling="43 %, 860 of 2,000 objects, now pods")])
+    async with app.run_test(size=SMALL) as pilot:
+        app.tick()
+        await until_said(pilot, "filling the demo cluster  43 %, 860 of 2,000 objects, now pods")
+        app.feed([own])
+        app.tick()
+        await pilot.pause()
+        assert "filling" not in shown(app)

@@ -95,7 +95,8 @@ class Composition:
         self._keep_running("the heap trimmer", trim_when_quiet)
         self._announce()
         if self._args.demo:
-            self._demo = Demo(self._args, self.url, self._publish_failures)
+            progressed = lambda: self._bus.publish(services.facts.info())  # noqa: E731
+            self._demo = Demo(self._args, self.url, self._publish_failures, progressed)
             self._keep_running("the process of the demo's clients", self._demo.run)
 
     async def until_stopped(self) -> None:
@@ -160,7 +161,7 @@ class Composition:
             registry=registry,
             settings=settings,
             bus=self._bus,
-            facts=Facts(client, settings, self._source),
+            facts=Facts(client, settings, self._source, self._filling),
             etcd=browser,
             codec=self._codec,
             token=self._config.token,
@@ -208,6 +209,9 @@ class Composition:
 
     def _publish_failures(self) -> None:
         self._bus.publish(self._task_failures())
+
+    def _filling(self) -> str:
+        return self._demo.filling if self._demo is not None else ""
 
     def _listen_to_signals(self) -> None:
         loop = asyncio.get_running_loop()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from ktui.cli.logs import log_of
 from ktui.cli.output import tell
 from ktui.cli.seed import FAILING, read_failing
+from ktui.cli.seed_progress import FILLING
 from ktui.cli.streams import lines_of
 
 log = log_of(__name__)
@@ -23,13 +24,17 @@ class DemoEnded(Exception):
 class Demo:
     """`run` is for a supervisor: it raises DemoEnded if the process fails, and may be called again.
 
-    `failing` are sentences about clients that fail while the process runs; `changed` is
-    called when they change.
+    `failing` are sentences about clients that fail while the process runs, `filling` how far
+    the cluster is while it is created; `changed` and `progressed` are called when they change.
     """
 
-    def __init__(self, args: argparse.Namespace, url: str, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, args: argparse.Namespace, url: str, changed: Callable[[], None], progressed: Callable[[], None]
+    ) -> None:
         self.failing: list[str] = []
+        self.filling = ""
         self._changed = changed
+        self._progressed = progressed
         self._command = _command(args, url)
         # A dashboard reports the last lines of its server's standard error as the cause of its end.
         self._forwards = not args.parent
@@ -47,6 +52,7 @@ class Demo:
                 process.terminate()
                 await process.wait()
             self._set_failing([])
+            self._set_filling("")
 
     async def _follow(self, process: asyncio.subprocess.Process) -> str:
         """Read its standard error to the end; return the last line."""
@@ -55,6 +61,9 @@ class Demo:
         async for text in lines_of(process.stderr):
             if text.startswith(FAILING):
                 self._set_failing(read_failing(text))
+                continue
+            if text.startswith(FILLING):
+                self._set_filling(text.removeprefix(FILLING).strip())
                 continue
             last = text.removeprefix("ktui: ") or last
             if self._forwards:
@@ -67,6 +76,11 @@ class Demo:
             for text in failing:
                 log.warning("%s", text)
             self._changed()
+
+    def _set_filling(self, filling: str) -> None:
+        if filling != self.filling:
+            self.filling = filling
+            self._progressed()
 
 
 def _command(args: argparse.Namespace, url: str) -> list[str]:

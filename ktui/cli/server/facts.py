@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ktui import __version__
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
 
 
 class Facts:
-    """The current facts: the version may be switched while the server runs."""
+    """The current facts: the version may be switched while the server runs.
 
-    def __init__(self, client: EtcdClient, settings: Settings, source: EtcdSource) -> None:
+    `filling` says how far the demo cluster is while it is created.
+    """
+
+    def __init__(
+        self, client: EtcdClient, settings: Settings, source: EtcdSource, filling: Callable[[], str]
+    ) -> None:
         self._client = client
         self._settings = settings
         self._source = source
+        self._filling = filling
 
     def info(self) -> ServerInfo:
         return ServerInfo(
@@ -35,6 +42,7 @@ class Facts:
             etcd_prefix=self._source.prefix,
             pid=os.getpid(),
             name=self._source.name,
+            filling=self._filling(),
             warnings=self._source.warnings,
         )
 

@@ -38,6 +38,7 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
     "server": {
         "endpoints": Treatment.HOSTS,
         "etcd_prefix": Treatment.ETCD_PREFIX,
+        "filling": Treatment.KEEP,
         "name": Treatment.EMPTY,  # a host, a file, a context
         "warnings": Treatment.TEXTS,
     },

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.events import Resize
 from textual.widgets import Input
 
 from ktui.core.format import many
@@ -124,7 +125,8 @@ class LabScreen(ServerScreen):
         if self.ktui.preferences.kube_context:
             self.targets.choose(self.ktui.preferences.kube_context)
 
-    def on_resize(self) -> None:
+    @on(Resize)
+    def _resized(self) -> None:
         self.results.fit(self.size.width)
         self.call_after_refresh(self._paint_result)  # the panel has come, or gone
 

@@ -47,6 +47,7 @@ class OverviewScreen(ModeScreen):
         self._charts = ChartStrip(id="charts")
         self._why = WhyPanel()
         self._requests_stamp: tuple[Any, ...] = ()
+        self._subject: tuple[int, str] | None = None  # of the why panel: a request's id, under a filter
 
     def compose_body(self) -> ComposeResult:
         yield self._most_expensive
@@ -76,32 +77,41 @@ class OverviewScreen(ModeScreen):
     # Painting.
 
     def paint_tables(self, state: State) -> None:
-        # While it follows it moves with the why below, so that both always speak of one request.
-        if not self.requests.following:
-            self._paint_requests(state)
+        self._paint_requests(state)
 
     def _paint_requests(self, state: State) -> None:
         writes = self.ktui.writes
-        stamp = (id(state), state.touched.requests, writes)
+        stamp = (id(state), state.touched.requests, writes, self.requests.size.width)
         if stamp != self._requests_stamp:
             self._requests_stamp = stamp
-            entitle(self.requests, log_title(writes=writes, state=state))
+            entitle(self.requests, log_title(state, self.requests.size.width, writes=writes))
             self.requests.set_rows(shown_requests(state, writes=writes))
 
     def paint_panels(self, state: State) -> None:
-        if not self.ktui.paused:
-            self._paint_requests(state)
         self._most_expensive.paint(state)
         self._holdings.paint(state)
         self._charts.show_state(state, paused=self.ktui.paused)
-        self._why.paint(self.requests.row, state)
+        self._why.paint(self.subject, state)
 
     # What is selected.
+
+    @property
+    def subject(self) -> RequestRow | None:
+        """The request that the why panel explains: the same one until the user moves the cursor."""
+        table, known = self.requests, self.ktui.state.requests
+        if not table.following:
+            return table.row
+        number, filtered = self._subject or (0, "")
+        if (row := known.get(number)) is not None and filtered == table.filter.text:
+            return row
+        self._subject = (table.row.id, table.filter.text) if table.row is not None else None
+        return table.row
 
     @on(VTable.Highlighted, "#requests")
     def _request_highlighted(self, event: VTable.Highlighted) -> None:
         if event.by_user:  # what the data changes is painted at the panels' pace
-            self._why.paint(self.requests.row, self.ktui.state)
+            self._subject = None
+            self._why.paint(self.subject, self.ktui.state)
 
     @on(VTable.Selected, "#requests")
     def _request_selected(self, event: VTable.Selected) -> None:
@@ -134,11 +144,13 @@ class OverviewScreen(ModeScreen):
             return ()
         if isinstance(row, CacheSummary):
             return (ResourceRef(row.row.resource),)
-        return (RequestRef(row.id),) if isinstance(row, RequestRow) else (PrefixRef(row.prefix),)
+        if isinstance(row, RequestRow):
+            return (RequestRef((self.subject or row).id),)
+        return (PrefixRef(row.prefix),)
 
     def selected_request(self) -> Selection | None:
-        return selection_of(self.requests.row, "from Overview")
+        return selection_of(self.subject, "from Overview")
 
     def selected_object(self) -> tuple[str, Any] | None:
-        row = self.requests.row
+        row = self.subject
         return None if row is None else request_object(row)

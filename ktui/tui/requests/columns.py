@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 from textual.content import Content
@@ -10,24 +10,48 @@ from textual.content import Content
 from ktui.contract.events import RequestFinished
 from ktui.core.format import clock_time, integer, short_count, short_milliseconds
 from ktui.core.request_view import request_runs, request_text
-from ktui.core.routes import badge_of
+from ktui.core.routes import LEGEND, Badge, badge_of
 from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.figures import figure
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import line, longest_that_fits
 
+_FRAME = 4  # cells of a table's frame beside its title
 Requests = tuple[Column[RequestRow], ...]
 
 
-def log_title(*, writes: bool, state: State) -> Content:
-    """`requests · reads · w all`: what the log shows, the key that turns it, and what it no longer has."""
+def log_title(state: State, width: int, *, writes: bool) -> Content:
+    """`requests · reads · w all`: what the log shows, the key that turns it, what was dropped, the letters.
+
+    `width`: cells of the table. The letters' meaning stays when the rest has no room.
+    """
     shown, other = ("all", " reads") if writes else ("reads", " all")
     turn = (key_of("writes"), "$accent")
     logs = {"reads": state.reads.dropped, "writes": state.writes.dropped if writes else 0}
-    dropped = " and ".join(f"{short_count(count)} {kind}" for kind, count in logs.items() if count)
-    gone = f" · {dropped} dropped from the log, the oldest" if dropped else ""
-    return line("requests", (f" · {shown} · ", "$ink-muted"), turn, (f"{other}{gone}", "$ink-muted"))
+    counts = " and ".join(f"{short_count(count)} {kind}" for kind, count in logs.items() if count)
+    gone = f" · {counts} dropped from the log, the oldest" if counts else ""
+    turned = line((f" · {shown} · ", "$ink-muted"), turn, (other, "$ink-muted"))
+    dropped = line((gone, "$ink-muted"))
+    name, letters = line("requests"), _letters(LEGEND)
+    forms = (
+        name + turned + dropped + letters,
+        name + turned + letters,
+        name + dropped + letters if gone else name + letters,
+        name + _letters(LEGEND[:-1]),
+        name + turned + dropped,
+    )
+    return longest_that_fits(forms, width - _FRAME)
+
+
+def _letters(badges: Sequence[Badge]) -> Content:
+    """` · C cache S snapshot E etcd W waiting ! error`."""
+    runs = [
+        run
+        for badge in badges
+        for run in ((f" {badge.letter}", badge.style), (f" {badge.short}", "$ink-muted"))
+    ]
+    return line((" ·", "$ink-muted"), *runs)
 
 
 def _badge(row: RequestRow) -> Cell:

@@ -77,12 +77,12 @@ class LogView(Container):
     def paint(self) -> None:
         """The rows, if there are others."""
         state, writes = self._ktui.state, self._ktui.writes
-        stamp = (id(state), state.touched.requests, writes, self.only)
+        stamp = (id(state), state.touched.requests, writes, self.only, self.table.size.width)
         if stamp == self._stamp:
             return
         self._stamp = stamp
         if self.only is None:
-            entitle(self.table, log_title(writes=writes, state=state))
+            entitle(self.table, log_title(state, self.table.size.width, writes=writes))
             self.table.set_rows(shown_requests(state, writes=writes))
             return
         who = (f"{self.only.client} ", "$ink-strong")

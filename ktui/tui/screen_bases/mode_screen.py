@@ -7,14 +7,16 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.events import Resize
 from textual.geometry import Size
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from ktui.core.references import Crumb, Place, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.compat import WholeScreen
+from ktui.tui.keys.hints import key_of
 from ktui.tui.navigation.modes import find_mode
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.prompt.suggestions import Suggestions
@@ -28,12 +30,20 @@ from ktui.tui.widgets.key_bar import KeyBar
 # Classes of a screen by its size in cells, for the style sheets.
 WIDTHS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 HEIGHTS = [(0, "-short"), (32, "-tall")]
+LOW = 20  # lines: below, only what the keys act on has room
+LEAST = Size(50, 12)  # below, a sentence asks for more room
 
 
 def size_classes(size: Size) -> list[str]:
     """The classes of a screen of that size."""
     pairs = ((WIDTHS, size.width), (HEIGHTS, size.height))
-    return [max(step for step in steps if step[0] <= cells)[1] for steps, cells in pairs]
+    classes = [max(step for step in steps if step[0] <= cells)[1] for steps, cells in pairs]
+    return [*classes, *(name for name, holds in _small(size).items() if holds)]
+
+
+def _small(size: Size) -> dict[str, bool]:
+    too_small = size.width < LEAST.width or size.height < LEAST.height
+    return {"-low": size.height < LOW, "-too-small": too_small}
 
 
 class ModeScreen(TableScreen):
@@ -54,6 +64,7 @@ class ModeScreen(TableScreen):
         yield HeaderBar()
         with Area(id="body"):
             yield Banner()
+            yield Static("", id="too-small", markup=False)
             with Area(id="content"):
                 yield from self.compose_body()
         if self.ktui.intake.replays:
@@ -175,6 +186,16 @@ class ModeScreen(TableScreen):
     def on_mount(self) -> None:
         # Before it is laid out: the banner takes a line of its own.
         self.paint_frame(self.ktui.state, self.ktui.link)
+
+    def on_resize(self, event: Resize) -> None:
+        for name, holds in _small(event.size).items():
+            self.set_class(holds, name)
+        if self.has_class("-too-small"):
+            need, has = f"{LEAST.width}×{LEAST.height}", f"{event.size.width}×{event.size.height}"
+            self.query_one("#too-small", Static).update(
+                f"This terminal is too small: {has} characters. ktui needs {need} or more: make the window "
+                f"larger or its font smaller. {key_of('quit')} leaves ktui."
+            )
 
     def on_screen_resume(self) -> None:
         self.call_after_refresh(self.paint)

@@ -88,6 +88,8 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
         return _task_failures(state.task_failures), "server"
     if state.live.status is not None and state.live.status.problem:
         return _not_scraped(state.live.status), "server"
+    if state.server is not None and state.server.filling:
+        return _filling(state.server.filling), "starting"
     if state.server is not None and state.server.warnings:
         phrase = "; ".join(state.server.warnings)
         return line(("careful", "bold $warning"), (f": {phrase}", "$foreground")), "source"
@@ -139,6 +141,14 @@ def _not_scraped(status: LiveStatus) -> Content:
         ("no new figures", "bold $error"),
         (f": {status.problem}", "$foreground"),
         (f" — tried again every {duration(status.interval)}", "$ink-muted"),
+    )
+
+
+def _filling(progress: str) -> Content:
+    return line(
+        ("filling the demo cluster  ", "bold $primary"),
+        (progress, "$foreground"),
+        (" — its clients start when it is complete", "$ink-muted"),
     )
 
 

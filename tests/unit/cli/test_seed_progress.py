@@ -2,7 +2,7 @@
 
 import io
 
-from ktui.cli.seed_progress import SeedTeller
+from ktui.cli.seed_progress import SeedTeller, ServerTeller
 from ktui.workloads.demo.plan import DemoSize, make_plan
 from ktui.workloads.seeding import SeedProgress, count_objects
 
@@ -36,6 +36,22 @@ def test_a_terminal_gets_a_line_every_few_seconds() -> None:
     lines = told(Terminal(), 1_000)
     assert len(lines) == 4 and lines[0].startswith("demo cluster: 3")
     assert len(told(Terminal(), 200)) == 1
+
+
+def test_the_server_is_told_every_second_and_at_the_end() -> None:
+    out, now, progress = io.StringIO(), 0.0, SeedProgress("pods")
+    teller = ServerTeller(out, lambda: now)
+    teller(progress)
+    for created, at, total in ((5, 0.5, 0), (10, 1.0, 0), (20, 2.5, 40)):
+        progress.created, now, teller.total = created, at, total
+        teller(progress)
+    teller.finish(progress)
+    assert out.getvalue().splitlines() == [
+        "filling: 0 objects, now pods",
+        "filling: 10 objects, now pods",
+        "filling: 50 %, 20 of 40 objects, now pods",
+        "filling:",
+    ]
 
 
 def test_objects_are_counted_as_they_are_made() -> None:

@@ -8,8 +8,17 @@ from ktui.tui.requests.columns import log_title
 
 def test_a_log_that_has_forgotten_requests_says_so() -> None:
     state = State()
-    assert log_title(writes=False, state=state).plain == "requests · reads · w all"
+    letters = " · C cache S snapshot E etcd W wait ! error"
+    assert log_title(state, 200, writes=False).plain == "requests · reads · w all" + letters
     state.writes.seen = 38_213
-    assert log_title(writes=False, state=state).plain == "requests · reads · w all"
-    title = log_title(writes=True, state=state)
-    assert title.plain == "requests · all · w reads · 38.2k writes dropped from the log, the oldest"
+    assert log_title(state, 200, writes=False).plain == "requests · reads · w all" + letters
+    dropped = " · 38.2k writes dropped from the log, the oldest"
+    title = log_title(state, 200, writes=True)
+    assert title.plain == "requests · all · w reads" + dropped + letters
+    state.reads.seen = 1_200
+    title = log_title(state, 200, writes=True)
+    assert "1.2k reads and 38.2k writes dropped" in title.plain
+
+
+def test_the_letters_are_explained_where_little_fits() -> None:
+    assert log_title(State(), 47, writes=False).plain == "requests · C cache S snapshot E etcd W wait"
