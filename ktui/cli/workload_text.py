@@ -12,6 +12,7 @@ from rich.text import Text
 from ktui.cli.printing import Printer
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
 from ktui.core.routes import letter_of
+from ktui.kube.flowcontrol import LEVELS
 from ktui.workloads.running.knobs import described as knobs_line
 from ktui.workloads.running.knobs import written
 from ktui.workloads.running.summary import COMPARED
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _HEADS = ("phase", "s", "requests", "/s", "from", "etcd RPCs/s", "etcd B/s", "keys", "ampl.",
           "p50", "p95", "p99 ms", "429", "failed")  # fmt: skip
 
+EXEMPT = "exempt"  # without a limit
 WIDE = 120
 SPARED = ("s", "keys", "p50", "etcd RPCs/s", "failed")
 
@@ -84,6 +86,8 @@ def print_summary(summary: dict[str, Any]) -> None:
     console.print(_phases(summary, console.width))
     for variant in summary["variants"]:
         _print_found(console, variant)
+        for level, held in variant["total"]["levels"].items():
+            console.print(Text(_level(level, held), "dim"))
     if "difference" in summary:
         console.print(_difference(summary["difference"]))
     for line in _foot(summary):
@@ -140,6 +144,15 @@ def _print_found(console: Printer, variant: dict[str, Any]) -> None:
         console.print(table)
         for note in document["notes"]:
             console.print(Text(note, "dim"))
+
+
+def _level(level: str, held: dict[str, Any]) -> str:
+    """Of one priority level: its requests, and the seats that they would hold in a kube-apiserver."""
+    of = f" of {integer(LEVELS[level].nominal_seats)}" if level in LEVELS and level != EXEMPT else ""
+    requests = f"{integer(held['requests'])} requests"
+    return (
+        f"priority level {level}: {requests}, on average {figure(held['mean_seats'])} seats{of} (not queued)"
+    )
 
 
 def _value(value: float | str) -> str:

@@ -68,10 +68,14 @@ class PriorityLevel:
         """The most seats that one request may take of a queuing level (since 1.25), None if uncapped."""
         if not self.hand_size:
             return None
-        return priority_level_max(self.nominal or self._by_shares(), self.hand_size)
+        return priority_level_max(self.nominal_seats, self.hand_size)
 
-    def _by_shares(self) -> int:
-        return math.ceil(_SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values()))
+    @property
+    def nominal_seats(self) -> int:
+        """The seats of the level before others lend it theirs (nominalConcurrencyLimit)."""
+        return self.nominal or math.ceil(
+            _SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values())
+        )
 
 
 @dataclass(frozen=True, slots=True)

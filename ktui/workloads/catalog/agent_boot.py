@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ktui.client.connection import ClientError
-from ktui.core.format import integer, long_bytes, times
+from ktui.core.format import integer, long_bytes, milliseconds, times
 from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF
 from ktui.workloads.plans import NODE, SELECTORS, ClientPlan, PlanError, find_plan, without_selectors
 from ktui.workloads.running.account import Account
@@ -20,6 +20,7 @@ from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError
+from ktui.workloads.running.users import LoadUser
 from ktui.workloads.running.workload import Fix, Workload
 
 POLICIES = ("none", "fixed", "exponential", "tenth")
@@ -46,16 +47,24 @@ KNOBS = (
 )
 
 # What the article measured in a cluster of 4,000 nodes and 100,000 pods: of a collection the bytes read for
-# each agent that names no resourceVersion (up to 1.30), and the bytes that it gets of them.
-ARTICLE_CLUSTER = "4,000 nodes, 100,000 pods"
+# each agent that names no resourceVersion (up to 1.30), the bytes that it gets of them, and the time.
+ARTICLE_CLUSTER, ARTICLE_NODES = "4,000 nodes, 100,000 pods", 4_000
+
+
+class ArticleFigure(NamedTuple):
+    """One collection: bytes, None where the article has no figure; `note` on its times."""
+
+    read: float
+    returned: float | None
+    note: str
+
+
 ARTICLE = {
-    "/api/v1/pods": (
-        2.0e9,
-        526e3,
-        "18.3 s to send all of them, 0.24 s one node's; 10 s in etcd, 0.05 s with rv=0",
+    "/api/v1/pods": ArticleFigure(
+        2.0e9, 526e3, "18.3 s to send all of them, 0.24 s one node's; 10 s in etcd, 0.05 s with rv=0"
     ),
-    "/api/v1/nodes": (70e6, None, "0.5 s to send all of them"),
-    "/apis/cilium.io/v2/ciliumendpoints": (193e6, None, "11 s to send all of them"),
+    "/api/v1/nodes": ArticleFigure(70e6, None, "0.5 s to send all of them"),
+    "/apis/cilium.io/v2/ciliumendpoints": ArticleFigure(193e6, None, "11 s to send all of them"),
 }
 
 
@@ -120,13 +129,20 @@ async def boot_fleet(context: LoadContext) -> None:
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
         for number in range(agents):
-            client = context.client(agent_of(requests))
+            client = context.client(
+                agent_of(requests), user_on(agent_of(requests), context.cluster.node(number))
+            )
             group.create_task(_agent(context, client, number, requests))
     context.found["seconds_until_all_booted"] = round(asyncio.get_running_loop().time() - began, 3)
 
 
 def agent_of(requests: Sequence[PlannedRequest]) -> str:
     return requests[0].client or "agent"
+
+
+def user_on(agent: str, node: str) -> LoadUser | None:
+    """A kubelet's user is that of its node; None: that of the agent."""
+    return LoadUser(f"system:node:{node}", "system:nodes") if agent == "kubelet" else None
 
 
 async def _agent(
@@ -225,29 +241,37 @@ def _measured(context: LoadContext, measured: Sequence[tuple[PlannedRequest, Loa
 
 
 def _article(context: LoadContext, measured: Sequence[tuple[PlannedRequest, LoadFigures]]) -> FindingsTable:
-    """The article's figures beside those of the same collections here."""
-    rows = []
-    for request, figures in measured:
-        found = ARTICLE.get(request.path.partition("?")[0])
-        if found is None:
-            continue
-        read, returned = per_request(figures)
-        factor = times(read / returned) if returned else "–"
-        said, got, _ = found
-        rows.append(
-            (
-                plural(request.path),
-                long_bytes(said),
-                "–" if got is None else long_bytes(got),
-                "–" if got is None else times(said / got),
-                long_bytes(read),
-                long_bytes(returned),
-                factor,
-            )
-        )
-    heads = ("collection", "article read", "returned ", "factor ", "here read", "returned", "factor")
-    notes = tuple(f"{plural(path)}: {note}" for path, (_, _, note) in ARTICLE.items())
-    return FindingsTable(f"the article ({ARTICLE_CLUSTER}) and this run", heads, tuple(rows), notes)
+    """The article's figures, of one agent and of one on every node; below each, those of this run."""
+    here = {request.path.partition("?")[0]: figures for request, figures in measured}
+    rows, notes = [], []
+    agents = context.knobs.integer("agents")
+    for path, said in ARTICLE.items():
+        rows.append((f"{plural(path)}: the article", *_pair(said.read, said.returned, ARTICLE_NODES)))
+        note = f"{plural(path)}: {said.note}"
+        if (figures := here.get(path)) is not None:
+            rows.append(("  this run", *_pair(*per_request(figures), agents)))
+            note += f"; here p50 {milliseconds(figures.milliseconds(0.5))} ms"
+        notes.append(note)
+    notes.append(
+        f"× agents: {integer(ARTICLE_NODES)} in the article, {integer(agents)} here, with "
+        f"{integer(len(context.cluster.nodes))} nodes: about the factor where the selector does not help"
+    )
+    heads = ("one agent's LIST", "read", "returned", "factor", "read × agents", "returned × agents")
+    return FindingsTable(f"the article ({ARTICLE_CLUSTER}) and this run", heads, tuple(rows), tuple(notes))
+
+
+def _pair(read: float, returned: float | None, agents: int) -> tuple[str, ...]:
+    """Bytes of one agent and of all."""
+    if not returned:
+        return long_bytes(read), "–", "–", long_bytes(read * agents), "–"
+    factor = times(read / returned)
+    return (
+        long_bytes(read),
+        long_bytes(returned),
+        factor,
+        long_bytes(read * agents),
+        long_bytes(returned * agents),
+    )
 
 
 def per_request(figures: LoadFigures) -> tuple[float, float]:

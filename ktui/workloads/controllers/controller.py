@@ -16,8 +16,8 @@ from ktui.client.connection import ClientError
 from ktui.documents.typed import decode_json
 from ktui.workloads.behaviours.object_informer import Obj, ObjectInformer
 from ktui.workloads.demo.objects import timestamp
-from ktui.workloads.running.context import ANYONE, LoadContext
-from ktui.workloads.running.fleet import LoadUser
+from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.users import LoadUser
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 REPLICA_SETS = "/apis/apps/v1/namespaces/default/replicasets"
@@ -55,7 +55,7 @@ class Controller:
     """`agent` is its User-Agent, `user` whom it authenticates as; both are upstream's."""
 
     AGENT: ClassVar[str]
-    USER: ClassVar[LoadUser] = ANYONE
+    USER: ClassVar[LoadUser | None] = None
     COMPONENT: ClassVar[str]
 
     def __init__(self, chain: Chain, user: LoadUser | None = None) -> None:

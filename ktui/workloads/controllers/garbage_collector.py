@@ -18,7 +18,7 @@ from ktui.workloads.controllers.controller import (
     owner_of,
     version_of,
 )
-from ktui.workloads.running.fleet import LoadUser
+from ktui.workloads.running.users import LoadUser
 
 OWNERS = {"Deployment": DEPLOYMENTS, "ReplicaSet": REPLICA_SETS}
 

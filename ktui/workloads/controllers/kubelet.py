@@ -7,7 +7,7 @@ import time
 from ktui.workloads.behaviours.object_informer import Obj
 from ktui.workloads.controllers.controller import PODS, Chain, Controller, is_going, version_of
 from ktui.workloads.demo.objects import timestamp
-from ktui.workloads.running.fleet import LoadUser
+from ktui.workloads.running.users import LoadUser
 
 CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 START_SECONDS = 0.2  # until a container runs, or has ended

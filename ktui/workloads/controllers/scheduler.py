@@ -6,7 +6,7 @@ from collections import Counter
 
 from ktui.workloads.behaviours.object_informer import Obj
 from ktui.workloads.controllers.controller import PODS, Chain, Controller, is_going, version_of
-from ktui.workloads.running.fleet import LoadUser
+from ktui.workloads.running.users import LoadUser
 
 
 class Scheduler(Controller):

@@ -24,6 +24,7 @@ from ktui.workloads.running.tags import Tag, tag_of
 class _Open(NamedTuple):
     tag: Tag
     verb: str
+    level: str  # priority level
 
 
 class Account:
@@ -106,7 +107,7 @@ class Account:
                 self._verbs.clear()
             self._verbs[event.id] = event.verb
             return
-        self._open[event.id] = _Open(tag, event.verb)
+        self._open[event.id] = _Open(tag, event.verb, event.level)
 
     def _finished(self, event: RequestFinished) -> None:
         found = self._open.pop(event.id, None)
@@ -116,7 +117,7 @@ class Account:
             return
         before = self._watched.pop(event.id, None)
         for figures in self._of(found.tag):
-            figures.add(found.verb, event, before)
+            figures.add(found.verb, event, before, found.level)
         self._finished_count += 1
 
     def _watching(self, event: WatcherState) -> None:

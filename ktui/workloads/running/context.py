@@ -11,12 +11,12 @@ from typing import Any
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import Cluster
-from ktui.workloads.running.fleet import Fleet, LoadClient, LoadUser
+from ktui.workloads.running.fleet import Fleet, LoadClient
 from ktui.workloads.running.knobs import Knobs
 from ktui.workloads.running.tags import Tag
+from ktui.workloads.running.users import LoadUser, user_of
 
 DRAIN_SECONDS = 5.0
-ANYONE = LoadUser()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class LoadContext:
             self._phase = phase
             self.began(phase)
 
-    def client(self, agent: str, user: LoadUser = ANYONE) -> LoadClient:
-        """One more client; `agent` is the first part of its User-Agent."""
-        return LoadClient(self.fleet, agent, user, self._tag, self.account)
+    def client(self, agent: str, user: LoadUser | None = None) -> LoadClient:
+        """One more client; `agent` is the first part of its User-Agent, and decides its user."""
+        return LoadClient(self.fleet, agent, user or user_of(agent), self._tag, self.account)
 
     async def drain(self, tasks: Collection[asyncio.Task[None]]) -> None:
         """Let requests in flight end, for a few seconds: they belong to the phase, this time does not."""

@@ -30,11 +30,18 @@ class LoadFigures:
     verbs: Counter[str] = field(default_factory=Counter)
     verb_routes: Counter[tuple[str, str]] = field(default_factory=Counter)
     times: LatencyHistogram = field(default_factory=LatencyHistogram)
+    levels: Counter[str] = field(default_factory=Counter)  # requests by priority level
+    level_seats: dict[str, float] = field(default_factory=dict)  # seat-seconds by priority level
     waits: LatencyHistogram = field(default_factory=LatencyHistogram)  # for the cache to be fresh enough
     unanswered: int = 0
 
-    def add(self, verb: str, event: RequestFinished, before: TotalCost | None = None) -> None:
+    def add(
+        self, verb: str, event: RequestFinished, before: TotalCost | None = None, level: str = ""
+    ) -> None:
         """Count an answered request; `before` is what of its cost was added already."""
+        if level:
+            self.levels[level] += 1
+            self.level_seats[level] = self.level_seats.get(level, 0.0) + event.seat_seconds
         spent = by_answer(event)
         if before is not None:
             spent = spent.since(before)
@@ -54,6 +61,9 @@ class LoadFigures:
         self.statuses.update(other.statuses)
         self.verbs.update(other.verbs)
         self.verb_routes.update(other.verb_routes)
+        self.levels.update(other.levels)
+        for level, held in other.level_seats.items():
+            self.level_seats[level] = self.level_seats.get(level, 0.0) + held
         self.times.merge(other.times)
         self.waits.merge(other.waits)
         self.unanswered += other.unanswered
@@ -95,6 +105,10 @@ class LoadFigures:
             "requests_per_second": round(self.requests * per, 3),
             "routes": dict(sorted(self.routes.items())),
             "verbs": dict(sorted(self.verbs.items())),
+            "levels": {
+                level: {"requests": count, "mean_seats": round(self.level_seats.get(level, 0.0) * per, 3)}
+                for level, count in sorted(self.levels.items())
+            },
             "statuses": {str(status): count for status, count in sorted(self.statuses.items())},
             "rejected": self.rejected,
             "failed": self.failed,

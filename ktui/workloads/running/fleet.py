@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -19,6 +19,7 @@ from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.tags import CAUSE, Tag
+from ktui.workloads.running.users import LoadUser
 
 MOST_CONNECTIONS = 500
 MOST_BODY = 64 * 1024  # of an answer that is kept: a List's metadata comes before its items
@@ -127,20 +128,6 @@ class Fleet:
 
     async def close(self) -> None:
         await self._session.close()
-
-
-class LoadUser(NamedTuple):
-    """The user that a client authenticates as: decides its flow schema. Without a name: the run's own."""
-
-    name: str = ""
-    group: str = ""
-
-    def headers(self) -> dict[str, str]:
-        return {
-            header: value
-            for header, value in (("Impersonate-User", self.name), ("Impersonate-Group", self.group))
-            if value
-        }
 
 
 class LoadClient:

@@ -67,6 +67,8 @@ def test_figures_equal_the_growth_of_the_servers_counters(
     total = summary["variants"][0]["total"]
     assert (total["requests"], total["routes"], summary["ended"]) == (54, {"etcd": 54}, "complete")
     assert summary["remarks"] == []
+    assert {level: held["requests"] for level, held in total["levels"].items()} == {"workload-high": 54}
+    assert summary["server"]["kube_version"] == "1.24"
     # The run itself lists the names of nodes and namespaces before it begins.
     assert grown["apiserver_request_total"] == total["requests"] + 2
     fetched = grown["apiserver_storage_list_fetched_objects_total"]

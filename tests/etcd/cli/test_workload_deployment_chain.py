@@ -61,5 +61,8 @@ def test_what_a_deployment_causes(server: ServerConnection, in_loop: InLoop) -> 
     deleted = [what for what in labels(traces["delete"]) if "delete" in what]
     assert deleted.count("garbage-collector: delete ReplicaSet") == 2
     assert deleted[-1] == "garbage-collector: delete Pod"
+    # Each client has its own user, and so its priority level.
+    levels = summary["variants"][0]["total"]["levels"]
+    assert {"system", "workload-high", "workload-low", "global-default"} <= set(levels)
     sums = {row["command"]: row for row in table_of(summary, "what one command causes")}
     assert int(sums["kubectl conflict"]["409"]) >= 1 and sums["kubectl apply"]["leases"] == "1"
