@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
 
 from ktui.apiserver.forms.base import ObjectForm, event_line
 from ktui.apiserver.forms.partial import Partial
@@ -21,6 +23,29 @@ if TYPE_CHECKING:
 
 _NULL = b"null"
 INCLUDES = ("Metadata", "Object", "None")
+
+
+class _Metadata(TypedDict, total=False):
+    """ObjectMeta without the managed fields: half of many objects, and no cell shows them."""
+
+    name: Any
+    generateName: Any
+    namespace: Any
+    uid: Any
+    resourceVersion: Any
+    generation: Any
+    creationTimestamp: Any
+    deletionTimestamp: Any
+    deletionGracePeriodSeconds: Any
+    labels: Any
+    annotations: Any
+    ownerReferences: Any
+    finalizers: Any
+
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_metadata = msgspec.json.Decoder(_Metadata)
+_any = msgspec.json.Decoder()
 
 
 def check_include(include: str) -> str:
@@ -97,11 +122,24 @@ class Table:
         return to_json(head)[:-1] + b',"rows":['
 
     def _made(self, obj: StoredObject) -> Row:
+        return table_row(self._resource, self._tree(b"".join(self._plain.item(obj))))
+
+    def _tree(self, document: bytes) -> dict[str, Any]:
+        if not self._resource.custom:
+            try:
+                members = _members.decode(document)
+                return {
+                    name: (_metadata if name == "metadata" else _any).decode(text)
+                    for name, text in members.items()
+                }
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                pass
         # The standard library's decoder: integers of any size keep their value.
-        return table_row(self._resource, json.loads(self._plain.whole(obj)))
+        tree: dict[str, Any] = json.loads(document)
+        return tree
 
     def _document_row(self, document: bytes) -> bytes:
-        row = row_at(table_row(self._resource, json.loads(document)), time.time())
+        row = row_at(table_row(self._resource, self._tree(document)), time.time())
         match self._include:
             case "Object":
                 shown = document

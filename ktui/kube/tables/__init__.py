@@ -43,17 +43,16 @@ Row = tuple[bytes | float, ...]
 def table_row(resource: Resource, obj: Obj) -> Row:
     """The row of an object, which stays the same until it changes. `obj` is its JSON in a served version."""
     row: list[bytes | float] = []
-    text = b'{"cells":['
-    for at, cell in enumerate(_cells(resource, obj)):
-        text += b"," if at else b""
+    text, run, skipped = b'{"cells":[', list[Any](), 1
+    for cell in _cells(resource, obj):
         if isinstance(cell, Age):
-            row += text + to_json(cell.before)[:-1], cell.since
-            text = to_json(cell.after)[1:]
+            row += text + to_json([*run, cell.before])[skipped:-2], cell.since
+            text, run, skipped = b"", [cell.after], 2
         else:
-            text += to_json(cell)
+            run.append(cell)
     conditions = table_row_conditions(resource, obj)
     extra = b',"conditions":%b' % to_json(conditions) if conditions else b""
-    return (*row, b'%b]%b,"object":' % (text, extra))
+    return (*row, b'%b%b%b,"object":' % (text, to_json(run)[skipped:], extra))
 
 
 def row_at(row: Row, now: float) -> list[bytes]:

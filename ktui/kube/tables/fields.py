@@ -15,7 +15,7 @@ UNKNOWN = "<unknown>"
 def dig(obj: Any, path: str, default: Any = None) -> Any:
     """The member at a dotted path; `default` if it or a parent is missing or null."""
     for key in path.split("."):
-        if not isinstance(obj, Mapping):
+        if not isinstance(obj, dict):
             return default
         obj = obj.get(key)
     return default if obj is None else obj
@@ -30,7 +30,7 @@ def items(obj: Any, path: str) -> list[Any]:
 def size(obj: Any, path: str) -> int:
     """The number of members of the map or list at a dotted path."""
     found = dig(obj, path)
-    return len(found) if isinstance(found, list | Mapping) else 0
+    return len(found) if isinstance(found, list | dict) else 0
 
 
 def joined(values: Iterable[Any], key: str) -> str:
