@@ -10,6 +10,7 @@ import msgspec.json
 
 from ktui.apiserver.http.yamltext import yaml_of
 from ktui.kube.golang.jsonencode import to_json
+from ktui.wire.pieces import Piece
 
 # The first chunk is small, so that the first byte is sent early.
 FIRST_CHUNK_BYTES = 16 * 1024
@@ -54,11 +55,11 @@ def custom_list_tail(kind: str, metadata: dict[str, Any]) -> bytes:
 _MARK = b'"\\u0000"'  # placeholder for the items while the rest is written
 _ITEM_BEGINS = b"\n    "
 
-Framed = tuple[bytes, Iterator[Sequence[bytes]], bytes]
+Framed = tuple[bytes, Iterator[Sequence[Piece]], bytes]
 """Head, items (each in pieces) and tail of a List."""
 
 
-def indented(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Framed:
+def indented(head: bytes, items: Iterable[Sequence[Piece]], tail: bytes) -> Framed:
     """A List as with `?pretty=true`; for at least one item.
 
     Item by item: to indent a whole List at once would block the event loop for seconds.
@@ -67,23 +68,23 @@ def indented(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Fram
     return head, (_indented_item(b"".join(item)) if item else item for item in items), tail.rstrip()
 
 
-def in_yaml(head: bytes, items: Iterable[Sequence[bytes]], tail: bytes) -> Framed:
+def in_yaml(head: bytes, items: Iterable[Sequence[Piece]], tail: bytes) -> Framed:
     """A List as YAML, also item by item; for at least one item."""
     head, _, tail = yaml_of(head + _MARK + tail).partition(yaml_of(b"[%b]" % _MARK))
     return head, ((yaml_of(b"[%b]" % b"".join(item)),) if item else item for item in items), tail
 
 
-def _indented_item(item: bytes) -> Sequence[bytes]:
+def _indented_item(item: bytes) -> Sequence[Piece]:
     # A line break is never inside a JSON string: there it is escaped.
     return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
 
 
-LARGE_FOLLOWS: Sequence[bytes] = ()
+LARGE_FOLLOWS: Sequence[Piece] = ()
 """Among the items of a List: the next one takes long to make."""
 
 
 def chunked(
-    head: bytes, items: Iterable[Sequence[bytes]], tail: bytes = LIST_TAIL, joint: bytes = b","
+    head: bytes, items: Iterable[Sequence[Piece]], tail: bytes = LIST_TAIL, joint: bytes = b","
 ) -> Iterator[bytes]:
     """Head, items (each in pieces) joined and tail, in chunks.
 
@@ -91,7 +92,7 @@ def chunked(
     the caller yields to other tasks between chunks. An empty chunk precedes one that takes
     long to make.
     """
-    pieces = [head]
+    pieces: list[Piece] = [head]
     size = len(head)
     full = FIRST_CHUNK_BYTES
     deadline = time.perf_counter() + SLICE_SECONDS

@@ -4,11 +4,13 @@ Storage leaves the resourceVersion empty; everything else is sent as stored. Whe
 depends on lengths only, so objects of one shape share their layout.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import TRUNCATED, put_bytes, put_varint, varint
-from ktui.wire.pieces import Pieces
+from ktui.wire.pieces import Piece
 
 _METADATA = 0x0A  # the tag of every object's first field
 _RESOURCE_VERSION = 0x32  # its tag in ObjectMeta; those of the fields before it are smaller
@@ -21,7 +23,7 @@ class Layout(msgspec.Struct, frozen=True, gc=False):
     """Cuts of a stored value: its metadata from `start`, without resourceVersion from `rv_at` to `rv_end`.
 
     `metadata_head` and `item_head` are what precedes the metadata in an item: of the metadata only,
-    and of the whole object; the sizes are those of such items.
+    and of the whole object; the sizes are those of such items. `rv_head` precedes the resourceVersion.
     """
 
     start: int
@@ -29,27 +31,28 @@ class Layout(msgspec.Struct, frozen=True, gc=False):
     rv_end: int
     metadata_end: int
     end: int
+    rv_head: bytes
     metadata_head: bytes
     item_head: bytes
     metadata_size: int
     item_size: int
 
-    def metadata(self, raw: bytes, rv: int) -> Pieces:
+    def metadata(self, raw: bytes, rv: int) -> Sequence[Piece]:
         """An item of a List of PartialObjectMetadata."""
         return (
             self.metadata_head,
             raw[self.start : self.rv_at],
-            _resource_version(rv),
-            raw[self.rv_end : self.metadata_end],
+            b"%b%d" % (self.rv_head, rv),
+            memoryview(raw)[self.rv_end : self.metadata_end],
         )
 
-    def item(self, raw: bytes, rv: int) -> Pieces:
+    def item(self, raw: bytes, rv: int) -> Sequence[Piece]:
         """An item of a List of whole objects."""
         return (
             self.item_head,
             raw[self.start : self.rv_at],
-            _resource_version(rv),
-            raw[self.rv_end : self.end],
+            b"%b%d" % (self.rv_head, rv),
+            memoryview(raw)[self.rv_end : self.end],
         )
 
 
@@ -58,7 +61,7 @@ class Layouts(dict[tuple[int, ...], Layout]):
 
     def of(self, raw: bytes, start: int, end: int, rv: int) -> Layout:
         """The layout of the message in raw[start:end]. IndexError or CodecError if it is none."""
-        cuts = (*_cuts(raw, start, end), end, len(_resource_version(rv)))
+        cuts = (*_cuts(raw, start, end), end, len(b"%d" % rv))
         found = self.get(cuts)
         if found is None:
             if len(self) > _MOST:
@@ -94,13 +97,14 @@ def _cuts(raw: bytes, start: int, end: int) -> tuple[int, int, int, int]:
 
 
 def _layout(start: int, rv_at: int, rv_end: int, metadata_end: int, end: int, rv_size: int) -> Layout:
-    metadata = metadata_end - start - (rv_end - rv_at) + rv_size
+    rv_head = b"%c%c" % (_RESOURCE_VERSION, rv_size)
+    metadata = metadata_end - start - (rv_end - rv_at) + len(rv_head) + rv_size
     opening = b"%c%b" % (_METADATA, put_varint(metadata))
     rest = end - metadata_end
     metadata_head = _ITEM + put_varint(len(opening) + metadata) + opening
     item_head = _ITEM + put_varint(len(opening) + metadata + rest) + opening
     sizes = len(metadata_head) + metadata, len(item_head) + metadata + rest
-    return Layout(start, rv_at, rv_end, metadata_end, end, metadata_head, item_head, *sizes)
+    return Layout(start, rv_at, rv_end, metadata_end, end, rv_head, metadata_head, item_head, *sizes)
 
 
 def _resource_version(rv: int) -> bytes:

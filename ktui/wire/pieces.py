@@ -11,6 +11,9 @@ from collections.abc import Iterable
 Pieces = tuple[bytes, ...]
 """Joined they are the JSON."""
 
+Piece = bytes | memoryview
+"""A piece to be joined. A long part of a stored value is not copied before."""
+
 _WORTH_SHARING = 128
 """Bytes from which on a text is worth a place of its own: a place takes some 50."""
 

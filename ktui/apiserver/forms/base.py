@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
     from ktui.storage.objects import StoredObject
+    from ktui.wire.pieces import Piece
 
 
 class EventForm(Protocol):
@@ -44,7 +45,7 @@ class ObjectForm(EventForm, Protocol):
         """The rest after the last item."""
         ...
 
-    def item(self, obj: StoredObject) -> Sequence[bytes]:
+    def item(self, obj: StoredObject) -> Sequence[Piece]:
         """One item of a List, in pieces to be joined."""
         ...
 

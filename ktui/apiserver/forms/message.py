@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
     from ktui.storage.objects import StoredObject
     from ktui.wire.messages import Messages
+    from ktui.wire.pieces import Piece
 
 
 class Message:
@@ -47,7 +48,7 @@ class Message:
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
         return self._messages.list_tail()
 
-    def item(self, obj: StoredObject) -> Sequence[bytes]:
+    def item(self, obj: StoredObject) -> Sequence[Piece]:
         layout = obj.layout() if self._spliced else None
         return (self._encoded(obj),) if layout is None else layout.item(obj.raw, obj.rv)
 
@@ -89,7 +90,7 @@ class PartialMessage(Message):
     def of_document(self, document: bytes) -> bytes:
         return self._messages.document(self._partial.of_document(document))
 
-    def item(self, obj: StoredObject) -> Sequence[bytes]:
+    def item(self, obj: StoredObject) -> Sequence[Piece]:
         layout = obj.layout() if self._spliced else None
         return (self._encoded(obj),) if layout is None else layout.metadata(obj.raw, obj.rv)
 

@@ -30,6 +30,7 @@ from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
+    from ktui.wire.pieces import Piece
 
 
 TURN_SECONDS = 0.001
@@ -81,7 +82,7 @@ async def _chunks(
     return chunked(*(indented(head, items, tail) if form.pretty else (head, items, tail)))
 
 
-def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Sequence[bytes]]:
+def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Sequence[Piece]]:
     for obj in objects:
         if obj.size >= LARGE_BYTES and not renderer.ready(obj):
             yield LARGE_FOLLOWS

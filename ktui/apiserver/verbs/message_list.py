@@ -11,9 +11,10 @@ from ktui.storage.slices import sliced
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
+    from ktui.wire.pieces import Piece
 
-# Items of a List of at most this many objects are kept until its size is known. Those of longer ones
-# that have to be encoded are encoded again when they are sent.
+# Items that have to be encoded are kept until the size of the List is known if there are at most this many
+# objects, else encoded again when they are sent.
 _FEW = 500
 _AT_ONCE = 16
 
@@ -22,14 +23,14 @@ async def message_chunks(
     renderer: Message, metadata: dict[str, Any], objects: Sequence[StoredObject]
 ) -> Iterator[bytes]:
     """The List in chunks. Measuring it yields to other tasks."""
-    few = len(objects) <= _FEW
-    items: list[Sequence[bytes]] = []
+    keep = len(objects) <= _FEW and not all(map(renderer.ready, objects))
+    items: list[Sequence[Piece]] = []
     size = 0
     async for part in sliced(objects, _AT_ONCE):
-        if few:
+        if keep:
             items += map(renderer.item, part)
         else:
             size += sum(map(renderer.item_size, part))
     size += sum(len(piece) for item in items for piece in item)
     head, tail = renderer.whole_head(metadata, size), renderer.list_tail(metadata)
-    return chunked(head, items if few else map(renderer.item, objects), tail, joint=b"")
+    return chunked(head, items if keep else map(renderer.item, objects), tail, joint=b"")
