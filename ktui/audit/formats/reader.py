@@ -62,7 +62,7 @@ def line_reader(now: datetime) -> Read:
             return read(_without_nuls(line))
         if prefixed := _after_prefix(line):
             return _read_json(prefixed)
-        if first and first in b'["' and wrappers.PROMISING.search(line):
+        if first and first in b'["' and wrappers.promising(line):
             return _read_other_json(line)
         return _other(line)
 
@@ -92,7 +92,7 @@ def _read_json(line: bytes) -> Record | Wrapped:
 def _unwrap(fields: wrappers.Fields, line: bytes) -> Record | Wrapped:
     if b"CONTROL_MESSAGE" in line[:512]:
         return CONTROL
-    if not wrappers.PROMISING.search(line):
+    if not wrappers.promising(line):
         return JSON
     try:
         records = wrappers.inside(fields)

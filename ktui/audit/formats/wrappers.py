@@ -18,9 +18,8 @@ from ktui.audit.formats.httplog import MARK
 
 DEEPEST = 3
 MOST_BYTES = 64 << 20  # of a gzipped subscription message
-PROMISING = re.compile(
-    rb"auditID|AuditId|proto[pP]ayload|\bHTTP\b|apply request took too long|request stats|H4sI"
-)
+_PROMISING = re.compile(rb"AuditId|proto[pP]ayload|\bHTTP\b|apply request took too long|request stats|H4sI")
+_EVENT = b'{"kind":"Event","apiVersion":"audit.k8s.io/'
 _GZIPPED = b"H4sI"  # the first bytes of gzip in base64
 _CARRIERS = (
     ("logEvents", "CloudWatch Logs subscription"),
@@ -45,6 +44,11 @@ _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _text = msgspec.json.Decoder(str).decode
 
 
+def promising(value: bytes) -> bool:
+    """Whether a record may be in it."""
+    return b"auditID" in value or _PROMISING.search(value) is not None
+
+
 def carrier(fields: Fields) -> str:
     """What the wrapper is, as far as its field names say."""
     return next((name for field, name in _CARRIERS if field in fields), "wrapped in JSON")
@@ -67,7 +71,7 @@ def _in_fields(fields: Fields, depth: int) -> Iterator[bytes]:
 
 def _in_value(value: bytes, depth: int) -> Iterator[bytes]:
     first = value[:1]
-    if first in b'{["' and PROMISING.search(value):
+    if first in b'{["' and promising(value):
         if first == b"{":
             yield from _in_object(value, depth)
         elif first == b"[":
@@ -78,8 +82,7 @@ def _in_value(value: bytes, depth: int) -> Iterator[bytes]:
 
 
 def _in_object(value: bytes, depth: int) -> Iterator[bytes]:
-    fields = fields_of(value)
-    if is_record(fields):
+    if value.startswith(_EVENT) or is_record(fields := fields_of(value)):
         yield value
     elif aks.is_row(fields):
         yield aks.event(fields)
@@ -101,7 +104,9 @@ def _message(fields: Fields) -> bytes:
 
 def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
     text = text.strip()
-    if text.startswith(_GZIPPED):
+    if text.startswith(_EVENT):
+        yield text
+    elif text.startswith(_GZIPPED):
         yield from _in_subscription(text)
     elif text.startswith((b"{", b"[")):
         try:

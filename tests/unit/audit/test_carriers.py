@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.formats.record import LoggedRequest
@@ -280,6 +282,28 @@ def test_a_pretty_document_of_any_size_is_read_in_little_memory() -> None:
     found += documents.finish()
     kept = [json.loads(value) for value in found if isinstance(value, bytes)]
     assert [value for value in kept if "auditID" in value] == events
+
+
+VALUES = st.recursive(
+    st.none() | st.integers(-9, 9) | st.sampled_from(["}", "},{", '"}, {', "\\", "]{", "é"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab}"), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(st.just("auditID"), VALUES, min_size=1), max_size=6), st.data())
+def test_values_are_found_whole_whatever_is_in_them(values: list[object], data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(["array", "pretty", "concatenated"]))
+    indent = 1 if text == "pretty" else None
+    document = (
+        json.dumps(values, indent=indent) if text != "concatenated" else "".join(map(json.dumps, values))
+    )
+    encoded, documents, found = document.encode(), Documents(), []
+    step = data.draw(st.integers(1, 40))
+    for start in range(0, len(encoded), step):
+        found += documents.push(encoded[start : start + step])
+    found += documents.finish()
+    assert [json.loads(value) for value in found if isinstance(value, bytes)] == values
 
 
 def test_a_huge_event_in_a_document_is_read_from_its_two_ends() -> None:
