@@ -15,6 +15,7 @@ from typing import ClassVar
 from ktui.audit.reading.documents import Documents
 from ktui.audit.reading.log_lines import Block, blocks
 from ktui.audit.reading.longlines import LongLine
+from ktui.audit.reading.split_lines import whole
 from ktui.audit.tally import Tally
 
 _LOOK = 0.3  # seconds between two looks at a file
@@ -43,7 +44,7 @@ def follow(name: str, live: LiveTally) -> None:
         live.tally.open_file(name)
     stream = _GrowingFile(name, live)
     try:
-        for block in blocks(stream):
+        for block in whole(blocks(stream)):
             live.feed(block)
     finally:
         stream.close()

@@ -1,4 +1,4 @@
-"""How a stream is divided into records, found out from its first bytes: lines, JSON documents, or CSV."""
+"""How a stream is divided into records, by its first bytes: lines, parts of lines, JSON documents, or CSV."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ktui.audit.reading.log_lines import Block, blocks, documents
+from ktui.audit.reading.split_lines import is_split, whole
 from ktui.audit.reading.streams import BufferedStream
 from ktui.audit.reading.tables import is_header, rows
 
@@ -22,12 +23,16 @@ def records(source: BufferedStream) -> Iterator[Block]:
     how = framing(source)
     if how == "table":
         return rows(source)
+    if how == "parts":
+        return whole(blocks(source))
     return documents(source) if how == "documents" else blocks(source)
 
 
 def framing(source: BufferedStream) -> str:
-    """`lines`, `documents` or `table`."""
+    """`lines`, `parts` (lines that a container runtime may have cut), `documents` or `table`."""
     head = source.head(4096)
+    if is_split(head):
+        return "parts"
     start = head.lstrip()
     if start.startswith(b"["):
         return "documents" if _is_array(start) else "lines"

@@ -217,6 +217,30 @@ def must_gather(lines: Lines) -> bytes:
     }))  # fmt: skip
 
 
+def cri_parts(lines: Lines) -> bytes:
+    """As containerd writes them, cut (at 300 bytes, not at 16 KiB), with lines of stderr in between."""
+    out = []
+    for line in lines:
+        *parts, last = [line[start : start + 300] for start in range(0, len(line), 300)]
+        for part in parts:
+            out += [b"%s stdout P %s" % (TIME.encode(), part)]
+            out += [b"%s stderr F I0823 08:55:54.330840       1 main.go:1] a message" % TIME.encode()]
+        out.append(b"%s stdout F %s" % (TIME.encode(), last))
+    return joined(out)
+
+
+def docker_parts(lines: Lines) -> bytes:
+    """As Docker's json-file writes them: each Event has an annotation that makes it longer than 16 KiB."""
+    out = []
+    for event in objects(lines):
+        event["annotations"]["padding"] = "x" * 40_000
+        text = compact(event).decode() + "\n"
+        for start in range(0, len(text), 16 << 10):
+            log = {"log": text[start : start + (16 << 10)], "stream": "stdout", "time": TIME}
+            out.append(compact(log))
+    return joined(out)
+
+
 CARRIERS: dict[str, Callable[[Lines], bytes]] = {
     "plain": joined,
     "crlf": lambda lines: b"\r\n".join(lines) + b"\r\n",
@@ -284,6 +308,8 @@ CARRIERS: dict[str, Callable[[Lines], bytes]] = {
     "Loki": lambda lines: json.dumps(loki(lines)).encode(),
     "Splunk": lambda lines: table(["_time", "_raw"], ([TIME, text] for text in texts(lines))),
     "container runtime": lambda lines: joined([TIME.encode() + b" stdout F " + line for line in lines]),
+    "container runtime, cut lines": cri_parts,
+    "Docker, cut lines": docker_parts,
     "kubectl logs --prefix": lambda lines: joined(
         [b"[pod/kube-apiserver-cp1/kube-apiserver] " + line for line in lines]
     ),
