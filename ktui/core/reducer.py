@@ -145,6 +145,7 @@ def _progress(state: State, event: EtcdProgress) -> None:
         revision=revision,
         compact=event.compact or state.head.compact,
         db_bytes=event.db_bytes or state.head.db_bytes,
+        in_use_bytes=event.in_use_bytes or state.head.in_use_bytes,
         histories=event.histories,
     )
     state.touched.head += 1

@@ -166,11 +166,12 @@ class WatcherRow(Row, frozen=True, eq=False, gc=False):
 
 
 class Head(Row, frozen=True, gc=False):
-    """etcd's head revision, where its history begins, and how large it is."""
+    """etcd's head revision, where its history begins, and how large its file is and what of it is used."""
 
     revision: int = 0
     compact: int = 0
     db_bytes: int = 0
+    in_use_bytes: int = 0
     histories: int = 0
 
 

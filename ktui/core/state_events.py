@@ -30,7 +30,11 @@ def _facts(state: State) -> Iterator[AnyEvent]:
     head = state.head
     if head.revision:
         yield EtcdProgress(
-            head=head.revision, compact=head.compact, db_bytes=head.db_bytes, histories=head.histories
+            head=head.revision,
+            compact=head.compact,
+            db_bytes=head.db_bytes,
+            in_use_bytes=head.in_use_bytes,
+            histories=head.histories,
         )
     for row in state.caches.values():
         yield row.cache

@@ -89,13 +89,14 @@ class EtcdClient:
 
         async def decode(raw: bytes) -> Decoded[EtcdStatus]:
             answer = rpc.StatusResponse.FromString(raw)
+            sizes = answer.dbSize, answer.dbSizeInUse
             revision = answer.header.revision
-            status = EtcdStatus(answer.version, answer.dbSize, revision, answer.leader, tuple(answer.errors))
+            status = EtcdStatus(answer.version, *sizes, revision, answer.leader, tuple(answer.errors))
             return Decoded(status, answer.header)
 
         status = await self._call(rpcs.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
         self.version = status.version
-        self.ledger.saw_size(status.db_size)
+        self.ledger.saw_size(status.db_size, status.db_in_use)
         self.ledger.saw_alarm(alarm_of(status.errors))
         return status
 

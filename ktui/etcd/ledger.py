@@ -43,7 +43,7 @@ class Ledger:
         self.cluster = 0  # etcd's id of the answering cluster, 0 before the first response
         self.histories = 0  # how often the history was replaced: by a restore, or by another cluster
         self.compact = 0
-        self.db_bytes = 0
+        self.db_bytes = self.in_use_bytes = 0
         self._health = EtcdHealth(ok=True)
         self._published: tuple[AnyEvent, ...] = ()
         self._published_at = 0.0
@@ -63,7 +63,11 @@ class Ledger:
         """The current state, for new subscribers of the bus."""
         yield self.usage
         yield EtcdProgress(
-            head=self.head, compact=self.compact, db_bytes=self.db_bytes, histories=self.histories
+            head=self.head,
+            compact=self.compact,
+            db_bytes=self.db_bytes,
+            in_use_bytes=self.in_use_bytes,
+            histories=self.histories,
         )
         yield self._health
 
@@ -94,9 +98,9 @@ class Ledger:
             self.compact = revision
             self._changed()
 
-    def saw_size(self, db_bytes: int) -> None:
-        if db_bytes != self.db_bytes:
-            self.db_bytes = db_bytes
+    def saw_size(self, db_bytes: int, in_use_bytes: int) -> None:
+        if (db_bytes, in_use_bytes) != (self.db_bytes, self.in_use_bytes):
+            self.db_bytes, self.in_use_bytes = db_bytes, in_use_bytes
             self._changed()
 
     def saw_alarm(self, alarm: str) -> None:

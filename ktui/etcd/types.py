@@ -63,6 +63,7 @@ class EtcdStatus:
 
     version: str
     db_size: int
+    db_in_use: int
     revision: int
     leader: int
     errors: tuple[str, ...] = ()

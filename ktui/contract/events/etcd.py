@@ -49,6 +49,7 @@ class EtcdProgress(Event, frozen=True, kw_only=True, tag="progress"):
     head: Count
     compact: Count = 0
     db_bytes: Count = 0
+    in_use_bytes: Count = 0  # of these; the rest is free pages, which a defragmentation gives back
     histories: Count = 0
 
 

@@ -92,7 +92,7 @@ _KEPT = {
     "etcd_call": "op request_id purpose count sent_bytes received_bytes ms revision",
     "toll": "rpcs sent_bytes received_bytes",
     "etcd_health": "ok alarm",
-    "progress": "head compact db_bytes histories",
+    "progress": "head compact db_bytes in_use_bytes histories",
     "cache": (
         "resource state rv objects bytes oldest_rv capacity buffered events watchers waiting snapshots "
         "loaded loaded_bytes expected progress_requests stale_since"

@@ -15,8 +15,10 @@ from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview.columns import COLUMNS, CacheSummary, cache_lines
 from ktui.tui.overview.prefix_table import PrefixTable
+from ktui.tui.overview.stored_panels import etcd_state_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
+from ktui.tui.widgets.panel import Panel
 
 
 class Holdings(Vertical):
@@ -37,6 +39,7 @@ class Holdings(Vertical):
             empty="no watch caches yet",
         )
         yield RvProgressPanel()
+        yield Panel("etcd", id="state", classes="box")
 
     def on_mount(self) -> None:
         self.prefixes.border_title = Content("/registry")
@@ -54,6 +57,10 @@ class Holdings(Vertical):
         self._paint_caches(state)
         self._paint_prefixes(state)
         self.query_one(RvProgressPanel).paint(state)
+        self.query_one("#state", Panel).show(
+            lambda width, height: etcd_state_content(state, width, height),
+            (id(state), state.touched.head, state.health, int(state.now)),
+        )
 
     def _paint_caches(self, state: State) -> None:
         stamp = (id(state), state.touched.caches, state.head.revision, int(state.now))

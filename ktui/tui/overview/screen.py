@@ -20,6 +20,7 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.overview.columns import CacheSummary
 from ktui.tui.overview.holdings import Holdings
 from ktui.tui.overview.panels import MostExpensivePanel, WhyPanel
+from ktui.tui.overview.stored import StoredPane
 from ktui.tui.requests.columns import SHORT, log_title
 from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.screen_bases.mode_screen import ModeScreen
@@ -33,7 +34,11 @@ WHOLE = {"race": "cache", "why": "requests"}
 
 
 class OverviewScreen(ModeScreen):
-    """Prefixes, caches and the race of revisions beside the live requests and their reasons."""
+    """Prefixes, caches and the race of revisions beside the live requests and their reasons.
+
+    Over an etcd that ktui did not start, to whose server nobody has sent a request, it opens on what is
+    stored there and what LISTs of it would cost; a key turns from one to the other.
+    """
 
     MODE: ClassVar[str] = "overview"
     CSS_PATH = "overview.tcss"
@@ -46,6 +51,8 @@ class OverviewScreen(ModeScreen):
         self._holdings = Holdings()
         self._charts = ChartStrip(id="charts")
         self._why = WhyPanel()
+        self._stored = StoredPane()
+        self._turned = False  # the view was decided: by what was there first, or by the key
         self._requests_stamp: tuple[Any, ...] = ()
         self._subject: tuple[int, str] | None = None  # of the why panel: a request's id, under a filter
 
@@ -65,6 +72,7 @@ class OverviewScreen(ModeScreen):
                 )
                 yield self._charts
                 yield self._why
+            yield self._stored
 
     def on_mount(self) -> None:
         self.requests.border_title = Content("requests")
@@ -73,6 +81,32 @@ class OverviewScreen(ModeScreen):
     @property
     def requests(self) -> VTable[RequestRow]:
         return self.query_one("#requests", VTable)
+
+    # Views.
+
+    @property
+    def shows_stored(self) -> bool:
+        """Whether it shows what is stored, instead of requests."""
+        return self.has_class("-stored")
+
+    def _decide_view(self, state: State) -> None:
+        """Once the server has said which etcd it serves."""
+        if self._turned or state.server is None:
+            return
+        self._turned = True
+        if state.server.etcd_kind != "embedded" and not state.requests:
+            self._show_stored(shown=True)
+
+    def _show_stored(self, *, shown: bool) -> None:
+        focused = self.focused
+        self.set_class(shown, "-stored")
+        if focused in (None, self.requests, self._stored.lists):
+            (self._stored.lists if shown else self.requests).focus()
+
+    def action_turn_view(self) -> None:
+        self._turned = True
+        self._show_stored(shown=not self.shows_stored)
+        self.paint()
 
     # Painting.
 
@@ -88,8 +122,12 @@ class OverviewScreen(ModeScreen):
             self.requests.set_rows(shown_requests(state, writes=writes))
 
     def paint_panels(self, state: State) -> None:
-        self._most_expensive.paint(state)
+        self._decide_view(state)
         self._holdings.paint(state)
+        if self.shows_stored:
+            self._stored.paint(state)
+            return
+        self._most_expensive.paint(state)
         self._charts.show_state(state, paused=self.ktui.paused)
         self._why.paint(self.subject, state)
 
@@ -121,6 +159,9 @@ class OverviewScreen(ModeScreen):
         """Compare one of the most expensive reads with a cheaper variant."""
         from ktui.tui.dialogs.compare import choose_read  # start-up time
 
+        if self.shows_stored:
+            self._stored.compare()
+            return
         choose_read(self.ktui)
 
     @on(Click, "#most-expensive")
@@ -144,11 +185,15 @@ class OverviewScreen(ModeScreen):
             return ()
         if isinstance(row, CacheSummary):
             return (ResourceRef(row.row.resource),)
+        if table is self._stored.lists:
+            return self._stored.references()
         if isinstance(row, RequestRow):
             return (RequestRef((self.subject or row).id),)
         return (PrefixRef(row.prefix),)
 
     def selected_request(self) -> Selection | None:
+        if self.shows_stored:
+            return self._stored.selection
         return selection_of(self.subject, "from Overview")
 
     def selected_object(self) -> tuple[str, Any] | None:

@@ -1,0 +1,1 @@
+"""What an etcd shows without requests: what is stored, what changes, and what LISTs of it would cost."""

@@ -1,0 +1,64 @@
+"""The Overview over an etcd that others use: what is stored, and what LISTs of it would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from ktui.contract.events import AnyEvent, CacheStatus, EtcdProgress, Prefix, ServerInfo
+from ktui.tui.app import KtuiApp
+
+from .asking import sizes
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app, until_said
+
+pytestmark = pytest.mark.anyio
+
+Snap = Callable[..., bool]
+AT = 1_790_000_000.0
+
+
+def foreign_events() -> list[AnyEvent]:
+    """The demo's etcd as if another cluster depended on it, before any request."""
+    found: list[AnyEvent] = []
+    for event in demo_events():
+        if isinstance(event, ServerInfo):
+            found.append(replace(event, etcd_kind="external", name="etcd-1", writable=False))
+        elif isinstance(event, (Prefix, CacheStatus)):
+            found.append(event)
+    size = EtcdProgress(at=AT, head=48_213, compact=45_000, db_bytes=9_000_000, in_use_bytes=3_500_000)
+    return [*found, size]
+
+
+@sizes(SMALL, NORMAL, WIDE)
+def test_lists(snap_compare: Snap, size: tuple[int, int]) -> None:
+    says = ("LISTs that anyone could send", "reads 3,000 objects", "5.5MB, 61%")
+    assert snap_compare(still_app(foreign_events()), says=says, press=("down", "up"), terminal_size=size)
+
+
+async def seen(app: KtuiApp, *keys: str, says: str) -> None:
+    async with app.run_test(size=NORMAL) as pilot:
+        await until_said(pilot, "LISTs that anyone could send", "reads 3,000 objects", seconds=20)
+        await pilot.press(*keys)
+        await until_said(pilot, says, seconds=20)
+
+
+async def test_enter_takes_the_list_to_the_lab() -> None:
+    await seen(still_app(foreign_events()), "enter", says="46607")
+
+
+async def test_v_turns_to_the_requests_and_back() -> None:
+    await seen(still_app(foreign_events()), "v", says="no requests yet")
+    await seen(still_app(foreign_events()), "v", "v", says="LISTs that anyone could send")
+
+
+async def test_versions_takes_the_list_under_the_cursor() -> None:
+    await seen(still_app(foreign_events()), "8", says="/api/v1/pods?resourceVersion=46607")
+
+
+async def test_over_an_etcd_of_ktui_s_own_it_opens_on_the_requests() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.pause()
+        assert "LISTs that anyone could send" not in shown(app)
