@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from ktui.client.connection import ClientError
 from ktui.contract import paths
 from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
-from ktui.contract.etcd import KeyDetail, KeyHistory, KeyPage, PrefixPage
+from ktui.contract.etcd import Churn, KeyDetail, KeyHistory, KeyPage, PrefixPage, SurveyPage
 from ktui.contract.events import RequestFinished, ServerInfo
 from ktui.contract.rules import Rules
 from ktui.documents.limits import DocumentError
@@ -57,6 +57,23 @@ class KtuiApi:
     async def prefixes(self, prefix: str | None = None) -> PrefixPage:
         """Children of a prefix; "" for all of etcd, None for Kubernetes' prefix."""
         return await self._get(paths.with_query(paths.ETCD_PREFIXES, prefix=prefix), PrefixPage)
+
+    async def survey(self, prefix: str | None, after: str = "") -> SurveyPage:
+        """What some of the values under a prefix weigh; None for Kubernetes' prefix."""
+        path = paths.with_query(paths.ETCD_SURVEY, prefix=prefix, after=after or None)
+        return await self._get(path, SurveyPage)
+
+    async def churn(self, prefix: str | None) -> AsyncIterator[Churn]:
+        """What changes under a prefix since now, a report a second, until closed."""
+        path, rest = paths.with_query(paths.ETCD_CHURN, prefix=prefix), b""
+        async for piece in self.client.watch(path):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                try:
+                    yield decode_json(line, Churn)
+                except DocumentError as error:
+                    url = self.client.connection.url
+                    raise ClientError(f"{url} is not a ktui server: its answer to {path}: {error}") from error
 
     async def keys(self, prefix: str, limit: int, after: str = "") -> KeyPage:
         path = paths.with_query(paths.ETCD_KEYS, prefix=prefix, limit=limit, after=after or None)

@@ -70,6 +70,64 @@ class FieldSize(msgspec.Struct, frozen=True):
     share: Share = 0.0
 
 
+class LargeKey(msgspec.Struct, frozen=True):
+    """A key and the bytes of key and value."""
+
+    key: str
+    bytes: Count = 0
+
+
+class SurveyPage(msgspec.Struct, frozen=True):
+    """What some of the keys under a prefix weigh; `next`: continue after it, "" at the end.
+
+    `managed_bytes` are those of metadata.managedFields; `skipped` keys are Secrets that were not read.
+    """
+
+    revision: Count
+    keys: Count = 0
+    bytes: Count = 0
+    managed_bytes: Count = 0
+    skipped: Count = 0
+    largest: list[LargeKey] = []
+    next: str = ""
+
+
+class ResourceChurn(msgspec.Struct, frozen=True):
+    """Changes of one resource ("": keys of none); `bytes` of keys and values written."""
+
+    resource: str
+    writes: Count = 0
+    deletes: Count = 0
+    bytes: Count = 0
+
+
+class KeyChurn(msgspec.Struct, frozen=True):
+    """Changes of one key; `manager` is who wrote it last by its managedFields, "" unknown."""
+
+    key: str
+    resource: str = ""
+    changes: Count = 0
+    bytes: Count = 0
+    lease: Difference = 0
+    manager: str = ""
+
+
+class Churn(msgspec.Struct, frozen=True):
+    """All changes that one watch has seen in `seconds`, the hottest keys first.
+
+    `leases` are distinct ones among them, `leased` the keys that have one. `complete` False: there were
+    more keys than are counted, those that changed least were dropped.
+    """
+
+    seconds: Annotated[float, msgspec.Meta(ge=0)]
+    revision: Count
+    resources: list[ResourceChurn] = []
+    keys: list[KeyChurn] = []
+    leases: Count = 0
+    leased: Count = 0
+    complete: bool = True
+
+
 class CachedCopy(msgspec.Struct, frozen=True):
     """The watch cache's copy of a key: `rv` 0 if it has none; `same`: the bytes are equal too."""
 

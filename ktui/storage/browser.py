@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.contract.etcd import FieldSize, KeyPage, PrefixChild, PrefixPage, StoredKey
+from ktui.contract.etcd import (
+    Churn,
+    FieldSize,
+    KeyPage,
+    PrefixChild,
+    PrefixPage,
+    StoredKey,
+    SurveyPage,
+)
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.etcd.types import KV
 from ktui.storage.children import find_children
+from ktui.storage.churn import MOST_KEYS, ChurnMeter, follow
 from ktui.storage.keys import range_end
 from ktui.storage.keytext import key_bytes, key_text
 from ktui.storage.sizes import GENTLE, THOROUGH, Sizes
+from ktui.storage.survey import survey_page
 from ktui.storage.values import DecodedValue, read_value
 from ktui.wire.codec import Codec, codec_for
 
@@ -137,6 +147,28 @@ class EtcdBrowser:
                 except CompactedError:
                     break
         return rows
+
+    async def survey(self, prefix: str, after: str = "") -> SurveyPage:
+        """What a few megabytes of the values under `prefix` weigh, after the key `after`."""
+        start = key_bytes(after) or key_bytes(prefix) or b"\0"
+        async with self._turn:
+            return await survey_page(
+                self._client, start, range_end(key_bytes(prefix)), PURPOSE, gentle=self._gentle
+            )
+
+    def churn(self, prefix: str) -> AsyncGenerator[Churn, None]:
+        """What changes under `prefix`, a report a second from one watch; close it at the end."""
+        known: dict[str, str] = {}
+
+        def resource_of(key: str) -> str:
+            """Of `pods/shop/web`, `services/specs/shop/web`, `cilium.io/ciliumnodes/n1`."""
+            first, _, rest = key.removeprefix(self._root).partition("/")
+            below = f"{first}/{rest.partition('/')[0]}/"
+            if below not in known and len(known) < MOST_KEYS:
+                known[below] = self._resource_of(f"{first}/") or self._resource_of(below)
+            return known.get(below, "")
+
+        return follow(self._client, key_bytes(prefix), ChurnMeter(resource_of, self._codec), PURPOSE)
 
     async def _at(self, key: bytes, revision: int) -> KV | None:
         kvs = (await self._client.range(key, revision=revision, purpose=PURPOSE)).kvs

@@ -14,10 +14,11 @@ from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.cli.attach import require_connection
 from ktui.cli.child import ServerChild
-from ktui.cli.launchers import AttachLauncher
+from ktui.cli.launchers import AttachLauncher, ChildLauncher
 from ktui.cli.main import dashboard_parser
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
+from ktui.client.ktui_api import KtuiApi
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.app import AuditApp
@@ -88,6 +89,22 @@ async def photograph_live(
         await child.stop()
         await camera.until(lambda: app.link.stage is Stage.STOPPED, 30)
         await camera.take_all([shots.DISCONNECTED], only)
+
+
+async def photograph_stored(connection: ServerConnection, directory: Path, only: str) -> None:
+    """The demo's etcd as another cluster's: a second server over it, which nothing is sent to."""
+    client = ApiClient(connection)
+    endpoints = (await KtuiApi(client).info()).endpoints
+    await client.close()
+    child = ServerChild(["--etcd", ",".join(endpoints)])
+    try:
+        source = LiveSource(ChildLauncher(child))
+        async with _app(source).run_test(size=NORMAL) as pilot:
+            camera = Camera(pilot, directory)
+            await camera.until(lambda: bool(camera.app.state.prefixes), 60)
+            await camera.take_all(shots.STORED, only)
+    finally:
+        await child.stop()
 
 
 async def photograph_replay(recording: Path, directory: Path, only: str) -> None:

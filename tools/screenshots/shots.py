@@ -137,6 +137,8 @@ AUDIT = (
     Shot("audit-versions", ("v",), (NORMAL,), ("escape",)),
     Shot("audit-slow-etcd", ("t", "down"), (NORMAL,), ("escape",)),
 )
+# Over an etcd that gets no requests.
+STORED = (Shot("stored", ("1",), (NORMAL, WIDE)),)
 # Over the recorded pages of a real kube-apiserver.
 METRICS = (
     Shot("metrics-overview", ("1",), ALL),
@@ -151,4 +153,4 @@ METRICS = (
 
 def pictures() -> set[str]:
     """The files of the whole gallery."""
-    return {name for shot in (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *METRICS) for name in shot.files}
+    return {name for shot in (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *METRICS) for name in shot.files}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
+
+import msgspec.json
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.etcd_key import cached_copy, describe
 from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.responses import send_json
-from ktui.contract.etcd import KeyHistory
+from ktui.contract.etcd import Churn, KeyHistory
 from ktui.kube.status import StatusError, bad_request
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.errors import browsing
@@ -31,6 +34,7 @@ class EtcdPages:
         self._browser = browser
         self._prefix = prefix
         self._registry = registry
+        self._open: set[asyncio.Future[None]] = set()  # done when a stream's client has gone
 
     async def prefixes(self, request: Request, response: Response) -> None:
         """Children of a prefix."""
@@ -46,6 +50,42 @@ class EtcdPages:
         with browsing():
             page = await self._browser.keys(prefix, limit, request.parameter("after"))
         await send_json(response, page)
+
+    async def survey(self, request: Request, response: Response) -> None:
+        """The weight of some of the values under a prefix, after the key `after`."""
+        prefix = request.parameter("prefix", f"{self._prefix}/")
+        with browsing():
+            page = await self._browser.survey(prefix, request.parameter("after"))
+        await send_json(response, page)
+
+    async def churn(self, request: Request, response: Response) -> None:
+        """What changes under a prefix: one watch, and a line of JSON a second until the client goes."""
+        prefix = request.parameter("prefix", f"{self._prefix}/")
+        reports = self._browser.churn(prefix)
+        gone = request.disconnection()
+        self._open.add(gone)
+        try:
+            with browsing():
+                first = await anext(reports)
+            await response.start(200, "application/x-ndjson", [("cache-control", "no-cache")])
+            await response.write(_line(first))
+            while not gone.done():
+                reading = asyncio.ensure_future(anext(reports))
+                await asyncio.wait({reading, gone}, return_when=asyncio.FIRST_COMPLETED)
+                if not reading.done():
+                    reading.cancel()
+                    break
+                await response.write(_line(reading.result()))
+            await response.end()
+        finally:
+            gone.cancel()
+            self._open.discard(gone)
+            await reports.aclose()
+
+    def close(self) -> None:
+        """End all streams."""
+        for gone in list(self._open):
+            gone.cancel()
 
     async def key(self, request: Request, response: Response) -> None:
         """One key at a revision; a Secret's values only with `reveal=1`."""
@@ -67,6 +107,10 @@ class EtcdPages:
         oldest = revisions[-1]
         complete = oldest.mod_revision == oldest.create_revision
         await send_json(response, KeyHistory(key, list(revisions), complete))
+
+
+def _line(report: Churn) -> bytes:
+    return msgspec.json.encode(report) + b"\n"
 
 
 def _key(request: Request) -> str:

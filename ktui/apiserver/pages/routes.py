@@ -63,6 +63,7 @@ class Pages:
     def close(self) -> None:
         self._telemetry.close()
         self._finished.close()
+        self._etcd_pages.close()
         self._etcd_metrics.close()
 
     def _routes(self) -> PageRouter:
@@ -99,10 +100,12 @@ class Pages:
         router.add("GET", paths.REQUESTS, self._finished.newest)
         router.add("GET", f"{paths.REQUESTS}/{{}}", self._finished.one)
         prefix, registry = self._services.facts.info().etcd_prefix, self._services.registry
-        etcd = EtcdPages(self._services.etcd, prefix, registry)
+        etcd = self._etcd_pages = EtcdPages(self._services.etcd, prefix, registry)
         router.add("GET", paths.ETCD_PREFIXES, etcd.prefixes)
         router.add("GET", paths.ETCD_KEYS, etcd.keys)
         router.add("GET", paths.ETCD_KEY, etcd.key)
+        router.add("GET", paths.ETCD_SURVEY, etcd.survey)
+        router.add("GET", paths.ETCD_CHURN, etcd.churn)
         router.add("GET", paths.ETCD_HISTORY, etcd.history)
         caches = CachePages(registry, self._catalog)
         router.add("GET", paths.CACHE_OBJECTS, caches.objects)

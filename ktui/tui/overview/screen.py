@@ -36,7 +36,7 @@ WHOLE = {"race": "cache", "why": "requests"}
 class OverviewScreen(ModeScreen):
     """Prefixes, caches and the race of revisions beside the live requests and their reasons.
 
-    Over an etcd that ktui did not start, to whose server nobody has sent a request, it opens on what is
+    Over an etcd that ktui did not start, and whose server has had no request, it opens on what is
     stored there and what LISTs of it would cost; a key turns from one to the other.
     """
 

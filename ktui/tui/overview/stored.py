@@ -1,4 +1,4 @@
-"""What is stored in an etcd to which nobody sends requests through ktui, and what LISTs of it would cost."""
+"""What is stored in an etcd that gets no requests through ktui, and what LISTs of it would cost."""
 
 from __future__ import annotations
 

@@ -1,0 +1,133 @@
+"""What changes in etcd, by one watch: which resources, which keys, and who writes them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+
+import msgspec
+
+from ktui.contract.etcd import Churn, KeyChurn, ResourceChurn
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.types import WatchBatch, WatchEvent
+from ktui.storage.keys import range_end
+from ktui.storage.keytext import key_text
+from ktui.storage.slices import Slices
+from ktui.storage.values import read_value
+from ktui.wire.codec import Codec
+
+EVERY = 1.0  # seconds between two reports
+MOST_KEYS = 20_000  # counted; beyond, the half that changed least is forgotten
+HOTTEST = 50  # keys of a report
+MOST_DECODED = 20  # values a second whose managedFields are read
+_FIRST_CHANGES = 2  # of a key before its writer is looked for
+
+
+class _KeyCount(msgspec.Struct):
+    changes: int = 0
+    bytes: int = 0
+    lease: int = 0
+    manager: str = ""
+
+
+class ChurnMeter:
+    """Counts events; `resource_of` names the resource of a key, "" for none."""
+
+    def __init__(self, resource_of: Callable[[str], str], codec: Codec) -> None:
+        self._resource_of = resource_of
+        self._codec = codec
+        self._resources: dict[str, list[int]] = {}
+        self._keys: dict[bytes, _KeyCount] = {}
+        self._leases: set[int] = set()
+        self._left = MOST_DECODED
+        self._forgotten = False
+
+    def add(self, event: WatchEvent) -> None:
+        """Count one change."""
+        kv = event.kv
+        size = len(kv.key) + len(kv.value)
+        key = key_text(kv.key)
+        counts = self._resources.setdefault(self._resource_of(key), [0, 0, 0])
+        deleted = event.type == "DELETE"
+        counts[deleted] += 1
+        counts[2] += size
+        count = self._keys.get(kv.key)
+        if count is None:
+            count = self._keys[kv.key] = _KeyCount()
+        count.changes, count.bytes = count.changes + 1, count.bytes + size
+        if kv.lease and kv.lease not in self._leases and len(self._leases) < MOST_KEYS:
+            self._leases.add(kv.lease)
+        count.lease = kv.lease or count.lease
+        if not deleted and self._left and count.changes >= _FIRST_CHANGES:
+            self._left -= 1
+            written = read_value(kv.value, kv.mod_revision, self._codec)
+            count.manager = last_manager(written.json) or count.manager
+        if len(self._keys) > MOST_KEYS:
+            self._forget()
+
+    def report(self, seconds: float, revision: int) -> Churn:
+        """Everything since the watch began."""
+        self._left = MOST_DECODED
+        hottest = sorted(self._keys.items(), key=lambda item: (-item[1].changes, -item[1].bytes, item[0]))
+        resources = [ResourceChurn(name, *counts) for name, counts in self._resources.items()]
+        return Churn(
+            seconds,
+            revision,
+            sorted(resources, key=lambda item: (-item.bytes, item.resource)),
+            [self._key(key_text(key), one) for key, one in hottest[:HOTTEST]],
+            len(self._leases),
+            sum(1 for one in self._keys.values() if one.lease),
+            complete=not self._forgotten,
+        )
+
+    def _key(self, key: str, one: _KeyCount) -> KeyChurn:
+        return KeyChurn(key, self._resource_of(key), one.changes, one.bytes, one.lease, one.manager)
+
+    def _forget(self) -> None:
+        kept = sorted(self._keys.items(), key=lambda item: -item[1].changes)[: MOST_KEYS // 2]
+        self._keys = dict(kept)
+        self._forgotten = True
+
+
+def last_manager(document: dict[str, object] | None) -> str:
+    """Who wrote an object last by its managedFields, "" if that is not known."""
+    metadata = (document or {}).get("metadata")
+    entries = metadata.get("managedFields") if isinstance(metadata, dict) else None
+    if not isinstance(entries, list):
+        return ""
+    known = [entry for entry in entries if isinstance(entry, dict)]
+    newest = max(known, key=lambda entry: str(entry.get("time", "")), default={})
+    subresource = f" ({newest['subresource']})" if newest.get("subresource") else ""
+    return f"{newest.get('manager', '')}{subresource}"
+
+
+async def follow(
+    client: EtcdClient, prefix: bytes, meter: ChurnMeter, purpose: str
+) -> AsyncGenerator[Churn, None]:
+    """A report a second from one watch of `prefix`, until closed. Raises EtcdError."""
+    start, slices = time.monotonic(), Slices()
+    revision = client.head
+    watch = client.watch(
+        prefix or b"\0", range_end(prefix), prev_kv=False, progress_notify=False, purpose=purpose
+    )
+    async with watch:
+        reading: asyncio.Future[WatchBatch] | None = None
+        due = start
+        try:
+            while True:
+                reading = reading or asyncio.ensure_future(anext(watch))
+                done, _ = await asyncio.wait({reading}, timeout=max(0.0, due - time.monotonic()))
+                if done:
+                    batch = reading.result()
+                    reading = None
+                    revision = max(revision, batch.revision)
+                    for event in batch.events:
+                        meter.add(event)
+                        await slices.yield_if_due()
+                if time.monotonic() >= due:
+                    due = time.monotonic() + EVERY
+                    yield meter.report(time.monotonic() - start, revision)
+        finally:
+            if reading is not None:
+                reading.cancel()
