@@ -153,4 +153,5 @@ METRICS = (
 
 def pictures() -> set[str]:
     """The files of the whole gallery."""
-    return {name for shot in (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *METRICS) for name in shot.files}
+    taken = (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *METRICS)
+    return {name for shot in taken for name in shot.files}
