@@ -197,7 +197,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return layout
 
     def table_row(self, resource: Resource, make: Callable[[StoredObject], Row]) -> Row:
-        """Its row in a Table of `resource`, made once if that is the very resource it was read as."""
+        """Its row in a Table of `resource`, made once if that is the resource it was read as."""
         if not self._is_read_as(resource):
             return make(self)
         row = self._row
@@ -213,7 +213,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     def _is_read_as(self, resource: Resource) -> bool:
         """False for another served version, and for a custom resource whose columns were changed."""
-        return resource is self._reader.resource
+        own = self._reader.resource
+        return resource is own or resource == own
 
     def item_json(self) -> bytes:
         """`item_pieces`, joined."""
