@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import random
 import shutil
 import socket
 import stat
@@ -13,7 +14,7 @@ import pytest
 from cryptography import x509
 
 from ktui.apiserver.http import tls
-from ktui.apiserver.http.compression import THRESHOLD_BYTES, Body, accepts_gzip
+from ktui.apiserver.http.compression import MOST_AT_ONCE, PIECE_BYTES, THRESHOLD_BYTES, Body, accepts_gzip
 from ktui.apiserver.http.lifespan import Lifespan
 from ktui.apiserver.http.request import BodyIncomplete, BodyTooLarge
 from ktui.apiserver.http.server import PortInUse, claim_port, split_listen
@@ -71,13 +72,24 @@ def test_small_answers_go_out_plain() -> None:
     assert exchange.answer.headers["content-length"] == "4"
 
 
-def test_big_answers_are_packed_on_the_way() -> None:
+@pytest.mark.parametrize("sizes", [[100_000] * 5, [THRESHOLD_BYTES + 1], [10, MOST_AT_ONCE + 1, 10, 100_000]])
+def test_big_answers_are_packed_on_the_way(sizes: list[int]) -> None:
     exchange = Exchange()
-    pieces = [b"x" * 100_000] * 5
+    pieces = [b"x" * size for size in sizes]
     asyncio.run(write(exchange, *pieces, packed=True))
     assert exchange.answer.headers["content-encoding"] == "gzip"
     assert gzip.decompress(exchange.answer.body) == b"".join(pieces)
     assert exchange.response.sent_bytes < THRESHOLD_BYTES
+
+
+def test_packed_bytes_are_sent_before_the_end() -> None:
+    exchange = Exchange()
+    noise = random.Random(1).randbytes(10 * PIECE_BYTES)
+    asyncio.run(
+        write(exchange, *(noise[at : at + 50_000] for at in range(0, len(noise), 50_000)), packed=True)
+    )
+    assert gzip.decompress(exchange.answer.body) == noise
+    assert max(map(len, exchange.answer.pieces)) < 3 * PIECE_BYTES
 
 
 def test_who_takes_no_gzip_gets_each_piece_at_once() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -133,6 +134,22 @@ def test_any_metadata(metadata: dict[str, Any], rv: int) -> None:
     assert pods is not None
     raw = encode_object({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}}, pods)
     assert _check(pods, _stored(pods, raw, rv))
+
+
+def test_a_row_is_kept_until_the_object_changes() -> None:
+    pods = BUILTIN.find("", "v1", "pods")
+    assert pods is not None
+    old, new = (
+        _stored(pods, encode_object({"metadata": {"name": "a"}, "status": {"phase": phase}}, pods))
+        for phase in ("Pending", "Running")
+    )
+    form = _form(pods, "Table")
+    before = b"".join(form.item(old))
+    assert form.ready(old) and not form.ready(new)
+    assert old.has_table_row(replace(pods)) and not old.has_table_row(replace(pods, columns=()))
+    old.shrink(new)
+    assert not form.ready(old)
+    assert b"".join(form.item(old)) == before != b"".join(form.item(new))
 
 
 def test_equal_shapes_share_a_layout() -> None:
