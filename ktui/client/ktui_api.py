@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -63,7 +63,7 @@ class KtuiApi:
         path = paths.with_query(paths.ETCD_SURVEY, prefix=prefix, after=after or None)
         return await self._get(path, SurveyPage)
 
-    async def churn(self, prefix: str | None) -> AsyncIterator[Churn]:
+    async def churn(self, prefix: str | None) -> AsyncGenerator[Churn, None]:
         """What changes under a prefix since now, a report a second, until closed."""
         path, rest = paths.with_query(paths.ETCD_CHURN, prefix=prefix), b""
         async for piece in self.client.watch(path):

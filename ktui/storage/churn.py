@@ -20,8 +20,7 @@ from ktui.wire.codec import Codec
 EVERY = 1.0  # seconds between two reports
 MOST_KEYS = 20_000  # counted; beyond, the half that changed least is forgotten
 HOTTEST = 50  # keys of a report
-MOST_DECODED = 20  # values a second whose managedFields are read
-_FIRST_CHANGES = 2  # of a key before its writer is looked for
+MOST_DECODED = 20  # values a second whose managedFields are read, one of each key
 
 
 class _KeyCount(msgspec.Struct):
@@ -59,10 +58,10 @@ class ChurnMeter:
         if kv.lease and kv.lease not in self._leases and len(self._leases) < MOST_KEYS:
             self._leases.add(kv.lease)
         count.lease = kv.lease or count.lease
-        if not deleted and self._left and count.changes >= _FIRST_CHANGES:
+        if not deleted and self._left and not count.manager:
             self._left -= 1
             written = read_value(kv.value, kv.mod_revision, self._codec)
-            count.manager = last_manager(written.json) or count.manager
+            count.manager = last_manager(written.json)
         if len(self._keys) > MOST_KEYS:
             self._forget()
 

@@ -9,6 +9,7 @@ from ktui.core.state import RequestRow
 from ktui.tui.app import KtuiApp
 from ktui.tui.lab.form_pane import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes
+from ktui.tui.overview.stored import StoredPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.workloads.screen import WorkloadsScreen
 from tools.screenshots.stage import ALL, NORMAL, SMALL, WIDE, Shot, Step
@@ -47,6 +48,12 @@ def pod(app: KtuiApp) -> str:
     path = next(path for path in reversed(changed) if "/shop/pods/" in path)
     namespace, _, name = path.partition("/namespaces/")[2].partition("/pods/")
     return f":etcd /registry/pods/{namespace}/{name.split('/')[0].split('?')[0]}"
+
+
+def churned(app: KtuiApp) -> bool:
+    """Whether a watch of etcd has seen changes for some seconds."""
+    churn = app.screen.query_one(StoredPane).reads.churn
+    return churn is not None and churn.seconds > 8
 
 
 def cache_of_pods(app: KtuiApp) -> list[str]:
@@ -138,7 +145,11 @@ AUDIT = (
     Shot("audit-slow-etcd", ("t", "down"), (NORMAL,), ("escape",)),
 )
 # Over an etcd that gets no requests.
-STORED = (Shot("stored", ("1",), (NORMAL, WIDE)),)
+STORED = (
+    Shot("stored", ("1",), (NORMAL, WIDE)),
+    Shot("stored-managed", ("t", "x", "y", "t"), (NORMAL,)),
+    Shot("stored-churn", ("t", "t", "x", "y"), (NORMAL,), when=churned),
+)
 # Over the recorded pages of a real kube-apiserver.
 METRICS = (
     Shot("metrics-overview", ("1",), ALL),

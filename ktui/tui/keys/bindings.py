@@ -138,6 +138,8 @@ OVERVIEW: Bindings = [
     _key("overview.compare", "a", "try_cheaper", "cheaper",
          "compare one of the most expensive reads with a cheaper variant"),
     _hidden("overview.costliest", "t", "most_expensive", "rank all reads by cost", "most expensive"),
+    _hidden("overview.read", "x", "read_stored",
+            "over what is stored: read all values, or watch what changes; again: stop", "read"),
     _key("overview.view", "v", "turn_view", "view", "what is stored in etcd, or the requests"),
 ]  # fmt: skip
 

@@ -100,8 +100,8 @@ class OverviewScreen(ModeScreen):
     def _show_stored(self, *, shown: bool) -> None:
         focused = self.focused
         self.set_class(shown, "-stored")
-        if focused in (None, self.requests, self._stored.lists):
-            (self._stored.lists if shown else self.requests).focus()
+        if focused is None or focused is self.requests or focused in self._stored.tables:
+            (self._stored.table if shown else self.requests).focus()
 
     def action_turn_view(self) -> None:
         self._turned = True
@@ -164,9 +164,17 @@ class OverviewScreen(ModeScreen):
             return
         choose_read(self.ktui)
 
+    def action_read_stored(self) -> None:
+        """Read all values, or watch what changes, as the table shown wants it; or stop that."""
+        if self.shows_stored:
+            self._stored.read_or_stop(self._holdings.prefixes)
+
     @on(Click, "#most-expensive")
     def action_most_expensive(self) -> None:
-        """Go to the whole ranking."""
+        """Go to the whole ranking; over what is stored to the next table."""
+        if self.shows_stored:
+            self._stored.turn()
+            return
         self.ktui.go_to(Place("requests", TOP))
 
     @on(Click)
@@ -185,7 +193,7 @@ class OverviewScreen(ModeScreen):
             return ()
         if isinstance(row, CacheSummary):
             return (ResourceRef(row.row.resource),)
-        if table is self._stored.lists:
+        if table in self._stored.tables:
             return self._stored.references()
         if isinstance(row, RequestRow):
             return (RequestRef((self.subject or row).id),)

@@ -10,28 +10,29 @@ from textual import on
 from textual.app import ComposeResult
 
 from ktui.client.connection import ClientError
-from ktui.core.references import CompareRef, Place, Read, Reference, ResourceRef
+from ktui.core.references import CompareRef, KeyRef, Place, Read, Reference, ResourceRef
 from ktui.core.rows import Head
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.dashboard import Dashboard
+from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
-from ktui.tui.overview.stored_columns import list_columns
+from ktui.tui.overview.prefix_table import PrefixTable
+from ktui.tui.overview.stored_reads import StoredReads
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import Below
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.tabs import tabs_content
 
 if TYPE_CHECKING:
     from ktui.core.stored.possible_lists import PossibleList
 
-
-def _old_revision(head: Head) -> int:
-    """One that is not compacted, and older than the snapshots that caches keep."""
-    return head.revision - (head.revision - head.compact) // 2 if head.compact else head.revision
-
-
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
+TITLES = ("LISTs", "largest objects", "managedFields", "churn", "hottest keys")
+POSSIBLE, LARGEST, WEIGHTS, CHURN, HOTTEST = range(len(TITLES))
+NOT_READ = "not read yet: x reads every value once, in small pieces"
+NOT_WATCHED = "not watched yet: x opens one watch"
 
 
 class StoredPane(Below):
@@ -39,40 +40,90 @@ class StoredPane(Below):
 
     def __init__(self) -> None:
         super().__init__(id="stored")
+        self._shown = POSSIBLE
         self._stamp: tuple[Any, ...] = ()
-        self._lists: list[PossibleList] = []
         self._group_versions: dict[str, str] | None = None
+        self.reads = StoredReads(self)
+        self.tables: list[VTable[Any]] = [
+            _table("possible", columns.list_columns(VERSIONS), _form, "etcd's keys are being counted"),
+            _table("largest", columns.LARGEST, lambda row: row.key, NOT_READ),
+            _table("weights", columns.WEIGHTS, lambda row: row.resource, NOT_READ),
+            _table("churn", columns.CHURN, lambda row: row.resource, NOT_WATCHED),
+            _table("hottest", columns.HOTTEST, lambda row: row.churn.key, NOT_WATCHED),
+        ]
 
     def compose(self) -> ComposeResult:
-        yield VTable(
-            list_columns(VERSIONS),
-            key=lambda row: (row.resource, row.target.partition("?")[2].partition("=")[0]),
-            id="possible",
-            classes="box",
-            empty="etcd's keys are being counted",
-        )
+        yield Panel(id="stored-tabs")
+        yield from self.tables
         yield Panel("predicted", id="stored-detail", classes="box")
 
     def on_mount(self) -> None:
-        title = line("LISTs that anyone could send", (" · predicted, most expensive first", "$ink-muted"))
-        entitle(self.lists, title)
+        self._turn_to(POSSIBLE)
+
+    @property
+    def table(self) -> VTable[Any]:
+        return self.tables[self._shown]
 
     @property
     def lists(self) -> VTable[PossibleList]:
-        return self.query_one("#possible", VTable)
+        return self.tables[POSSIBLE]
+
+    def turn(self) -> None:
+        """To the next table."""
+        focused = self.table.has_focus
+        self._turn_to((self._shown + 1) % self._count)
+        if focused:
+            self.table.focus()
+        if self._shown == LARGEST and self.reads.own_etcd and not self.reads.survey.keys:
+            self.reads.start_or_stop("", watch=False)
+        self.show()
+
+    @property
+    def _count(self) -> int:
+        """Of the tables: a snapshot has no churn."""
+        server = self.dashboard.state.server
+        return CHURN if server is not None and server.etcd_kind == "snapshot" else len(self.tables)
+
+    def _turn_to(self, index: int) -> None:
+        self._shown = index
+        for place, table in enumerate(self.tables):
+            table.display = place == index
+        self.query_one("#stored-tabs", Panel).show(
+            lambda width, height: tabs_content(TITLES[: self._count], index, ("overview.costliest",))
+        )
+
+    # Painting.
 
     def paint(self, state: State) -> None:
-        server = state.server
-        stamp = (id(state), state.touched.prefixes, server, self._group_versions)
-        if server is not None and stamp != self._stamp:
+        stamp = (id(state), state.touched.prefixes, state.server, self._group_versions)
+        if state.server is not None and stamp != self._stamp:
             self._stamp = stamp
             self.run_worker(self._predict(state), group="predicted", exclusive=True)
-        self.paint_row()
+        self.show()
 
-    def paint_row(self) -> None:
-        row = self.lists.row
-        self.query_one("#stored-detail", Panel).show(
-            lambda width, height: panels.list_content(row, width, height), (row,)
+    def show(self) -> None:
+        """What was read and watched so far, and the row under the cursor."""
+        reads, shown = self.reads, self._shown
+        title, rows = {
+            POSSIBLE: (line("LISTs that anyone could send", (" · predicted", "$ink-muted")), None),
+            LARGEST: (line("largest objects", (reads.read_text, "$ink-muted")), reads.survey.largest),
+            WEIGHTS: (line("managedFields by resource", (reads.read_text, "$ink-muted")), reads.weights),
+            CHURN: (line("changes by resource", (reads.watched_text, "$ink-muted")), reads.resources),
+            HOTTEST: (line("hottest keys", (reads.watched_text, "$ink-muted")), reads.keys),
+        }[shown]
+        entitle(self.table, title)
+        if rows is not None:
+            self.table.set_rows(list(rows))
+        row, state = self.table.row, self.dashboard.state
+        detail = self.query_one("#stored-detail", Panel)
+        entitle(detail, line("predicted" if shown == POSSIBLE else "ktui's load on etcd"))
+        detail.show(
+            lambda width, height: (
+                panels.list_content(row, width, height)
+                if shown == POSSIBLE
+                else panels.load_content(state, watch=shown in (CHURN, HOTTEST), width=width, height=height)
+            ),
+            (row if shown == POSSIBLE else state.touched.head, shown),
         )
 
     async def _predict(self, state: State) -> None:
@@ -92,13 +143,12 @@ class StoredPane(Below):
         ):
             found.append(item)
             await asyncio.sleep(0)
-        self._lists = most_expensive(found)
-        self.lists.set_rows(self._lists)
-        self.paint_row()
+        self.lists.set_rows(most_expensive(found))
+        self.show()
 
     async def _ask_groups(self) -> dict[str, str]:
         """The version of each API group, for the paths of custom resources; none in a recording."""
-        client = self._dashboard.client
+        client = self.dashboard.client
         if client is None:
             return {}
         try:
@@ -109,28 +159,61 @@ class StoredPane(Below):
         return {group["name"]: group["preferredVersion"]["version"] for group in groups}
 
     @property
-    def _dashboard(self) -> Dashboard:
+    def dashboard(self) -> Dashboard:
         return cast(Dashboard, self.app)
 
-    @on(VTable.Highlighted, "#possible")
-    def _highlighted(self) -> None:
-        self.paint_row()
+    # What is under the cursor.
 
-    @on(VTable.Selected, "#possible")
+    @on(VTable.Highlighted)
+    def _highlighted(self) -> None:
+        self.show()
+
+    @on(VTable.Selected)
     def _selected(self, event: VTable.Selected) -> None:
-        self._dashboard.go_to(Place("lab", Read(event.row.selection)))
+        event.stop()
+        if references := self.references():
+            first = references[0]
+            self.dashboard.go_to(Place("lab" if isinstance(first, Read) else "etcd", first))
 
     @property
     def selection(self) -> Selection | None:
         """The LIST under the cursor."""
-        row = self.lists.row
+        row = self.lists.row if self._shown == POSSIBLE else None
         return row.selection if row is not None else None
 
     def references(self) -> Sequence[Reference]:
-        row = self.lists.row
-        return (Read(row.selection), ResourceRef(row.resource)) if row is not None else ()
+        row = self.table.row
+        if row is None:
+            return ()
+        if self._shown == POSSIBLE:
+            return (Read(row.selection), ResourceRef(row.resource))
+        if self._shown in (LARGEST, HOTTEST):
+            return (KeyRef(row.key if self._shown == LARGEST else row.churn.key),)
+        return ()
 
     def compare(self) -> None:
         """Send the LIST under the cursor and a cheaper variant, in the Lab."""
-        if (row := self.lists.row) is not None:
-            self._dashboard.go_to(Place("lab", CompareRef(row.selection)))
+        if (selection := self.selection) is not None:
+            self.dashboard.go_to(Place("lab", CompareRef(selection)))
+
+    def read_or_stop(self, prefixes: PrefixTable) -> None:
+        """Read values or watch changes, after its load was said; of the prefix under the tree's cursor
+        when the tree has the focus."""
+        row = prefixes.row if prefixes.has_focus else None
+        if self._shown == POSSIBLE:
+            self._turn_to(LARGEST)
+            self.show()
+        self.reads.start_or_stop(row.prefix if row is not None else "", watch=self._shown in (CHURN, HOTTEST))
+
+
+def _table(name: str, of: Sequence[Any], key: Any, empty: str) -> VTable[Any]:
+    return VTable(of, key=key, id=name, classes="box", empty=empty)
+
+
+def _form(row: PossibleList) -> tuple[str, str]:
+    return (row.resource, row.target.partition("?")[2].partition("=")[0])
+
+
+def _old_revision(head: Head) -> int:
+    """One that is not compacted, and older than the snapshots that caches keep."""
+    return head.revision - (head.revision - head.compact) // 2 if head.compact else head.revision

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from ktui.core.format import short_bytes
+from msgspec import Struct
+
+from ktui.contract.etcd import KeyChurn, ResourceChurn
+from ktui.core.format import percent, short_bytes, short_count
 from ktui.core.request_view import query_words
 from ktui.core.routes import badge_of_route
 from ktui.core.stored.possible_lists import PossibleList, VersionCost
+from ktui.core.stored.survey import LargeObject, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.widgets.figures import figure
 
@@ -66,3 +70,101 @@ def list_columns(versions: tuple[str, ...]) -> tuple[Column[PossibleList], ...]:
 def _badge(row: PossibleList) -> Cell:
     badge = badge_of_route(row.own.route)
     return (badge.letter, badge.style)
+
+
+def _key_cell(row: LargeObject | KeyChurn) -> Cell:
+    return (row.key, "$foreground")
+
+
+def _name_cell(row: Weight | ResourceChurn) -> Cell:
+    plural, dot, group = (row.resource or "(no resource)").partition(".")
+    return ((plural, "$foreground"), (f"{dot}{group}", "$ink-muted"))
+
+
+LARGEST: tuple[Column[LargeObject], ...] = (
+    Column("key", "key", _key_cell, lambda row: row.key, width=24, flex=3, priority=0, tail=True,
+           about="the key in etcd"),
+    Column("resource", "resource", lambda row: (row.resource, "$ink-muted"), lambda row: row.resource,
+           width=14, flex=1, most=30, priority=3, about="the Kubernetes resource"),
+    figure("bytes", "bytes", lambda row: row.bytes, "key and value as stored", width=6, priority=0, unit="B",
+           loud=500_000),
+)  # fmt: skip
+
+WEIGHTS: tuple[Column[Weight], ...] = (
+    Column("resource", "resource", _name_cell, lambda row: row.resource, width=16, flex=1, priority=0,
+           about="the Kubernetes resource"),
+    figure("keys", "read", lambda row: row.keys, "keys whose values were read", priority=1),
+    figure("bytes", "bytes", lambda row: row.bytes, "keys and values as stored", width=6, priority=0,
+           unit="B"),
+    figure("average", "each", lambda row: row.average, "mean bytes of an object", width=6, priority=2,
+           unit="B"),
+    figure("managed", "managedFields", lambda row: row.managed_bytes, "bytes of metadata.managedFields",
+           width=13, priority=0, unit="B"),
+    Column("share", "share", lambda row: percent(row.managed_share) if row.managed_bytes else NOTHING,
+           lambda row: row.managed_share, width=5, align="right", priority=0, descending=True,
+           about="managedFields' share of the bytes"),
+    figure("skipped", "not read", lambda row: row.skipped, "values of Secrets, which are not read", width=8,
+           priority=4),
+)  # fmt: skip
+
+
+class ResourceRate(Struct, frozen=True):
+    """Changes of one resource over the seconds of a watch."""
+
+    churn: ResourceChurn
+    seconds: float
+
+    @property
+    def resource(self) -> str:
+        return self.churn.resource
+
+    def per_second(self, value: int) -> float:
+        return value / self.seconds if self.seconds else 0.0
+
+
+class KeyRate(Struct, frozen=True):
+    """Changes of one key over the seconds of a watch."""
+
+    churn: KeyChurn
+    seconds: float
+
+    @property
+    def per_minute(self) -> float:
+        return 60 * self.churn.changes / self.seconds if self.seconds else 0.0
+
+
+def _per_second(value: float) -> Cell:
+    return (f"{value:.1f}" if value < 9.95 else short_count(value), "$foreground") if value else NOTHING
+
+
+def _lease(row: KeyRate) -> Cell:
+    return (f"{row.churn.lease:x}", "$route-wait") if row.churn.lease else NOTHING
+
+
+CHURN: tuple[Column[ResourceRate], ...] = (
+    Column("resource", "resource", lambda row: _name_cell(row.churn), lambda row: row.resource, width=16,
+           flex=1, priority=0, about="the Kubernetes resource"),
+    figure("writes", "writes/s", lambda row: row.per_second(row.churn.writes), "puts a second", width=8,
+           priority=0, cell=lambda row: _per_second(row.per_second(row.churn.writes))),
+    figure("deletes", "deletes/s", lambda row: row.per_second(row.churn.deletes), "deletes a second, expired "
+           "leases among them", width=9, priority=1,
+           cell=lambda row: _per_second(row.per_second(row.churn.deletes))),
+    figure("bytes", "B/s", lambda row: row.per_second(row.churn.bytes), "keys and values written a second",
+           width=6, priority=0, unit="B"),
+    figure("total", "changes", lambda row: row.churn.writes + row.churn.deletes, "since the watch began",
+           width=7, priority=3),
+)  # fmt: skip
+
+HOTTEST: tuple[Column[KeyRate], ...] = (
+    Column("key", "key", lambda row: _key_cell(row.churn), lambda row: row.churn.key, width=24, flex=3,
+           priority=0, tail=True, about="the key in etcd"),
+    figure("revisions", "rev/min", lambda row: row.per_minute, "revisions of the key a minute", width=7,
+           priority=0, cell=lambda row: _per_second(row.per_minute)),
+    figure("bytes", "bytes", lambda row: row.churn.bytes, "written since the watch began", width=6,
+           priority=1, unit="B"),
+    Column("manager", "written by", lambda row: row.churn.manager or ("?", "$ink-muted"),
+           lambda row: row.churn.manager, width=14, flex=2, most=40, priority=0,
+           about="the newest manager in its managedFields; ? not looked at"),
+    Column("lease", "lease", _lease, lambda row: row.churn.lease, width=8, flex=1, most=16, priority=4,
+           about="etcd's lease of the key"),
+)  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from textual.content import Content
 
 from ktui.core.format import integer, long_bytes, many, percent, rate, short_bytes
@@ -78,3 +80,13 @@ def etcd_state_content(state: State, width: int, height: int) -> Content:
 
 def _pair(name: str, text: str) -> Content:
     return line((f"{name:<10}", MUTED), (text, "$foreground"))
+
+
+def load_content(state: State, *, watch: bool, width: int, height: int) -> Content:
+    """What reading values, or watching, asks of etcd; said before it is started."""
+    from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch  # it uses the columns
+
+    text = load_of_watch(state) if watch else load_of_reading(state)
+    told = [line((part, MUTED)) for part in textwrap.wrap(text, max(20, width))]
+    told.append(key_hints(("overview.read", "starts and stops it"), ("overview.costliest", "next table")))
+    return first_lines(told, width, height)
